@@ -31,7 +31,7 @@ from app.schemas import DiagnosisRequest, Patch, SourceFile
 from benchmarks.asking import Unheard
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Readiness, RunResult, Session
-from tests.case_files import ROOT, load_cases
+from tests.case_files import load_cases
 
 EXAMPLES = Path(__file__).parent.parent / "app" / "examples"
 STAGES = ("read", "reproduce", "verify")
@@ -215,14 +215,14 @@ def examples() -> dict[str, DiagnosisRequest]:
 
 def sampled(count: int, seed: int, directories: Sequence[Path]) -> dict[str, DiagnosisRequest]:
     """So many failing scripts of the corpus, and all of these directories."""
-    corpus = [case for case in load_cases(ROOT) if not case.healthy and case.path.suffix == ".py"]
+    corpus = [case for case in load_cases() if not case.healthy and not case.notebook]
     chosen = random.Random(seed).sample(corpus, min(count, len(corpus)))
     for directory in directories:
-        chosen += [case for case in load_cases(directory) if case.path.suffix == ".py"]
+        chosen += [case for case in load_cases(directory) if not case.notebook]
     return {
         case.name: DiagnosisRequest(
             script=case.stripped,
-            filename=case.path.name,
+            filename=case.entry,
             files=[SourceFile(path=path, content=text) for path, text in case.files.items()],
         )
         for case in chosen

@@ -47,7 +47,7 @@ class Fragment:
 def fragments() -> Iterator[Fragment]:
     """One fragment of each case that has one."""
     for case in load_cases():
-        if case.raises is None or case.files or case.path.suffix != ".py":
+        if case.raises is None or case.files or case.notebook:
             continue
         wanted = {place.line for place in case.places}
         for statement in ast.parse(case.stripped).body:
@@ -70,7 +70,7 @@ def pasted() -> Iterator[Fragment]:
 def healthy_fragments() -> Iterator[Fragment]:
     """Of each healthy case of one file, every function, class and loop."""
     for case in load_cases():
-        if not case.healthy or case.files or case.path.suffix != ".py":
+        if not case.healthy or case.files or case.notebook:
             continue
         lines = case.stripped.splitlines()
         for node in ast.parse(case.stripped).body:

@@ -25,10 +25,10 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchmarks.memory import by_role, processor_s
-from tests.case_files import ROOT, strip
+from tests.case_files import load_case
 from tests.processes import Server, eventually, free_port
 
-SCRIPT = strip(ROOT / "recurrent_state" / "char_lm.py")
+SCRIPT = load_case("recurrent_state/char_lm").stripped
 CLIENTS = (1, 8, 64)
 MOST_LAG_MS = 100
 HELLO = """

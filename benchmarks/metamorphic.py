@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.schemas import DiagnosisRequest, Findings
@@ -43,16 +41,17 @@ def main() -> None:
     # The reader's workers import this module anew, and must not pay for torch.
     from benchmarks.asking import READING, RUNNING, ask
     from tests.case_files import load_cases
-    from tests.probe import judge, run
+    from tests.plain_runs import run_once
+    from tests.probe import judge
 
     cases = {
         case.name: case
         for case in load_cases()
-        if case.raises and not case.files and case.path.suffix == ".py"
+        if case.raises and not case.files and not case.notebook
         and options.only in case.name
     }  # fmt: skip
     cases = dict(list(cases.items())[options.start :: options.every][: options.limit])
-    accepted = {name: [run(path) for path in case.fixed] for name, case in cases.items()}
+    accepted = {name: [run_once(variant) for variant in case.fixed] for name, case in cases.items()}
     asked = [
         one
         for name, case in cases.items()
@@ -70,7 +69,7 @@ def main() -> None:
             patched = recorded(found)
             repairs = accepted[one.case]
             if patched is not None and case.engine == "custom":
-                again = [recorded_as(path.read_text(), one.way) for path in case.fixed]
+                again = [recorded_as(variant.text, one.way) for variant in case.fixed]
                 repairs = [*repairs, *again]
             mended[one.case, one.way] = patched is not None and not judge(patched, repairs)
         print(table(mode, caused, mended))
@@ -110,12 +109,9 @@ def recorded_as(text: str, way: str) -> Record:
 
 
 def _record(text: str) -> Record:
-    from tests.probe import run
+    from tests.plain_runs import run_files
 
-    with tempfile.TemporaryDirectory() as home:
-        path = Path(home, "train.py")
-        path.write_text(text)
-        return run(path)
+    return run_files({"train.py": text})
 
 
 def table(

@@ -17,20 +17,19 @@ import ast
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project
 from app.request.reader import import_analyzers
+from tests.case_files import Case, load_cases
 
 SIZES = (50, 100, 500, 2_000, 10_000)
-CASES = Path(__file__).parent.parent / "tests" / "cases"
 
 
 def bodies(lines: int) -> list[str]:
     """Whole cases of every kind, mixed, about this many lines of them."""
-    texts = [path.read_text() for path in sorted(CASES.glob("*/*.py"))]
+    texts = [text for case in load_cases() for text in _written(case)]
     texts = [text for text in texts if "from __future__" not in text and "__main__" not in text]
     found: list[str] = []
     for index in range(len(texts)):
@@ -39,6 +38,13 @@ def bodies(lines: int) -> list[str]:
         if lines <= 0:
             break
     return found
+
+
+def _written(case: Case) -> list[str]:
+    """A case of one script, and its repairs."""
+    if case.files or case.notebook:
+        return []
+    return [case.stripped, *(variant.text for variant in (*case.fixed, *case.wrong))]
 
 
 def scripts(cases: list[str], size: int) -> list[str]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from app.schemas import Cause, Findings, Patch
 from benchmarks.plain import Line
-from benchmarks.trials import Trial, run_files
+from benchmarks.trials import Trial
 from tests.case_files import Case
+from tests.plain_runs import run_files
 from tests.probe import Record, judge
 
 
@@ -55,7 +56,7 @@ def is_place(case: Case, spot: Line | None) -> bool:
     """Whether `spot` is one of the case's right places. Cells of a notebook match by their text."""
     if spot is None:
         return False
-    if case.path.suffix == ".ipynb":
+    if case.notebook:
         return spot.code.strip() in _place_texts(case)
     return any(
         place.line == spot.line and Path(spot.file).match(_sent_as(case, place.file))
@@ -96,7 +97,7 @@ def _run_patched(trial: Trial, patch: Patch) -> Record:
 
 
 def _sent_as(case: Case, file: str) -> str:
-    return "train.py" if file == case.path.name else file
+    return "train.py" if file == case.entry else file
 
 
 def _place_texts(case: Case) -> set[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 
 from app.schemas import DiagnosisRequest, SourceFile
 from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line, Sight, watch
 from tests.case_files import Case
-from tests.probe import Record, judge, run
+from tests.plain_runs import run_files, run_once
+from tests.probe import Record, judge
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Trial:
 def prepare(case: Case, baselines: bool = True) -> Trial:
     """Run the case, its repairs and, where wanted, the baselines in plain Python, each in a
     fork."""
-    return prepared(case, tuple(run(path) for path in case.fixed), baselines)
+    return prepared(case, tuple(run_once(variant) for variant in case.fixed), baselines)
 
 
 def prepared(case: Case, accepted: tuple[Record, ...], baselines: bool = False) -> Trial:
     """The same, for a case whose repairs ran already."""
-    entry = "train" + case.path.suffix
+    entry = "train" + PurePosixPath(case.entry).suffix
     files = {entry: case.stripped, **case.files}
     sight = watch(files, entry)
     request = DiagnosisRequest(
@@ -61,13 +61,3 @@ def prepared(case: Case, accepted: tuple[Record, ...], baselines: bool = False) 
         anomaly=watch(files, entry, anomaly=True).anomaly,
         retain_heals=not judge(run_files(retained, entry), accepted),
     )
-
-
-def run_files(files: dict[str, str], entry: str) -> Record:
-    """The probe's record of a project, run in plain Python in a directory of its own."""
-    with tempfile.TemporaryDirectory() as directory:
-        for path, text in files.items():
-            target = Path(directory, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
-        return run(Path(directory, entry))

@@ -1,143 +1,185 @@
-"""The cases under `tests/cases`: whole scripts, what is wrong with each, and its known repairs."""
+"""The cases under `tests/cases`: whole scripts, what is wrong with each, and its known repairs.
+
+A pattern's cases stand in one sheet (`tests/sheets.py`); `tests/cases/README.md` has the format.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from tests.diffs import DiffError, patched
+from tests.sheets import Block, Section, SheetError, sections
 
 ROOT = Path(__file__).parent / "cases"
-EXPECT = re.compile(r"^\s*# expect: (\w+) = (.+?)\s*$")
-PLACE = re.compile(r"\s*# expect: place\s*$")
-VARIANT = re.compile(r"\.(fixed|wrong)(_\d+)?$")
+PLACE = re.compile(r"[ \t]*# expect: place[ \t]*(?=\\n\"|\"|$)", re.MULTILINE)
+VARIANT = re.compile(r"(fixed|wrong)(_\d+)?")
+_KEYS = {"pattern", "also", "raises", "carrier", "engine"}
 
 
 class Place(NamedTuple):
     """A line that is a right answer to "which line should I look at first"."""
 
-    file: str  # below the case's directory: "train.py", "utils/meters.py"
+    file: str  # "lstm.py", "train.py", "utils/meters.py"
     line: int  # from 1; in a notebook, within its cell
     cell: int | None = None  # from 1, counting every cell of a notebook
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A repair of a case: all its files, patched."""
+
+    name: str  # "fixed", "fixed_2", "wrong_1"
+    entry: str
+    texts: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """The script or notebook itself."""
+        return self.texts[self.entry]
 
 
 @dataclass(frozen=True)
 class Case:
     """One script a person could have written, with the answers it expects."""
 
-    path: Path  # what to run: a script, a notebook, or the train.py of a directory case
+    name: str  # `recurrent_state/lstm`: short, and the same on every machine
+    entry: str  # what to run: "lstm.py", "plot.ipynb", or "train.py" among other files
+    texts: dict[str, str]  # every file as the service gets it, the entry among them
     pattern: str  # "none" for a healthy script
     also: tuple[str, ...]  # other patterns that are as right
     raises: str | None  # "RuntimeError: beginning of the message"
     carriers: tuple[str, ...]
     places: tuple[Place, ...]
     engine: str  # "torch" or "custom"
-    fixed: tuple[Path, ...]  # the expert's fix first, then others that are accepted
-    wrong: tuple[Path, ...]  # repairs that must be refused
-    stripped: str  # the source of `path` as the service gets it
-    files: dict[str, str]  # the other modules of a directory case, stripped too
+    fixed: tuple[Variant, ...]  # the expert's fix first, then others that are accepted
+    wrong: tuple[Variant, ...]  # repairs that must be refused
 
     @property
-    def name(self) -> str:
-        """`recurrent_state/lstm`: short, and the same on every machine."""
-        inside = self.path.parent if self.path.name == "train.py" else self.path.with_suffix("")
-        return f"{inside.parent.name}/{inside.name}"
+    def folder(self) -> str:
+        """The sheet that holds it: `recurrent_state`."""
+        return self.name.partition("/")[0]
 
     @property
     def healthy(self) -> bool:
         return self.pattern == "none"
 
+    @property
+    def notebook(self) -> bool:
+        return self.entry.endswith(".ipynb")
+
+    @property
+    def stripped(self) -> str:
+        """The script or notebook itself."""
+        return self.texts[self.entry]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The other modules of a case of several files."""
+        return {name: text for name, text in self.texts.items() if name != self.entry}
+
 
 def load_cases(root: Path = ROOT) -> list[Case]:
-    """Every case in `root` or in one of its folders, sorted by path; repairs belong to their case
-    and are not listed."""
-    folders = [root, *(path for path in root.iterdir() if path.is_dir() and not _is_project(path))]
-    paths = (path for folder in sorted(folders) for path in sorted(folder.iterdir()))
-    return [load_case(path) for path in paths if _is_case(path)]
+    """Return every case of a sheet, or of the sheets of a folder, sorted by name."""
+    sheets = [root] if root.is_file() else sorted(root.glob("*.md"))
+    cases = [
+        case
+        for sheet in sheets
+        if sheet.name != "README.md"
+        for case in cases_of(sheet.stem, sheet.read_text("utf-8"))
+    ]
+    return sorted(cases, key=lambda case: case.name)
 
 
-def load_case(path: Path) -> Case:
-    """Read the case at `path`: a `.py`, an `.ipynb`, or a directory holding `train.py`."""
-    main = path / "train.py" if path.is_dir() else path
-    modules = sorted(path.rglob("*.py")) if path.is_dir() else [main]
-    named = {module: module.relative_to(main.parent).as_posix() for module in modules}
-    answers: dict[str, str] = {}
-    places: list[Place] = []
-    for module, name in named.items():
-        for cell, source in _sources(module):
-            answers |= {match[1]: match[2] for match in _expectations(source)}
-            places += _places(name, cell, source)
+def load_case(name: str, root: Path = ROOT) -> Case:
+    """Return the case of this name (`recurrent_state/lstm`); raise `KeyError` if there is none."""
+    sheet = root / f"{name.partition('/')[0]}.md"
+    found = load_cases(sheet) if sheet.is_file() else []
+    for case in found:
+        if case.name == name:
+            return case
+    raise KeyError(f"no case is named {name!r}")
+
+
+@cache
+def cases_of(folder: str, sheet: str) -> tuple[Case, ...]:
+    """Return the cases of a sheet's text, in its order; raise `SheetError` with the case's name."""
+    return tuple(_named_case(f"{folder}/{section.title}", section) for section in sections(sheet))
+
+
+def put_down(texts: Mapping[str, str], folder: Path) -> None:
+    """Write files below a folder, which is made where it is not there."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def _named_case(name: str, section: Section) -> Case:
+    try:
+        return _case(name, section)
+    except (DiffError, SheetError, tomllib.TOMLDecodeError) as error:
+        raise SheetError(f"{name}: {error}") from error
+
+
+def _case(name: str, section: Section) -> Case:
+    answers = _answers(section)
+    marked = {_file_name(section, block): block.text for block in section.blocks if _is_file(block)}
+    if not marked:
+        raise SheetError("it holds no script")
+    texts = {file: PLACE.sub("", text) for file, text in marked.items()}
+    entry = "train.py" if len(texts) > 1 else next(iter(texts))
+    variants = [
+        Variant(block.name, entry, patched(texts, block.text))
+        for block in section.blocks
+        if block.language == "diff"
+    ]
+    if unknown := [one.name for one in variants if not VARIANT.fullmatch(one.name)]:
+        raise SheetError(f"a diff is named fixed, fixed_2, wrong_1, …, not {unknown[0]!r}")
     return Case(
-        path=main,
+        name=name,
+        entry=entry,
+        texts=texts,
         pattern=answers.get("pattern", "none"),
-        also=_names(answers.get("also", "")),
+        also=tuple(answers.get("also", ())),
         raises=answers.get("raises"),
-        carriers=_names(answers.get("carrier", "")),
-        places=tuple(places),
+        carriers=tuple(answers.get("carrier", ())),
+        places=tuple(place for file, text in marked.items() for place in _places(file, text)),
         engine=answers.get("engine", "torch"),
-        fixed=_variants(path, "fixed"),
-        wrong=_variants(path, "wrong"),
-        stripped=strip(main),
-        files={name: strip(module) for module, name in named.items() if module != main},
+        fixed=tuple(one for one in variants if one.name.startswith("fixed")),
+        wrong=tuple(one for one in variants if one.name.startswith("wrong")),
     )
 
 
-def strip(path: Path) -> str:
-    """The source without its expectations; every line keeps its number."""
-    text = path.read_text()
-    if path.suffix != ".ipynb":
-        return _without_expectations(text)
-    notebook = json.loads(text)
-    for cell in notebook["cells"]:
-        source = _without_expectations("".join(cell["source"]))
-        cell["source"] = source.splitlines(keepends=True)
-    return json.dumps(notebook, indent=1)
+def _answers(section: Section) -> dict[str, Any]:
+    """What its first block says, if that is TOML without a name."""
+    head = section.blocks[0] if section.blocks else Block("", "", "")
+    answers = tomllib.loads(head.text) if (head.language, head.name) == ("toml", "") else {}
+    if unknown := answers.keys() - _KEYS:
+        raise SheetError(f"unknown keys: {', '.join(sorted(unknown))}")
+    return answers
 
 
-def _without_expectations(source: str) -> str:
-    bare = (PLACE.sub("", EXPECT.sub("", line)) for line in source.split("\n"))
-    return "\n".join(bare)
+def _is_file(block: Block) -> bool:
+    return block.language != "diff" and (block.language, block.name) != ("toml", "")
 
 
-def _sources(path: Path) -> list[tuple[int | None, str]]:
-    if path.suffix != ".ipynb":
-        return [(None, path.read_text())]
-    cells = json.loads(path.read_text())["cells"]
-    return [(number, "".join(cell["source"])) for number, cell in enumerate(cells, 1)]
+def _file_name(section: Section, block: Block) -> str:
+    return block.name or f"{section.title}.{'ipynb' if block.language == 'json' else 'py'}"
 
 
-def _expectations(source: str) -> Iterator[re.Match[str]]:
-    return filter(None, map(EXPECT.match, source.split("\n")))
-
-
-def _places(file: str, cell: int | None, source: str) -> list[Place]:
-    lines = enumerate(source.split("\n"), 1)
-    return [Place(file, number, cell) for number, line in lines if PLACE.search(line)]
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _is_case(path: Path) -> bool:
-    bare = path.name if path.is_dir() else path.stem
-    if VARIANT.search(bare):
-        return False
-    return path.suffix in {".py", ".ipynb"} or _is_project(path)
-
-
-def _is_project(path: Path) -> bool:
-    return (path / "train.py").is_file()
-
-
-def _variants(path: Path, kind: str) -> tuple[Path, ...]:
-    suffix = "" if path.is_dir() else path.suffix
-    stem = path.name.removesuffix(suffix) if suffix else path.name
-    matches = [
-        other / "train.py" if other.is_dir() else other
-        for other in path.parent.iterdir()
-        if re.fullmatch(rf"{re.escape(stem)}\.{kind}(_\d+)?{re.escape(suffix)}", other.name)
-    ]
-    return tuple(sorted(matches))
+def _places(file: str, text: str) -> Iterator[Place]:
+    sources: dict[int | None, str] = {None: text}
+    if file.endswith(".ipynb"):
+        cells = json.loads(text)["cells"]
+        sources = {number: "".join(cell["source"]) for number, cell in enumerate(cells, 1)}
+    for number, source in sources.items():
+        for line, code in enumerate(source.split("\n"), 1):
+            if PLACE.search(code):
+                yield Place(file, line, number)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from analyzers.explain.pattern import Match, Pattern, Proposal, patterns
 from analyzers.request.explaining import matches_of, patched
 from analyzers.request.ranking import in_turns
 from analyzers.source.project import Project
 from app.run.witness import observed
-from tests.probe import Record, run
+from tests.plain_runs import run_files
+from tests.probe import Record
 from tests.tracing import Tracing
 
 
@@ -47,20 +47,12 @@ def recognise(
     return Recognised(project, match, pattern, [p for p in proposals if patched(project, p)])
 
 
-def run_files(files: dict[str, str], home: Path) -> Record:
-    """Run `train.py` among its files in plain Python."""
-    home.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (home / name).write_text(text)
-    return run(home / "train.py")
-
-
-def first_that_runs(found: Recognised, home: Path) -> tuple[Proposal, Record, str]:
+def first_that_runs(found: Recognised) -> tuple[Proposal, Record, str]:
     """The first proposal whose patched script ends by itself, its record, and its `train.py`."""
     tried: list[str] = []
-    for number, proposal in enumerate(found.proposals):
+    for proposal in found.proposals:
         files = found.files(proposal)
-        record = run_files(files, home / str(number))
+        record = run_files(files)
         if record.error is None:
             return proposal, record, files["train.py"]
         tried.append(f"{proposal.strategy}: {record.error}")

@@ -10,12 +10,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings, SourceFile
 from benchmarks.asking import RUNNING, ask
-from tests.case_files import Case, load_cases
+from tests.case_files import Case, load_cases, put_down
 
 HEALTHY = [case for case in load_cases() if case.healthy]
 FAILING = [case for case in load_cases() if not case.healthy]
@@ -26,16 +27,16 @@ ROOT = Path(__file__).parent.parent.parent
 
 def traceback_of(case: Case) -> str:
     """What plain Python prints when it runs the case."""
-    if case.path.suffix != ".py":
-        return ""
-    command = [sys.executable, str(case.path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+    with TemporaryDirectory() as folder:
+        put_down(case.texts, Path(folder))
+        command = [sys.executable, str(Path(folder, case.entry))]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
 def request_of(case: Case, traceback: str = "") -> DiagnosisRequest:
     return DiagnosisRequest(
         script=case.stripped,
-        filename="train" + case.path.suffix,
+        filename="train" + Path(case.entry).suffix,
         files=[SourceFile(path=path, content=text) for path, text in case.files.items()],
         traceback=traceback,
     )
@@ -82,7 +83,7 @@ async def test_a_third_of_the_failing_scripts() -> None:
 
 
 async def test_a_traceback_of_the_same_error_confirms() -> None:
-    case = next(case for case in FAILING if case.path.parent.name == "recurrent_state")
+    case = next(case for case in FAILING if case.folder == "recurrent_state")
     (findings,) = await diagnosed([request_of(case, traceback_of(case))])
     assert findings.verdict == "confirmed"
     assert findings.error is not None
@@ -90,10 +91,8 @@ async def test_a_traceback_of_the_same_error_confirms() -> None:
 
 
 async def test_a_traceback_that_the_script_does_not_raise_is_not_believed() -> None:
-    raised = traceback_of(
-        next(case for case in FAILING if case.path.parent.name == "recurrent_state")
-    )
-    case = next(case for case in HEALTHY if case.path.parent.name == "none")
+    raised = traceback_of(next(case for case in FAILING if case.folder == "recurrent_state"))
+    case = next(case for case in HEALTHY if case.folder == "none")
     (findings,) = await diagnosed([request_of(case, raised)])
     assert findings.verdict == "unreproduced"
     assert not findings.patches

@@ -40,7 +40,7 @@ def events(pieces: Iterable[Evidence]) -> set[Event]:
 
 @each(FAILING)
 def test_reading_predicts_what_the_run_observes(case: Case, traced: Tracing) -> None:
-    read = examine(case.stripped, case.path.name, case.files, "")
+    read = examine(case.stripped, case.entry, case.files, "")
     others = {path: text for path, text in read.files.items() if path != read.entry}
     run = traced(read.files[read.entry], files=others)
     unforeseen = events(observed(run.trace)) - events(read.reading.evidence)

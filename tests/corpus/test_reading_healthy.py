@@ -11,6 +11,5 @@ from tests.corpus.listing import HEALTHY, each
 
 @each(HEALTHY)
 def test_nothing_is_predicted(case: Case) -> None:
-    notebook = case.path.suffix == ".ipynb"
-    script = to_project(case.stripped)[0] if notebook else case.stripped
+    script = to_project(case.stripped)[0] if case.notebook else case.stripped
     assert read(Project({**case.files, "train.py": script})).evidence == ()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
 from analyzers.explain.pattern import patterns
-from tests.case_files import Case, Place
-from tests.corpus.listing import CASES, FAILING, HEALTHY, accepted, each, each_variant, run_once
+from tests.case_files import Case, Place, Variant
+from tests.corpus.listing import CASES, FAILING, HEALTHY, each, each_variant
+from tests.plain_runs import accepted, run_once
 from tests.probe import faults, judge
 
 RAISING = [case for case in FAILING if case.raises != "nothing"]
 SILENT = [case for case in FAILING if case.raises == "nothing"]
 FOLDERS: dict[str, list[Case]] = defaultdict(list)
 for _case in CASES:
-    FOLDERS[_case.name.split("/")[0]].append(_case)
+    FOLDERS[_case.folder].append(_case)
 
 
 def frame_file(place: Place) -> str:
@@ -26,7 +26,7 @@ def frame_file(place: Place) -> str:
 
 @each(RAISING)
 def test_a_raising_case_raises_what_it_says(case: Case) -> None:
-    record = run_once(case.path)
+    record = run_once(case)
     assert case.raises is not None
     assert record.error is not None
     assert record.error.startswith(case.raises)
@@ -36,7 +36,7 @@ def test_a_raising_case_raises_what_it_says(case: Case) -> None:
 
 @each(SILENT)
 def test_a_silent_case_runs_clean_and_goes_wrong(case: Case) -> None:
-    record = run_once(case.path)
+    record = run_once(case)
     assert record.error is None
     assert judge(record, accepted(case)) != []
     assert patterns()[case.pattern].FAMILY == "silent"
@@ -44,7 +44,7 @@ def test_a_silent_case_runs_clean_and_goes_wrong(case: Case) -> None:
 
 @each(HEALTHY)
 def test_a_healthy_case_runs_clean(case: Case) -> None:
-    assert run_once(case.path).error is None
+    assert run_once(case).error is None
 
 
 @each(FAILING)
@@ -56,13 +56,13 @@ def test_a_failing_case_names_its_answers(case: Case) -> None:
 
 
 @each_variant("fixed")
-def test_a_fix_runs_clean_learns_and_stays_level(case: Case, path: Path) -> None:
-    assert faults(run_once(path)) == []
+def test_a_fix_runs_clean_learns_and_stays_level(case: Case, variant: Variant) -> None:
+    assert faults(run_once(variant)) == []
 
 
 @each_variant("wrong")
-def test_a_wrong_fix_is_refused(case: Case, path: Path) -> None:
-    assert judge(run_once(path), accepted(case)) != []
+def test_a_wrong_fix_is_refused(case: Case, variant: Variant) -> None:
+    assert judge(run_once(variant), accepted(case)) != []
 
 
 @pytest.mark.parametrize("name", sorted(patterns()))

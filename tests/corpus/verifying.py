@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from analyzers.request.examine import examine
 from app.repair.contest import judge
 from app.repair.verify import Trial
 from sandbox.protocol import Sandbox
-from tests.case_files import Case, strip
+from tests.case_files import Case, Variant
 
 
 @dataclass(frozen=True)
@@ -37,17 +36,17 @@ class Judged:
 
 def is_verifiable(case: Case) -> bool:
     """Notebooks are left out: their repairs are judged in the order of their cells."""
-    return not case.healthy and case.path.suffix == ".py"
+    return not case.healthy and not case.notebook
 
 
 async def judged(case: Case, sandbox: Sandbox, time_limit_s: float = 60.0) -> list[Judged]:
     """Every repair of the case, in the order in which the service would offer them."""
     read = examine(case.stripped, "train.py", case.files, "")
-    paths = [*case.fixed, *case.wrong]
-    patched = [_changed(case, path) for path in paths]
+    variants = [*case.fixed, *case.wrong]
+    patched = [_changed(case, variant) for variant in variants]
     async with sandbox.session() as session:
         trials = await judge(read.files, read.entry, patched, session, time_limit_s)
-    names = {f"given {number}": _variant(case, path) for number, path in enumerate(paths, 1)}
+    names = {f"given {number}": variant.name for number, variant in enumerate(variants, 1)}
     return [
         Judged(names[trial.candidate.strategy], trial, place) for place, trial in enumerate(trials)
     ]
@@ -61,15 +60,8 @@ def objections(found: list[Judged]) -> list[str]:
     return [*wrong, *(f"{name} passes in front of every right one" for name in ahead)]
 
 
-def _changed(case: Case, path: Path) -> dict[str, str]:
-    if case.path.name != "train.py":
-        return {"train.py": strip(path)}
-    texts = {module.name: strip(module) for module in path.parent.glob("*.py")}
-    before = {"train.py": case.stripped, **case.files}
-    return {name: text for name, text in texts.items() if text != before.get(name)}
-
-
-def _variant(case: Case, path: Path) -> str:
-    named = path.parent if case.path.name == "train.py" else path
-    own = case.path.parent if case.path.name == "train.py" else case.path.with_suffix("")
-    return named.name.removeprefix(f"{own.name}.").removesuffix(".py")
+def _changed(case: Case, variant: Variant) -> dict[str, str]:
+    """What a repair changes, by the names under which the service got the files."""
+    changed = {name for name, text in variant.texts.items() if text != case.texts[name]}
+    sent = {name: "train.py" if name == case.entry else name for name in changed}
+    return {sent[name]: variant.texts[name] for name in changed}

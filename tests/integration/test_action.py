@@ -14,11 +14,11 @@ import pytest
 import yaml
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
-from tests.case_files import ROOT, strip
+from tests.case_files import load_case
 
 REPOSITORY = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
-FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
+FAILING = load_case("recurrent_state/char_lm").stripped
 _INPUT = re.compile(r"\$\{\{ inputs\.(\w+) \}\}")
 
 

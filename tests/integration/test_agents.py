@@ -12,11 +12,11 @@ from mcp import Client, StdioServerParameters
 
 from app.agents.answers import MOST_BYTES, applied, diagnosed
 from app.schemas import Cause, Findings, NextStep, Patch, Spot, Verification
-from tests.case_files import ROOT, strip
+from tests.case_files import load_case
 from tests.processes import COMMAND, Server, running
 from tests.serving import echo, serving
 
-FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
+FAILING = load_case("recurrent_state/char_lm").stripped
 
 
 async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.beside import ROOT, call, environment, gradmend
+from tests.case_files import load_case
 from tests.processes import Server, hear_interrupts, running
 
 pytestmark = pytest.mark.timeout(900)  # commands run again, several times each
@@ -119,8 +120,8 @@ def test_a_healthy_command_hears_nothing(tmp_path: Path) -> None:
 
 def test_what_turns_out_to_be_meant_is_not_told(tmp_path: Path) -> None:
     """Gradients that are never cleared, and are read as what they are."""
-    healthy = ROOT / "tests/cases/missing_zero_grad/ok_sensitivity_by_hand.py"
-    (tmp_path / "train.py").write_text(healthy.read_text())
+    healthy = load_case("missing_zero_grad/ok_sensitivity_by_hand")
+    (tmp_path / "train.py").write_text(healthy.stripped)
     ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
     assert (ran.code, ran.stderr) == (0, "")
 

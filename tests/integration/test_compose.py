@@ -11,12 +11,12 @@ import pytest
 from sandbox.client import LauncherClient
 from sandbox.protocol import Job, Readiness, RunResult
 from tests import composing, engine
-from tests.case_files import ROOT, strip
+from tests.case_files import load_case
 from tests.processes import eventually
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
 
-FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
+FAILING = load_case("recurrent_state/char_lm").stripped
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from app.schemas import DiagnosisRequest
 from benchmarks.asking import RUNNING, ask
-from tests.case_files import load_cases
+from tests.case_files import load_case
 
 HALF = "Free each graph after its backward"
 
 
 async def test_what_retain_graph_hides_leads_and_is_told_of_the_lines_as_they_were_sent() -> None:
-    case = next(c for c in load_cases() if c.name == "recurrent_state/module_state_retained")
+    case = load_case("recurrent_state/module_state_retained")
     request = DiagnosisRequest(script=case.stripped)
     found = (await ask([request], [RUNNING]))[RUNNING][0]
     first = found.causes[0]

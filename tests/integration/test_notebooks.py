@@ -18,19 +18,15 @@ from app.request.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job
-from tests.case_files import ROOT, Case, load_case
+from tests.case_files import Case, load_cases
 from tests.notebooks import code, notebook, sources
-from tests.probe import judge, run
+from tests.plain_runs import accepted, run_files
+from tests.probe import judge
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 AGAIN = "RuntimeError: Trying to backward through the graph a second time (or directly access …)"
-HOME = ROOT / "notebook_rerun"
-CASES = [
-    load_case(path)
-    for path in sorted(HOME.iterdir())
-    if not {".fixed", ".fixed_2", ".wrong_1"} & set(path.suffixes)
-]
+CASES = [case for case in load_cases() if case.folder == "notebook_rerun"]
 
 Ask = Callable[..., Awaitable[Findings]]
 
@@ -65,7 +61,7 @@ async def ask(box: EmbeddedSandbox) -> AsyncIterator[Ask]:
 
 
 def name(case: Case) -> str:
-    return case.path.name
+    return case.entry
 
 
 SETUP = """\
@@ -79,10 +75,8 @@ STEP = "optimizer.zero_grad()\nloss.backward()\noptimizer.step()"
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.healthy], ids=name)
-async def test_a_rerun_is_named_and_its_patch_is_accepted(
-    case: Case, ask: Ask, tmp_path: Path
-) -> None:
-    found = await ask(case.stripped, filename=case.path.name)
+async def test_a_rerun_is_named_and_its_patch_is_accepted(case: Case, ask: Ask) -> None:
+    found = await ask(case.stripped, filename=case.entry)
     assert found.verdict == "confirmed"
     cause, patch = found.causes[0], found.patches[0]
     assert cause.pattern == "notebook-rerun"
@@ -91,14 +85,13 @@ async def test_a_rerun_is_named_and_its_patch_is_accepted(
     assert cause.boundary is not None
     assert cause.boundary.kind == "cell"
     assert patch.verification.status == "passed"
-    patched = tmp_path / case.path.name
-    patched.write_text(patch.script)
-    assert judge(run(patched), [run(path) for path in case.fixed]) == []
+    patched = run_files({case.entry: patch.script}, case.entry)
+    assert judge(patched, accepted(case)) == []
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.healthy], ids=name)
 async def test_a_healthy_notebook_is_told_so(case: Case, ask: Ask) -> None:
-    found = await ask(case.stripped, filename=case.path.name)
+    found = await ask(case.stripped, filename=case.entry)
     assert (found.verdict, found.causes, found.patches) == ("healthy", [], [])
 
 

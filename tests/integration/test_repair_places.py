@@ -4,8 +4,6 @@ head of a pass."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.mending import first_that_runs, recognise
@@ -136,11 +134,11 @@ BOOTSTRAPPED = """\
     ],
 )
 def test_the_repair_stands_where_the_script_does_the_like(
-    traced: Tracing, tmp_path: Path, script: str, text: str
+    traced: Tracing, script: str, text: str
 ) -> None:
     found = recognise(traced, script)
     assert found is not None
     proposals = [one for one in found.proposals if text in found.files(one)["train.py"]]
     assert proposals, [one.title for one in found.proposals]
     found.proposals[:] = proposals
-    first_that_runs(found, tmp_path)
+    first_that_runs(found)

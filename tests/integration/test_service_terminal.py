@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from sarif_pydantic import Level, Sarif  # type: ignore[import-untyped]
 
-from tests.case_files import ROOT, strip
+from tests.case_files import load_case
 from tests.processes import COMMAND, Process, alive, children, eventually
 
-FAILING = strip(ROOT / "recurrent_state" / "char_lm.py")
-RERUN = strip(ROOT / "notebook_rerun" / "one_step_at_a_time.ipynb")
-HEALTHY = strip(ROOT / "recurrent_state" / "ok_detached_each_batch.py")
+FAILING = load_case("recurrent_state/char_lm").stripped
+RERUN = load_case("notebook_rerun/one_step_at_a_time").stripped
+HEALTHY = load_case("recurrent_state/ok_detached_each_batch").stripped
 PROJECT = {
     "rows.csv": "0.5,0.25\n" * 8,
     "src/nets/__init__.py": "",

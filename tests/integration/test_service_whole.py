@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from tests.case_files import ROOT, strip
+from tests.case_files import load_case
 from tests.processes import Server, alive, children, eventually
 
-LSTM = ROOT / "recurrent_state" / "char_lm.py"
-HEALTHY = ROOT / "recurrent_state" / "ok_detached_each_batch.py"
+LSTM = load_case("recurrent_state/char_lm")
+HEALTHY = load_case("recurrent_state/ok_detached_each_batch")
 
 REPORT_MODULES = """
 import os, signal, sys
@@ -49,7 +49,7 @@ def server(home: Path) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def mended(server: Server) -> Any:
     """The diagnosis of a script that fails."""
-    return server.ask(strip(LSTM), filename=LSTM.name)
+    return server.ask(LSTM.stripped, filename=LSTM.entry)
 
 
 def test_sandbox_is_up(server: Server) -> None:
@@ -71,21 +71,21 @@ def test_failing_script_gets_a_verified_patch(mended: Any) -> None:
 
 def test_patch_applies_and_the_script_then_runs(server: Server, mended: Any, home: Path) -> None:
     diff = server.http.get(f"/v1/diagnoses/{mended['id']}/patches/{mended['patches'][0]['n']}.diff")
-    script = home / LSTM.name
-    script.write_text(strip(LSTM))
+    script = home / LSTM.entry
+    script.write_text(LSTM.stripped)
     subprocess.run(["git", "apply", "-"], cwd=home, input=diff.content, check=True)
     assert script.read_text() == mended["patches"][0]["script"]
     subprocess.run([sys.executable, script.name], cwd=home, check=True, timeout=120)
 
 
 def test_healthy_script_is_told_so(server: Server) -> None:
-    diagnosis = server.ask(strip(HEALTHY))
+    diagnosis = server.ask(HEALTHY.stripped)
     assert diagnosis["verdict"] == "healthy"
     assert diagnosis["causes"] == diagnosis["patches"] == []
 
 
 def test_reading_only_runs_nothing(server: Server) -> None:
-    diagnosis = server.ask(strip(LSTM), run="never")
+    diagnosis = server.ask(LSTM.stripped, run="never")
     assert diagnosis["verdict"] in ("likely", "inconclusive")
     assert diagnosis["run"] is None or diagnosis["run"]["status"] == "unavailable"
 

@@ -14,12 +14,13 @@ from benchmarks.plain import Line
 from benchmarks.scoring import is_place, score
 from benchmarks.telling import first_contact
 from benchmarks.totals import RECORD, report, rows
-from benchmarks.trials import Trial, prepare, prepared, run_files
-from tests.case_files import ROOT, load_case
+from benchmarks.trials import Trial, prepare, prepared
+from tests.case_files import load_case
+from tests.plain_runs import run_files, run_once
 from tests.probe import compare
 
-CASE = load_case(ROOT / "inplace_leaf" / "manual_sgd.py")
-HEALTHY = load_case(ROOT / "inplace_leaf" / "ok_manual_sgd_no_grad.py")
+CASE = load_case("inplace_leaf/manual_sgd")
+HEALTHY = load_case("inplace_leaf/ok_manual_sgd_no_grad")
 
 
 @pytest.fixture(scope="module")
@@ -63,25 +64,21 @@ def test_the_traceback_is_the_one_python_prints(trial: Trial) -> None:
 
 def test_a_right_diagnosis_scores_everywhere(trial: Trial) -> None:
     line = CASE.places[0].line
-    found = Findings(
-        causes=[cause("inplace-leaf", line, "w")], patches=[patch(CASE.fixed[0].read_text())]
-    )
+    found = Findings(causes=[cause("inplace-leaf", line, "w")], patches=[patch(CASE.fixed[0].text)])
     result = score(trial, found)
     assert (result.pattern, result.place, result.carrier, result.patch) == (True,) * 4
     assert result.wrong == []
 
 
 def test_a_wrong_diagnosis_scores_nowhere(trial: Trial) -> None:
-    found = Findings(
-        causes=[cause("inplace-view", 1, "x")], patches=[patch(CASE.wrong[0].read_text())]
-    )
+    found = Findings(causes=[cause("inplace-view", 1, "x")], patches=[patch(CASE.wrong[0].text)])
     result = score(trial, found)
     assert (result.pattern, result.place, result.carrier, result.patch) == (False,) * 4
     assert len(result.wrong) == 4
 
 
 def test_a_row_at_first_contact_counts_wrong_patches_that_were_said_to_pass(trial: Trial) -> None:
-    found = Findings(patches=[patch(CASE.wrong[0].read_text())])
+    found = Findings(patches=[patch(CASE.wrong[0].text)])
     healthy = prepared(HEALTHY, ())
     scores = [score(trial, found), score(healthy, Findings(verdict="healthy"))]
     row, *others = first_contact(["batch", "today", "abc"], [trial, healthy], {"running": scores})
@@ -166,8 +163,8 @@ def test_retaining_reaches_every_backward_and_nothing_else() -> None:
 
 
 def test_a_project_runs_as_its_script_does() -> None:
-    alone = run_files({"train.py": HEALTHY.stripped}, "train.py")
-    assert compare(alone, run_files({"train.py": HEALTHY.path.read_text()}, "train.py")) == []
+    alone = run_files({"train.py": HEALTHY.stripped})
+    assert compare(alone, run_once(HEALTHY)) == []
 
 
 def test_a_place_needs_the_file_as_well_as_the_line() -> None:

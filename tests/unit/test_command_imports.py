@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
-from tests.case_files import ROOT
+from tests.case_files import load_case
 
-HEALTHY = ROOT / "recurrent_state" / "ok_detached_each_batch.py"
-FAILING = ROOT / "recurrent_state" / "char_lm.py"
 SERVICE = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "structlog", "jinja2", "torch", "numpy"}
 RUNNING = {"sandbox.collect", "app.repair.contest", "app.repair.verify"}
 EXPLAINING = {"analyzers.explain.reuse", "analyzers.repair", "analyzers.request.explaining"}
@@ -27,14 +26,21 @@ def imported(*words: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in lines}
 
 
-def test_reading_a_healthy_script_explains_and_runs_nothing() -> None:
-    found = imported("diagnose", "--run", "never", str(HEALTHY))
+def imported_for(case: str, folder: Path) -> set[str]:
+    """The modules that reading a case imports."""
+    script = folder / "train.py"
+    script.write_text(load_case(case).stripped)
+    return imported("diagnose", "--run", "never", str(script))
+
+
+def test_reading_a_healthy_script_explains_and_runs_nothing(tmp_path: Path) -> None:
+    found = imported_for("recurrent_state/ok_detached_each_batch", tmp_path)
     assert "analyzers.reading.machine" in found
     assert not (SERVICE | RUNNING | EXPLAINING | DRAWING) & found
 
 
-def test_reading_a_failing_script_runs_nothing() -> None:
-    found = imported("diagnose", "--run", "never", str(FAILING))
+def test_reading_a_failing_script_runs_nothing(tmp_path: Path) -> None:
+    found = imported_for("recurrent_state/char_lm", tmp_path)
     assert found >= EXPLAINING
     assert not (SERVICE | RUNNING | DRAWING) & found
 

@@ -9,9 +9,9 @@ from typing import Any
 from app.diagnose import diagnose, read_alone
 from app.request.reader import Here, ReadingLimit
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch, Timings
-from tests.case_files import ROOT, strip
+from tests.case_files import load_case
 
-SCRIPT = strip(ROOT / "recurrent_state" / "char_lm.py")
+SCRIPT = load_case("recurrent_state/char_lm").stripped
 
 
 class Calls(Here):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -127,15 +125,13 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_found_where_it_is_and_mended_so_that_everything_learns(
-    name: str, traced: Tracing, tmp_path: Path
-) -> None:
+def test_found_where_it_is_and_mended_so_that_everything_learns(name: str, traced: Tracing) -> None:
     script, files, pattern, file, line = CASES[name]
     found = recognise(traced, script, **files)
     assert found is not None
     assert found.match.pattern == pattern
     assert (found.match.location.file, found.match.location.line) == (file, line)
-    _, record, _ = first_that_runs(found, tmp_path)
+    _, record, _ = first_that_runs(found)
     assert record.gradients
     for steps in record.gradients.values():
         assert len(steps) == 3

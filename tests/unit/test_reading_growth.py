@@ -10,7 +10,7 @@ from analyzers.request.causes import classify
 from analyzers.source.project import Project
 from tests.case_files import Case, load_cases
 
-CASES = [c for c in load_cases() if c.path.suffix == ".py" and not c.files]
+CASES = [c for c in load_cases() if not c.notebook and not c.files]
 MIXED = [CASES[i * 37 % len(CASES)] for i in range(len(CASES))]
 TIMES = 4
 

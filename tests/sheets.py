@@ -1,0 +1,81 @@
+"""Sheets: Markdown files that hold programs as data.
+
+A sheet is a row of sections, each under a `## title`. A section holds fenced blocks, of which the
+first word is a language and the rest a name (```` ```python train.py ````); the text between the
+fences is kept to the byte. Words outside the blocks are for readers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+_PART = re.compile(
+    r"^## +(?P<title>[^\n]+)$"
+    r"|^(?P<fence>`{3,})(?P<language>[^\s`]*) *(?P<name>[^`\n]*)\n(?P<text>.*?)^(?P=fence)$",
+    re.MULTILINE | re.DOTALL,
+)
+_FENCE = re.compile(r"^`{3,}", re.MULTILINE)
+_LANGUAGES = {".py": "python", ".ipynb": "json", ".toml": "toml", ".yaml": "yaml", ".json": "json"}
+
+
+class SheetError(ValueError):
+    """A sheet or a section that cannot be read; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block; `name` is empty where the fence names nothing."""
+
+    language: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title and the blocks under it, in their order."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+def sections(sheet: str) -> list[Section]:
+    """Return the sections of a sheet. Raise `SheetError` for a fence that is never closed and for
+    a block that stands ahead of every title."""
+    if _FENCE.search(_PART.sub("", sheet)):
+        raise SheetError("a fenced block is never closed")
+    found: list[tuple[str, list[Block]]] = []
+    for part in _PART.finditer(sheet):
+        if part["title"]:
+            found.append((part["title"].strip(), []))
+        elif not found:
+            raise SheetError(f"a block stands ahead of the first title: {part['name']}")
+        else:
+            found[-1][1].append(Block(part["language"], part["name"].strip(), part["text"]))
+    return [Section(title, tuple(blocks)) for title, blocks in found]
+
+
+def written(section: Section) -> str:
+    """Return the section as it stands in a sheet. Every text has to end with a newline or be
+    empty: a fence cannot say otherwise."""
+    return f"## {section.title}\n\n" + "\n".join(map(_fenced, section.blocks))
+
+
+def language_of(path: str) -> str:
+    """Return the word that a fence has for a file of this name."""
+    return _LANGUAGES.get(PurePosixPath(path).suffix, "text")
+
+
+def _fenced(block: Block) -> str:
+    if block.text and not block.text.endswith("\n"):
+        raise SheetError(f"{block.name or block.language}: no newline at the end")
+    fence = "`" * (max(_fences(block.text), default=2) + 1)
+    return f"{fence}{block.language} {block.name}".rstrip() + f"\n{block.text}{fence}\n"
+
+
+def _fences(text: str) -> Iterator[int]:
+    """The lengths of what a reader of Markdown could take for a fence."""
+    return (len(run[1]) for run in re.finditer(r"^[-+ ]*(`{3,})", text, re.MULTILINE))
