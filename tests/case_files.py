@@ -14,13 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.diffs import DiffError, patched
+from tests.diffs import patched
 from tests.sheets import Block, Section, SheetError, sections
 
 ROOT = Path(__file__).parent / "cases"
 PLACE = re.compile(r"[ \t]*# expect: place[ \t]*(?=\\n\"|\"|$)", re.MULTILINE)
 VARIANT = re.compile(r"(fixed|wrong)(_\d+)?")
-_KEYS = {"pattern", "also", "raises", "carrier", "engine"}
+KEYS = ("pattern", "also", "raises", "carrier", "engine")  # what a sheet may say of a case
 
 
 class Place(NamedTuple):
@@ -110,7 +110,7 @@ def load_case(name: str, root: Path = ROOT) -> Case:
 @cache
 def cases_of(folder: str, sheet: str) -> tuple[Case, ...]:
     """Return the cases of a sheet's text, in its order; raise `SheetError` with the case's name."""
-    return tuple(_named_case(f"{folder}/{section.title}", section) for section in sections(sheet))
+    return tuple(named_case(f"{folder}/{section.title}", section) for section in sections(sheet))
 
 
 def put_down(texts: Mapping[str, str], folder: Path) -> None:
@@ -121,16 +121,16 @@ def put_down(texts: Mapping[str, str], folder: Path) -> None:
         path.write_text(text, "utf-8")
 
 
-def _named_case(name: str, section: Section) -> Case:
+def named_case(name: str, section: Section) -> Case:
+    """Return the case of a section; raise `SheetError` with its name where it cannot be read."""
     try:
         return _case(name, section)
-    except (DiffError, SheetError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # of TOML, JSON, diffs and sheets
         raise SheetError(f"{name}: {error}") from error
 
 
 def _case(name: str, section: Section) -> Case:
-    answers = _answers(section)
-    marked = {_file_name(section, block): block.text for block in section.blocks if _is_file(block)}
+    answers, marked = answers_of(section), marked_texts(section)
     if not marked:
         raise SheetError("it holds no script")
     texts = {file: PLACE.sub("", text) for file, text in marked.items()}
@@ -157,13 +157,20 @@ def _case(name: str, section: Section) -> Case:
     )
 
 
-def _answers(section: Section) -> dict[str, Any]:
-    """What its first block says, if that is TOML without a name."""
+def answers_of(section: Section) -> dict[str, Any]:
+    """Return what a section expects, by `KEYS`: its first block, if that is TOML without a name."""
     head = section.blocks[0] if section.blocks else Block("", "", "")
     answers = tomllib.loads(head.text) if (head.language, head.name) == ("toml", "") else {}
-    if unknown := answers.keys() - _KEYS:
+    if unknown := answers.keys() - set(KEYS):
         raise SheetError(f"unknown keys: {', '.join(sorted(unknown))}")
+    if single := [key for key in ("also", "carrier") if not isinstance(answers.get(key, []), list)]:
+        raise SheetError(f"{single[0]} is a list of names")
     return answers
+
+
+def marked_texts(section: Section) -> dict[str, str]:
+    """Return the files of a section's program by name, with the marks of places in them."""
+    return {_file_name(section, block): block.text for block in section.blocks if _is_file(block)}
 
 
 def _is_file(block: Block) -> bool:

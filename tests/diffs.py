@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from io import StringIO
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_FILE = re.compile(r"\+\+\+ (.+)")
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchedFile, PatchSet
 
 
 class DiffError(ValueError):
@@ -27,57 +27,40 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 def patched(before: Mapping[str, str], diff: str) -> dict[str, str]:
     """Return the files with a diff applied, exactly where it says; raise `DiffError` where the
     text there is another."""
+    only = next(iter(before))
+    head = f"--- {only}\n+++ {only}\n" if diff.startswith("@@") else ""
+    try:
+        parts = PatchSet(head + diff)
+    except UnidiffParseError as error:
+        raise DiffError(f"no diff: {str(error).strip()}") from None
+    if diff and not parts:
+        raise DiffError(f"no diff: {diff.splitlines()[0]}")
     after = dict(before)
-    for name, hunks in _by_file(diff.splitlines(keepends=True), next(iter(before))):
-        if name not in before:
-            raise DiffError(f"there is no file {name}")
-        after[name] = "".join(_applied(before[name].splitlines(keepends=True), hunks))
+    for part in parts:
+        if part.path not in before:
+            raise DiffError(f"there is no file {part.path}")
+        after[part.path] = "".join(_applied(_lines(before[part.path]), part))
     return after
 
 
 def _of_file(name: str, before: str, after: str, count: int) -> Iterator[str]:
-    old, new = (text.splitlines(keepends=True) for text in (before, after))
-    lines = list(difflib.unified_diff(old, new, name, name, n=1, lineterm="\n"))
+    lines = list(difflib.unified_diff(_lines(before), _lines(after), name, name, n=1))
     yield from lines if count > 1 else lines[2:]
 
 
-def _by_file(lines: list[str], name: str) -> Iterator[tuple[str, list[_Hunk]]]:
-    hunks: list[_Hunk] = []
-    while lines:
-        if hunk := _HUNK.match(lines[0]):
-            size = _size(lines[1:], *(int(n) if n else 1 for n in (hunk[2], hunk[3])))
-            hunks.append((int(hunk[1]), lines[1 : size + 1]))
-            lines = lines[size + 1 :]
-        elif lines[0].startswith("--- ") and len(lines) > 1 and (file := _FILE.match(lines[1])):
-            if hunks:
-                yield name, hunks
-            name, hunks, lines = file[1], [], lines[2:]
-        else:
-            raise DiffError(f"no part of a diff: {lines[0].rstrip()}")
-    yield name, hunks
-
-
-_Hunk = tuple[int, list[str]]  # the first line, from 1, and its lines with their marks
-
-
-def _size(lines: Iterable[str], old: int, new: int) -> int:
-    """How many lines a hunk has that takes `old` lines and leaves `new`."""
-    size = 0
-    for line in lines:
-        if old <= 0 and new <= 0:
-            break
-        old, new, size = old - (line[0] != "+"), new - (line[0] != "-"), size + 1
-    return size
-
-
-def _applied(text: list[str], hunks: list[_Hunk]) -> Iterator[str]:
+def _applied(text: list[str], part: PatchedFile) -> Iterator[str]:
     done = 0
-    for first, lines in hunks:
-        old = [line[1:] for line in lines if line[0] in " -"]
-        start = first - 1 if old else first  # of no lines, a hunk names the line in front
-        if text[start : start + len(old)] != old or start < done:
-            raise DiffError(f"the diff does not fit at line {first}")
-        yield from text[done:start]
-        yield from (line[1:] for line in lines if line[0] in " +")
-        done = start + len(old)
+    for hunk in part:
+        old = [line.value for line in hunk if not line.is_added]
+        first = hunk.source_start - bool(old)  # of no lines, a hunk names the line in front
+        if first < done or text[first : first + len(old)] != old:
+            raise DiffError(f"the diff does not fit at line {hunk.source_start}")
+        yield from text[done:first]
+        yield from (line.value for line in hunk if not line.is_removed)
+        done = first + len(old)
     yield from text[done:]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as diffs count them: nothing but a newline ends one."""
+    return list(StringIO(text))

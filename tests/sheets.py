@@ -58,10 +58,25 @@ def sections(sheet: str) -> list[Section]:
     return [Section(title, tuple(blocks)) for title, blocks in found]
 
 
-def written(section: Section) -> str:
-    """Return the section as it stands in a sheet. Every text has to end with a newline or be
-    empty: a fence cannot say otherwise."""
-    return f"## {section.title}\n\n" + "\n".join(map(_fenced, section.blocks))
+def written(section: Section, words: str = "") -> str:
+    """Return the section as it stands in a sheet, with some words ahead of its blocks. Every text
+    has to end with a newline or be empty: a fence cannot say otherwise."""
+    head = [f"## {section.title}\n", *([f"{words}\n"] if words else [])]
+    return "\n".join([*head, *map(_fenced, section.blocks)])
+
+
+def stored(sheet: str, section: Section) -> str:
+    """Return the sheet with a section put in the place of the one with its title, the words ahead
+    of whose blocks stay, or put at the end."""
+    starts = [part for part in _PART.finditer(sheet) if part["title"]]
+    ends = [*(part.start() for part in starts), len(sheet)][1:]
+    for part, end in zip(starts, ends, strict=True):
+        if part["title"].strip() == section.title:
+            block = _PART.search(sheet, part.end())
+            words = sheet[part.end() : block.start() if block else end].strip()
+            text = written(section, words) + ("\n" if end < len(sheet) else "")
+            return sheet[: part.start()] + text + sheet[end:]
+    return f"{sheet.rstrip()}\n\n{written(section)}"
 
 
 def language_of(path: str) -> str:

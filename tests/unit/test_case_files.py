@@ -109,10 +109,11 @@ def test_a_case_of_several_files_keeps_its_modules(tmp_path: Path) -> None:
         ("-h = model(h)\n+h = h", "-h = net(h)\n+h = h", "recurrent_state/gru: .* line 1"),
         ("diff fixed", "diff mended", "fixed, fixed_2, wrong_1, …, not 'mended'"),
         ("carrier = ", "carier = ", "unknown keys: carier"),
+        ('["h", "self.h"]', '"h"', "carrier is a list of names"),
         ('raises = "', "raises = ", "recurrent_state/gru: "),
         (".data\n```\n", ".data\n", "never closed"),
         ("## gru\n", "", "ahead of the first title"),
-        ("```diff wrong_1", "```diff wrong_1\nwords", "no part of a diff: words"),
+        ("```diff wrong_1", "```diff wrong_1\nwords", "no diff: "),
     ],
 )
 def test_a_sheet_that_cannot_be_read_names_what_is_wrong(
