@@ -15,8 +15,10 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from app.command.options import BadInput, Form, Options, Run
+from app.command.verify import USAGE, add_verify
 
 T = TypeVar("T")
+typer.BadParameter.mro()[1].exit_code = USAGE  # type: ignore[attr-defined]  # not 2: could not tell
 
 BAD = 2  # bad input, or a diagnosis that could not tell: not 1, which says that a fault was found
 
@@ -155,6 +157,9 @@ _beside("show", "Show the last run's fix, or its fix N, with its checks.")
 _beside("explain", "Explain a kind of fault: gradmend explain recurrent-state.")
 
 
+add_verify(cli, lambda main: _run(main))
+
+
 @cli.command()
 def mcp() -> None:
     """Serve agents here by the Model Context Protocol, over standard input and output."""
@@ -209,7 +214,7 @@ def _words(arguments: list[str]) -> tuple[list[str], list[str]]:
     first = next(iter(own), "")
     if first == "-" or Path(first).suffix in (".py", ".ipynb"):
         own = ["diagnose", *own]
-    if own[:1] == ["diagnose"]:
+    if own[:1] in (["diagnose"], ["verify"]):
         own = ["--apply" if word == "--fix" else word for word in own]
         return own, theirs
     return arguments, []

@@ -59,7 +59,7 @@ async def diagnose_here(options: Options) -> int:
     codes: list[int] = []
     async with tools(options) as (sandbox, reader):
         for target in targets:
-            with _progress(messages) as progress:
+            with progress_on(messages) as progress:
                 findings = await diagnose(
                     target.request, sandbox=sandbox, reader=reader, progress=progress
                 )
@@ -118,7 +118,7 @@ async def tools(options: Options) -> AsyncIterator[tuple[Sandbox | None, Reader]
 
 
 @contextmanager
-def _progress(console: Console) -> Iterator[ProgressLine]:
+def progress_on(console: Console) -> Iterator[ProgressLine]:
     """Progress where somebody watches; elsewhere what would draw it is not even imported."""
     if not console.is_terminal:
         yield ProgressLine(lambda told: None)

@@ -49,8 +49,8 @@ def workflow_commands(findings: Findings) -> list[str]:
     level = "error" if findings.verdict == "confirmed" else "warning"
     at = cause.location
     fields = {"file": at.file, "line": str(at.line), "title": f"Gradmend: {cause.title}"}
-    given = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in fields.items())
-    return [f"::{level} {given}::{_escaped(_message(findings, cause))}"]
+    given = ",".join(f"{name}={escaped(value, ':,')}" for name, value in fields.items())
+    return [f"::{level} {given}::{escaped(_message(findings, cause))}"]
 
 
 def _message(findings: Findings, cause: Cause) -> str:
@@ -59,6 +59,6 @@ def _message(findings: Findings, cause: Cause) -> str:
     return "\n".join(parts)
 
 
-def _escaped(text: str, further: str = "") -> str:
+def escaped(text: str, further: str = "") -> str:
     """Text as workflow commands take it: what would end a value is written as %XX."""
     return "".join(f"%{ord(c):02X}" if c in "%\r\n" or c in further else c for c in text)

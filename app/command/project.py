@@ -35,11 +35,14 @@ class Target:
                 yield self.gathered.origin[file.path], file.content
 
 
-def target_of(path: Path, options: Options, traceback: str = "") -> Target:
-    """Read a script and its project. Raises `BadInput` for what cannot be read or sent."""
+def target_of(
+    path: Path, options: Options, traceback: str = "", root: Path | None = None
+) -> Target:
+    """Read a script and its project, which begins at `root`; by default where the script is
+    started. Raises `BadInput` for what cannot be read or sent."""
     if path == STANDARD_INPUT:
         return pasted(sys.stdin.read(), options, traceback)
-    return _target(path, _text(path), _root(path, options), options, traceback)
+    return _target(path, text_of(path), root or _root(path, options), options, traceback)
 
 
 def pasted(text: str, options: Options, traceback: str = "") -> Target:
@@ -61,7 +64,7 @@ def _target(path: Path | None, text: str, root: Path, options: Options, tracebac
             files=list(gathered.files.values()),
             args=list(options.args),
             module=options.module,
-            traceback=traceback or (_text(options.traceback) if options.traceback else ""),
+            traceback=traceback or (text_of(options.traceback) if options.traceback else ""),
             run=options.run,
             time_limit_s=options.time_limit_s,
         )
@@ -102,7 +105,7 @@ def _relative(path: Path, root: Path) -> str:
     )
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """A file's text with its line ends as they are."""
     try:
         return _bytes(path).decode("utf-8-sig")

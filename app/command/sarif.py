@@ -28,7 +28,12 @@ def sarif_log(found: Sequence[tuple[DiagnosisRequest, Findings]]) -> Json:
         for cause in findings.causes[:1]:
             rules.setdefault(cause.pattern, _rule(cause))
             results.append(_result(cause, findings, request, list(rules).index(cause.pattern)))
-    driver = {"name": "Gradmend", "version": package_version(), "rules": list(rules.values())}
+    return sarif_of(list(rules.values()), results)
+
+
+def sarif_of(rules: list[Json], results: list[Json]) -> Json:
+    """Return the log of one run of the tool, with these rules and results."""
+    driver = {"name": "Gradmend", "version": package_version(), "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -1,0 +1,75 @@
+"""The tree of a git revision, put on the disk for as long as it is read."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.command.options import BadInput
+
+GIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A work tree: its top folder, and where the working directory lies in it."""
+
+    top: Path
+    here: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> Repository:
+        """Return the repository that holds a folder. Raises `BadInput` where none does."""
+        top = Path(_git(folder, "rev-parse", "--show-toplevel").decode().strip()).resolve()
+        return cls(top, folder.resolve().relative_to(top))
+
+    def commit(self, revision: str) -> str:
+        """Return a revision's full hash. Raises `BadInput` where there is no such revision."""
+        wanted = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
+        try:
+            return _git(self.top, *wanted).decode().strip()
+        except BadInput:
+            raise BadInput(f"{revision}: git knows no such revision.") from None
+
+    def extract(self, revision: str, folder: Path) -> None:
+        """Write the tree of a revision into a folder."""
+        data = _git(self.top, "archive", "--format=tar", self.commit(revision))
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            archive.extractall(folder, filter="data")
+
+    def changed(self, base: str, head: str) -> list[str]:
+        """Return the paths that differ between two revisions' trees and exist in both."""
+        commits = (self.commit(base), self.commit(head))
+        told = _git(self.top, "diff", "--name-only", "--diff-filter=M", "-z", *commits)
+        return [name for name in told.decode().split("\0") if name]
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the revision at which two histories parted; the first one where they never met."""
+        commits = (self.commit(one), self.commit(other))
+        try:
+            return _git(self.top, "merge-base", *commits).decode().strip()
+        except BadInput:
+            return commits[0]
+
+    def tracked(self) -> set[Path]:
+        """Return the files that git keeps in the work tree."""
+        told = _git(self.top, "ls-files", "-z").decode()
+        return {self.top / name for name in told.split("\0") if name}
+
+
+def _git(folder: Path, *words: str) -> bytes:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, timeout=GIT_S, check=True
+        )
+    except FileNotFoundError:
+        raise BadInput("git is not installed here; give two files instead.") from None
+    except subprocess.TimeoutExpired:
+        raise BadInput(f"git {words[0]} did not end within {GIT_S:g} s.") from None
+    except subprocess.CalledProcessError as error:
+        why = error.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise BadInput(f"git {words[0]}: {why or 'failed'}.") from None
+    return done.stdout
