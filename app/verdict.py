@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.schemas import Value
+from app.schemas import CheckName, Value
 
 Sameness = Literal["same", "truncated", "changed", "breaks", "not_comparable"]
 """`same`: every step that was compared is the same. `truncated`: gradients equal those of the
@@ -14,7 +14,7 @@ original with what lies behind an earlier backward held constant. `changed`: the
 one. `breaks`: the changed script raises, or something stops learning. `not_comparable`: nothing can
 be said; the summary has the reason."""
 
-ComparisonName = Literal["control", "runs", "plain", "held", "double", "learns", "references"]
+ComparisonName = Literal["control", "plain", "held", "double"] | CheckName
 ComparisonStatus = Literal["passed", "failed", "differs", "not_run"]
 
 

@@ -10,13 +10,13 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Literal
 
+from app.repair.fingerprints import TOLERANCE, gradient_gap
+from app.repair.matching import matched
 from app.schemas import TARGETS_HELD, Effect, Gradients
-from sandbox.records import NOT_FINITE, Gradient, Parameter, Step, Trace
+from sandbox.records import NOT_FINITE, Step, Trace
 
-TOLERANCE = 1e-4  # relative to the gradient's norm: sums in another order differ by less
 MIN_SETTLED = 3  # steps behind the first that must agree where the first may differ
 
 Pair = tuple[Step, Step]
@@ -163,7 +163,7 @@ def _steps(count: int) -> str:
 
 def compare(against: Against, reference: Trace, candidate: Trace) -> Comparison:
     """Every step that both runs took with gradients to compare."""
-    number, idle = _numbering(reference, candidate), unread(reference)
+    number, idle = matched(reference, candidate), unread(reference)
     pairs = list(paired(reference, candidate))
     return Comparison(
         against, [(ours, _difference(ours, theirs, number, idle)) for ours, theirs in pairs]
@@ -193,46 +193,10 @@ def by_optimizer(trace: Trace) -> dict[int, list[Step]]:
     return steps
 
 
-def _numbering(reference: Trace, candidate: Trace) -> dict[int, int]:
-    """The candidate's parameters by the reference's numbers: by name where names are plain, else by
-    their places among those of an optimizer; leaves that come and go (inputs), in the order in
-    which they came."""
-    ours, theirs = _named(reference), _named(candidate)
-    number = {theirs[name].id: ours[name].id for name in ours.keys() & theirs.keys()}
-    mine, others = _owned(reference), _owned(candidate)
-    for optimizer in mine.keys() & others.keys():
-        pairs = list(zip(others[optimizer], mine[optimizer], strict=False))
-        if all((one.name, one.shape) == (other.name, other.shape) for one, other in pairs):
-            number |= {one.id: other.id for one, other in pairs if one.id not in number}
-    passing, strangers = _passing(reference, number.values()), _passing(candidate, number)
-    for size in passing.keys() & strangers.keys():
-        number |= dict(zip(strangers[size], passing[size], strict=False))
-    return number
-
-
-def _owned(trace: Trace) -> dict[int, list[Parameter]]:
-    """The parameters of each optimizer, in the order of their numbers."""
-    found: dict[int, list[Parameter]] = defaultdict(list)
-    for _, parameter in sorted({p.id: p for p in trace.parameters}.items()):
-        if parameter.optimizer is not None:
-            found[parameter.optimizer].append(parameter)
-    return found
-
-
-def _passing(trace: Trace, known: Collection[int]) -> dict[int, list[int]]:
-    """Leaves that no optimizer owns, but for those known by their names; by how many numbers they
-    hold."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for p in {p.id: p for p in trace.parameters}.values():
-        if p.optimizer is None and p.id not in known:
-            found[prod(p.shape)].append(p.id)
-    return found
-
-
 def renumbered(reference: Trace, candidate: Trace) -> Trace:
     """The candidate's trace with the reference's numbers for its parameters: which comes first may
     have changed."""
-    number = _numbering(reference, candidate)
+    number = matched(reference, candidate)
     if all(old == new for old, new in number.items()):
         return candidate
     strangers = [p.id for p in candidate.parameters if p.id not in number]
@@ -267,32 +231,13 @@ def renumbered(reference: Trace, candidate: Trace) -> Trace:
     )
 
 
-def _named(trace: Trace) -> dict[tuple[str, tuple[int, ...]], Parameter]:
-    latest = {p.id: p for p in trace.parameters}
-    counts = Counter((p.name, tuple(p.shape)) for p in latest.values() if p.name)
-    return {
-        (p.name, tuple(p.shape)): p
-        for p in latest.values()
-        if p.name and counts[p.name, tuple(p.shape)] == 1
-    }
-
-
 def _difference(one: Step, other: Step, number: Mapping[int, int], idle: Collection[int]) -> float:
     """The largest distance between two gradients of one parameter, as a share of the norm; but for
     those that make no difference."""
     left = {g.param: g for g in one.gradients if not g.none}
     right = {number.get(g.param, g.param): g for g in other.gradients if not g.none}
-    worst = 0.0
     norms = [g.norm for g in (*left.values(), *right.values())]
-    scale = max((norm for norm in norms if norm < NOT_FINITE), default=0.0)
-    for param in (left.keys() | right.keys()) - set(idle):
-        worst = max(worst, _distance(left.get(param), right.get(param), scale))
-    return worst
-
-
-def _distance(one: Gradient | None, other: Gradient | None, scale: float) -> float:
-    zeros = Gradient(param=0, norm=0.0, projections=[0.0] * 4)
-    a, b = one or zeros, other or zeros
-    floor = max(a.norm, b.norm, 1e-3 * scale, 1e-12)
-    gaps = [abs(x - y) for x, y in zip(a.projections, b.projections, strict=False)]
-    return max([abs(a.norm - b.norm), *gaps]) / floor
+    largest = max((norm for norm in norms if norm < NOT_FINITE), default=0.0)
+    params = (left.keys() | right.keys()) - set(idle)
+    gaps = (gradient_gap(left.get(p), right.get(p), largest) for p in params)
+    return max(gaps, default=0.0)

@@ -12,7 +12,8 @@ from itertools import accumulate, takewhile
 from typing import Literal
 
 from app.repair.covering import LOOKED_AT, near, with_totals
-from app.repair.effects import TOLERANCE, Comparison, by_optimizer
+from app.repair.effects import Comparison, by_optimizer
+from app.repair.fingerprints import TOLERANCE
 from app.schemas import Check
 from sandbox.records import Step, Trace
 

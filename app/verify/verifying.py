@@ -1,16 +1,30 @@
-"""Both versions run, the original twice; their steps are compared."""
+"""Asks, in this order: does the original repeat itself; are plain runs the same; is the mathematics
+the same with common random numbers; is it the same in double precision."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
 
-from app.repair.effects import TOLERANCE, Comparison, compare
 from app.run import outcome
-from app.verdict import ComparisonCheck, ComparisonStatus, Sameness, Verdict, Witness
+from app.verdict import ComparisonCheck, ComparisonName, ComparisonStatus, Sameness, Verdict
+from app.verify.comparing import DOUBLE, SINGLE, Precision, compare
+from app.verify.difference import NUMERIC, Compared
+from app.verify.runs import Runs
 from app.verify.version import Progress, Version, silent
+from app.verify.wording import (
+    PRECISION,
+    RANDOM,
+    ROUNDING,
+    describe,
+    printed_difference,
+    witness_of,
+)
 from sandbox.protocol import RunResult, Session
-from sandbox.records import Trace
+
+ROUGH = 0.1  # a first difference as large as this, at the first step, is not rounding
+USABLE = ("finished", "stopped")
 
 
 async def verify(
@@ -24,96 +38,220 @@ async def verify(
 ) -> Verdict:
     """Return whether `after` trains as `before` does.
 
-    Every run is made in `session` within `time_limit_s`; at most the first `steps` steps are
-    compared. Never raises for what the scripts do: what cannot be compared says why.
+    Every run is made in `session` within `time_limit_s` (seconds); at most the first `steps` steps
+    are compared, and no more than there is time for. Never raises for what the scripts do: what
+    cannot be compared says why.
     """
-    await progress("verifying", 0, 3, "Running the original")
-    first = await session.run(before.job(time_limit_s))
-    if (why := _unusable("the original", first)) is not None:
-        return Verdict(verdict="not_comparable", summary=why)
-    await progress("verifying", 1, 3, "Running the original again, and the changed version")
-    again, changed = await asyncio.gather(
-        session.run(before.job(time_limit_s)), session.run(after.job(time_limit_s))
-    )
-    await progress("verifying", 3, 3, "Comparing")
-    return _judged(first, again, changed, steps)
+    asking = _Asking(before, after, Runs(session, time_limit_s, steps), progress)
+    return await asking.answer()
 
 
-def _judged(first: RunResult, again: RunResult, changed: RunResult, steps: int | None) -> Verdict:
-    control = _compared(first, again, steps)
-    checks = [_check("control", control)]
-    if not control.whole:
-        summary = "The original does not repeat itself: two runs of it differ."
-        witness = _witness(first, again, control)
-        return Verdict(verdict="not_comparable", summary=summary, witness=witness, checks=checks)
-    if changed.status == "raised" and not changed.tampered:
-        summary = f"The changed version raises {outcome.ending(changed)}."
-        return Verdict(verdict="breaks", summary=summary, checks=checks)
-    if (why := _unusable("the changed version", changed)) is not None:
-        return Verdict(verdict="not_comparable", summary=why, checks=checks)
-    plain = _compared(first, changed, steps)
-    checks.append(_check("plain", plain))
-    word: Sameness = "same" if plain.whole else "changed"
-    number = len(plain.differences)
-    equal = _equal_before_first(plain)
-    said = f"all {number} steps" if plain.whole else f"{equal} of {number} steps before the first"
-    return Verdict(
-        verdict=word,
-        summary=f"Gradients are the same in {said} that were compared.",
-        witness=None if plain.whole else _witness(first, changed, plain),
-        steps_compared=number,
-        steps_equal=equal,
-        checks=checks,
-    )
+@dataclass
+class _Asking:
+    before: Version
+    after: Version
+    runs: Runs
+    progress: Progress
+    checks: list[ComparisonCheck] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    async def answer(self) -> Verdict:
+        """Ask one question after the other until one settles it."""
+        await self.progress("verifying", 0, 3, "Running the original")
+        first = await self.runs.first(self.before)
+        if (why := unusable("the original", first)) is not None:
+            return self._verdict("not_comparable", why)
+        await self.progress("verifying", 1, 3, "Running the original again, and the change")
+        again, changed = await asyncio.gather(
+            self.runs.plain(self.before), self.runs.plain(self.after)
+        )
+        control = self._compare("control", first, again)
+        if not control.is_same:
+            return self._unsteady(control)
+        if changed.status == "raised" and not changed.tampered:
+            self._check("runs", "failed", outcome.ending(changed))
+            return self._verdict("breaks", f"The change raises {outcome.ending(changed)}.")
+        if (why := unusable("the change", changed)) is not None:
+            return self._verdict("not_comparable", why)
+        plain = self._compare("plain", first, changed)
+        if printed_difference(first, again) is None:  # a time, say, which is never the same
+            self._note_output(first, changed)
+        if plain.is_same:
+            self._note_harmless(plain)
+            return self._same(plain)
+        return await self._why(plain)
+
+    def _unsteady(self, control: Compared) -> Verdict:
+        """The control's answer: the original differs from itself."""
+        difference = control.first
+        if difference is None:
+            return self._verdict("not_comparable", "Nothing can be compared: no step was recorded.")
+        cause = "time, the order of a set, or something else from outside"
+        if control.random_from <= difference.order:
+            cause = "random numbers that no seed fixes"
+        summary = f"The original does not repeat itself: {describe(difference)}; it uses {cause}."
+        return self._verdict("not_comparable", summary, control)
+
+    async def _why(self, plain: Compared) -> Verdict:
+        """Plain runs differ: is it mathematics, random numbers, or rounding."""
+        first = plain.first
+        if first is None:
+            return self._verdict("not_comparable", "No step of one is a step of the other.", plain)
+        if plain.random_from <= first.order:
+            return await self._held(plain)
+        settled = first.kind not in NUMERIC or (
+            first.order <= 1 and first.kind != "update" and (first.gap or 0) >= ROUGH
+        )
+        return self._changed(plain) if settled else await self._double(plain)
+
+    async def _held(self, plain: Compared) -> Verdict:
+        """Other random numbers were drawn: with common ones, at parameters held fixed."""
+        await self.progress("verifying", 3, 5, "Holding parameters, with common random numbers")
+        one, other = await self.runs.both(self.before, self.after, frozen_steps=True)
+        held = self._compare("held", one, other, held=True)
+        if self._tampers(one, other):
+            return self._not_observed()
+        if held.is_same:
+            self.notes.append(f"{RANDOM}: drawn otherwise from step {_at(plain.random_from)} on")
+            return self._changed(plain, "The same mathematics, with other random numbers")
+        return self._changed(plain)
+
+    async def _double(self, plain: Compared) -> Verdict:
+        """Something small differs: in double, where rounding is 1e-13."""
+        await self.progress("verifying", 3, 5, "Running both in double precision")
+        one, other = await self.runs.both(self.before, self.after, double=True)
+        if self._tampers(one, other):
+            return self._not_observed()
+        double = self._compare("double", one, other, precision=DOUBLE)
+        if not double.steps:
+            return self._undecided(plain)
+        if not double.is_same:
+            return self._changed(double if double.first and double.first.ours else plain)
+        asked, now = _asked(one), _asked(other)
+        if asked != now:
+            self.notes.append(f"{PRECISION}: {asked}, now {now}")
+            return self._changed(plain, "The same mathematics, in another precision")
+        assert plain.first is not None
+        off = f", by up to {plain.first.gap:.1e} at first" if plain.first.gap else ""
+        self.notes.append(f"{ROUNDING}: single precision differs{off}; double does not")
+        self._note_harmless(double)
+        return self._same(double)
+
+    def _undecided(self, plain: Compared) -> Verdict:
+        """It differs a little, and could not be run in double."""
+        assert plain.first is not None
+        if (plain.first.gap or 0) >= ROUGH:
+            return self._changed(plain)
+        summary = (
+            f"Differs {describe(plain.first)}. That may be rounding: it could not be run in double "
+            "precision."
+        )
+        return self._verdict("not_comparable", summary, plain)
+
+    def _same(self, compared: Compared) -> Verdict:
+        within = f"in the first {compared.steps} steps" if compared.stopped else ""
+        number = within or f"{compared.steps} of {compared.steps} steps"
+        summary = f"The same training: {number}, {compared.parameters} parameters."
+        return self._verdict("same", summary, compared)
+
+    def _changed(self, compared: Compared, said: str = "") -> Verdict:
+        """Another training; it breaks where something stops learning."""
+        assert compared.first is not None
+        lead = said or "Another training"
+        if compared.starved and not said:
+            names = ", ".join(f"`{name or 'a parameter'}`" for name in compared.starved[:3])
+            self._check("learns", "failed", f"no gradient any more: {names}")
+            lead = f"{names} stops learning"
+        before = f"; {compared.equal} steps before it are the same" if compared.equal else ""
+        summary = f"{lead}: {describe(compared.first)}{before}."
+        word: Sameness = "breaks" if compared.starved and not said else "changed"
+        return self._verdict(word, summary, compared)
+
+    def _tampers(self, *results: RunResult) -> bool:
+        return any(result.tampered for result in results)
+
+    def _not_observed(self) -> Verdict:
+        return self._verdict(
+            "not_comparable", "Nothing can be said: a script changed what it is observed through."
+        )
+
+    def _compare(
+        self,
+        name: ComparisonName,
+        one: RunResult,
+        other: RunResult,
+        *,
+        precision: Precision = SINGLE,
+        held: bool = False,
+    ) -> Compared:
+        """Compare two runs, and list what was asked and answered."""
+        ran = one.status in USABLE and other.status in USABLE
+        if not ran or one.trace is None or other.trace is None:
+            ending = outcome.ending(one if one.status not in USABLE else other)
+            self._check(name, "not_run", f"could not be run so: {ending}")
+            return Compared()
+        compared = compare(one.trace, other.trace, precision, held=held)
+        status: ComparisonStatus = "passed" if compared.is_same else "differs"
+        detail = f"{compared.equal} of {compared.steps} steps are the same"
+        if compared.first is not None:
+            detail += f", then {describe(compared.first)}"
+        self._check(name, status if compared.steps or compared.first else "not_run", detail)
+        return compared
+
+    def _check(self, name: ComparisonName, status: ComparisonStatus, detail: str) -> None:
+        self.checks.append(ComparisonCheck(name=name, status=status, detail=detail))
+
+    def _note_output(self, one: RunResult, other: RunResult) -> None:
+        if said := printed_difference(one, other):
+            self.notes.append(said)
+
+    def _note_harmless(self, compared: Compared) -> None:
+        """What differs, to no effect on the training."""
+        if compared.random_from < inf:
+            at = _at(compared.random_from)
+            self.notes.append(f"{RANDOM}: drawn otherwise from step {at} on, to no effect seen")
+        if compared.kinds is not None:
+            self.notes.append(
+                f"other optimizer: {compared.kinds[1]}, where it was {compared.kinds[0]}; its "
+                "updates are the same"
+            )
+        if compared.relaid:
+            self.notes.append("weights are laid out in other tensors, and compared as a whole")
+        if compared.loss is not None:
+            ours, theirs = compared.loss.ours, compared.loss.theirs
+            self.notes.append(
+                f"other loss: {ours.loss}, now {theirs.loss}, at line {theirs.visit.at.line}; its "
+                "gradients are the same"
+            )
+
+    def _verdict(self, word: Sameness, summary: str, compared: Compared | None = None) -> Verdict:
+        return Verdict(
+            verdict=word,
+            summary=summary,
+            witness=witness_of(compared, self.before, self.after) if compared else None,
+            steps_compared=compared.steps if compared else 0,
+            steps_equal=compared.equal if compared else 0,
+            notes=self.notes,
+            checks=self.checks,
+        )
 
 
-def _unusable(who: str, run: RunResult) -> str | None:
+def unusable(who: str, run: RunResult) -> str | None:
     """Why nothing can be compared with a run; None where it can."""
     if run.tampered:
         return f"Nothing can be said: {who} changed what it is observed through."
-    if run.status not in ("finished", "stopped"):
+    if run.status not in USABLE:
         return f"Nothing can be compared: {who} ended with {outcome.ending(run)}."
     if run.trace is None or not run.trace.steps:
         return f"Nothing can be compared: {who} takes no step."
     return None
 
 
-def _compared(one: RunResult, other: RunResult, steps: int | None) -> Comparison:
-    if one.trace is None or other.trace is None or other.status not in ("finished", "stopped"):
-        return Comparison("kept")
-    comparison = compare("kept", _cut(one.trace, steps), _cut(other.trace, steps))
-    ended, others = one.trace.ended, other.trace.ended
-    if steps is None and ended and others and ended.steps != others.steps:
-        gaps = [*comparison.differences, (one.trace.steps[-1], 1.0)]
-        return Comparison("kept", gaps)
-    return comparison
+def _at(order: float) -> int:
+    return int(order) if order < inf else 0
 
 
-def _cut(trace: Trace, steps: int | None) -> Trace:
-    if steps is None:
-        return trace
-    return trace.model_copy(update={"steps": [s for s in trace.steps if s.n <= steps]})
-
-
-def _check(name: str, comparison: Comparison) -> ComparisonCheck:
-    number = len(comparison.differences)
-    status: ComparisonStatus = "passed" if comparison.whole else "differs"
-    if not number:
-        status = "not_run"
-    detail = f"gradients equal in {comparison.equal} of {number} steps"
-    return ComparisonCheck.model_validate({"name": name, "status": status, "detail": detail})
-
-
-def _equal_before_first(comparison: Comparison) -> int:
-    gaps: Sequence[float] = [gap for _, gap in comparison.differences]
-    return next((n for n, gap in enumerate(gaps) if gap > TOLERANCE), len(gaps))
-
-
-def _witness(one: RunResult, other: RunResult, comparison: Comparison) -> Witness | None:
-    for step, gap in comparison.differences:
-        if gap > TOLERANCE:
-            line = step.at.line if step.at is not None else None
-            return Witness(
-                step=step.n, what="gets another gradient", difference=gap, line_before=line
-            )
-    return None
+def _asked(result: RunResult) -> str:
+    """The precisions that a script asked for."""
+    precision = result.trace.precision if result.trace is not None else None
+    return ", ".join(sorted(precision.asked)) if precision and precision.asked else "single"

@@ -1,0 +1,59 @@
+"""Buffers, and parameters that no optimizer has: batch norm's statistics, target networks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from app.repair.fingerprints import TOLERANCE, gap
+from sandbox.records import Other, Step
+
+Found = tuple[str, str, float | None]  # name, what is different, by how much
+MOST = 64  # of one shape that are compared with each other
+
+
+class Buffers:
+    """Knows which of the original's change as it runs: these are kept for something."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._moving = _moving(steps)
+
+    def differ(
+        self, ours: Sequence[Other], theirs: Sequence[Other], tolerance: float
+    ) -> Found | None:
+        """The first that holds another value, or that changes and is not kept any more. They are
+        matched by shape and value: modules and names may be others."""
+        others = _by_shape(theirs)
+        for shape, mine in _by_shape(ours).items():
+            left = list(others.get(shape, []))
+            if len(mine) > MOST or len(left) > MOST:
+                mine, left = mine[:MOST], left[:MOST]
+            for one in mine:
+                nearest = min(left, key=lambda o: gap(one.values, o.values), default=None)
+                if nearest is not None and gap(one.values, nearest.values) <= tolerance:
+                    left.remove(nearest)
+                elif nearest is not None and len(left) >= len(mine):
+                    return one.name, "holds another value", gap(one.values, nearest.values)
+                elif (one.name, shape) in self._moving:
+                    off = None if nearest is None else gap(one.values, nearest.values)
+                    return one.name, "is not kept any more, or holds another value", off
+        return None
+
+
+def _by_shape(listed: Iterable[Other]) -> dict[tuple[int, ...], list[Other]]:
+    found: dict[tuple[int, ...], list[Other]] = defaultdict(list)
+    for one in listed:
+        if one.values:
+            found[tuple(one.shape)].append(one)
+    return found
+
+
+def _moving(steps: Sequence[Step]) -> set[tuple[str, tuple[int, ...]]]:
+    """Names and shapes of those that change from step to step."""
+    first: dict[int, Other] = dict(enumerate(steps[0].others)) if steps else {}
+    return {
+        (one.name, tuple(one.shape))
+        for step in steps[1:]
+        for n, one in enumerate(step.others)
+        if n in first and first[n].name == one.name and gap(first[n].values, one.values) > TOLERANCE
+    }

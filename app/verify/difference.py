@@ -1,0 +1,91 @@
+"""What was found to differ between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from sandbox.records import Backward, Step
+
+Kind = Literal[
+    "parameters",
+    "value",
+    "setting",
+    "optimizer",
+    "lost",
+    "gained",
+    "gradient",
+    "update",
+    "buffer",
+    "steps",
+]
+"""In the order in which they are named where several are found at one step."""
+_KINDS: Sequence[str] = Kind.__args__  # type: ignore[attr-defined]
+NUMERIC = frozenset({"value", "gradient", "update", "buffer"})
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that differs. `order` is that of the original's steps: 0 is before the first,
+    infinity the end of the run. `gap` is a share of the norm, None where it is no number."""
+
+    order: float
+    kind: Kind
+    what: str
+    parameter: str = ""
+    gap: float | None = None
+    ours: Step | None = None
+    theirs: Step | None = None
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """Sort key: what comes first."""
+        return self.order, _KINDS.index(self.kind)
+
+
+@dataclass(frozen=True)
+class LossGap:
+    """The first backward call whose loss has another value."""
+
+    ours: Backward
+    theirs: Backward
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two runs, step by step. `steps` were compared; `random_from` is the order of the first at
+    which other random numbers had been drawn; `kinds` are classes of optimizers that differ;
+    `stopped`: a run was stopped before its end; `relaid`: weights are laid out in other tensors;
+    `starved` parameters got gradients, and get none at all any more."""
+
+    steps: int = 0
+    differences: Sequence[Difference] = ()
+    random_from: float = inf
+    loss: LossGap | None = None
+    kinds: tuple[str, str] | None = None
+    stopped: bool = False
+    relaid: bool = False
+    starved: tuple[str, ...] = ()
+    parameters: int = 0
+
+    @property
+    def first(self) -> Difference | None:
+        """The first difference."""
+        return min(self.differences, key=lambda d: d.rank, default=None)
+
+    @property
+    def equal(self) -> int:
+        """How many steps before the first difference agree."""
+        return self.steps if self.first is None else max(min(int(self._ahead), self.steps), 0)
+
+    @property
+    def _ahead(self) -> float:
+        assert self.first is not None
+        return self.first.order - 1 if self.first.order < inf else self.steps
+
+    @property
+    def is_same(self) -> bool:
+        """Whether something was compared, and nothing differs."""
+        return self.steps > 0 and not self.differences

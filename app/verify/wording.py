@@ -1,0 +1,102 @@
+"""What a comparison is in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import zip_longest
+from math import inf
+
+from app.verdict import Witness
+from app.verify.difference import Compared, Difference
+from app.verify.version import Version
+from sandbox.protocol import RunResult
+from sandbox.records import Place
+
+RANDOM = "other random numbers"
+ROUNDING = "rounding"
+PRECISION = "other precision"
+OUTPUT = "prints something else"
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+NEAR = 1e-3  # between printed numbers: rounding of the last digit
+
+
+def witness_of(compared: Compared, before: Version, after: Version) -> Witness | None:
+    """The first difference, with the lines of the first loss that differs by then."""
+    first = compared.first
+    if first is None:
+        return None
+    ours, theirs, losses = _places(compared, first)
+    return Witness(
+        step=_step(first),
+        parameter=first.parameter,
+        what=first.what,
+        difference=first.gap,
+        line_before=ours.line if ours else None,
+        line_after=theirs.line if theirs else None,
+        file_before=ours.file if ours else "",
+        file_after=theirs.file if theirs else "",
+        code_before=_code(before, ours),
+        code_after=_code(after, theirs),
+        loss_before=losses[0],
+        loss_after=losses[1],
+    )
+
+
+def describe(first: Difference) -> str:
+    """`at step 9, net.weight: gets another gradient (off by 8.4e-01)`."""
+    step = _step(first)
+    when = (
+        "at the end" if step is None else "before the first step" if not step else f"at step {step}"
+    )
+    off = f" (off by {first.gap:.1e})" if first.gap is not None else ""
+    return f"{when}, {first.parameter or 'a parameter'}: {first.what}{off}"
+
+
+def printed_difference(one: RunResult, other: RunResult) -> str | None:
+    """The first line that is printed otherwise, but for rounded numbers; None if none is."""
+    if one.status != "finished" or other.status != "finished":
+        return None
+    for ours, theirs in zip_longest(one.stdout_tail.splitlines(), other.stdout_tail.splitlines()):
+        if not _prints_alike(ours or "", theirs or ""):
+            return f"{OUTPUT}: {(ours or '')[:60]!r}, now {(theirs or '')[:60]!r}"
+    return None
+
+
+def _prints_alike(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    ours, theirs = NUMBER.findall(one), NUMBER.findall(other)
+    if NUMBER.sub("#", one) != NUMBER.sub("#", other) or len(ours) != len(theirs):
+        return False
+    return all(
+        a == b or ("." in a + b and abs(float(a) - float(b)) <= NEAR * max(abs(float(a)), NEAR))
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def _step(first: Difference) -> int | None:
+    if first.order == inf:
+        return None
+    if first.ours is not None:
+        return first.ours.n or first.ours.count or int(first.order)
+    return int(first.order)
+
+
+def _places(
+    compared: Compared, first: Difference
+) -> tuple[Place | None, Place | None, tuple[float | None, float | None]]:
+    loss = compared.loss
+    until = first.ours.after if first.ours is not None else inf
+    if loss is not None and loss.ours.visit.n <= until:
+        values = loss.ours.loss, loss.theirs.loss
+        return loss.ours.visit.at, loss.theirs.visit.at, values
+    ours, theirs = first.ours, first.theirs
+    return (ours.at if ours else None), (theirs.at if theirs else None), (None, None)
+
+
+def _code(version: Version, place: Place | None) -> str:
+    lines: Mapping[int, str] = {}
+    if place is not None and place.file in version.files:
+        lines = dict(enumerate(version.files[place.file].splitlines(), 1))
+    return lines.get(place.line, "").strip()[:300] if place is not None else ""
