@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradmend.explaining import Explanation, explain, watch
+    from gradmend.same_training import TrainingDiffers, assert_same_training
 
-__all__ = ["Explanation", "explain", "watch"]
+__all__ = ["Explanation", "TrainingDiffers", "assert_same_training", "explain", "watch"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("TrainingDiffers", "assert_same_training"):
+        from gradmend import same_training
+
+        return getattr(same_training, name)
     if name in __all__:
         from gradmend import explaining
 
