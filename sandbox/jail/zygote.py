@@ -1,6 +1,9 @@
-"""The warm parent: `python -m sandbox.jail.zygote CHANNEL PARENT ENTRY`, started by the launcher.
+"""The warm parent, started by the launcher:
 
-CHANNEL is the descriptor of a SOCK_SEQPACKET socket. It first says, as JSON, `{"ready": …}` or
+    python -m sandbox.jail.zygote CHANNEL PARENT ENTRY [preload]
+
+CHANNEL is the descriptor of a SOCK_SEQPACKET socket. With `preload`, the parent also imports the
+packages of `sandbox.preload`. It first says, as JSON, `{"ready": …}` or
 `{"refused": [wall, reason]}`; from then on each socket that arrives there is one run's.
 """
 
@@ -14,6 +17,7 @@ import socket
 import sys
 from typing import NoReturn
 
+from sandbox import preload
 from sandbox.jail import namespaces, root, run
 from sandbox.jail.interpreter import needed_paths
 from sandbox.walls import libc, privileges
@@ -33,7 +37,7 @@ _OUTER = {
 }
 
 
-def main(channel: socket.socket, parent: int, entry: str) -> None:
+def main(channel: socket.socket, parent: int, entry: str, *, packages: bool = False) -> None:
     """Become the keeper of a zygote, and end with it."""
     paths = needed_paths()
     as_root = os.geteuid() == 0
@@ -47,12 +51,14 @@ def main(channel: socket.socket, parent: int, entry: str) -> None:
         _refuse(channel, error)
         return
     if zygote == 0:
-        _live(channel, paths, entry, as_root)
+        _live(channel, paths, entry, as_root, packages)
     channel.close()
     os.waitpid(zygote, 0)
 
 
-def _live(channel: socket.socket, paths: list[str], entry: str, as_root: bool) -> NoReturn:
+def _live(
+    channel: socket.socket, paths: list[str], entry: str, as_root: bool, packages: bool
+) -> NoReturn:
     """Pid 1 of the outer pid namespace; its end is the end of every run."""
     try:
         root.enter_bare_root(paths)
@@ -61,7 +67,7 @@ def _live(channel: socket.socket, paths: list[str], entry: str, as_root: bool) -
         else:
             privileges.drop_capabilities()
         libc.die_with_parent(0)  # the keeper is outside this pid namespace, hence 0
-        run_job = _warm(entry)
+        run_job = _warm(entry, packages)
         channel.send(json.dumps({"ready": True}).encode())
         _serve(channel, paths, run_job)
     except WallError as error:
@@ -70,11 +76,13 @@ def _live(channel: socket.socket, paths: list[str], entry: str, as_root: bool) -
         os._exit(0)
 
 
-def _warm(entry: str) -> RunJob:
+def _warm(entry: str, packages: bool) -> RunJob:
     """Import what runs need, once for all of them."""
     module, _, function = entry.partition(":")
     try:
         importlib.import_module(WARM_UP).warm_up()
+        if packages:
+            preload.load()
         run_job: RunJob = getattr(importlib.import_module(module), function)
     except Exception as error:
         raise WallError("interpreter", repr(error)) from error
@@ -101,4 +109,9 @@ def _refuse(channel: socket.socket, error: WallError) -> None:
 
 
 if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3])
+    main(
+        socket.socket(fileno=int(sys.argv[1])),
+        int(sys.argv[2]),
+        sys.argv[3],
+        packages="preload" in sys.argv[4:],
+    )

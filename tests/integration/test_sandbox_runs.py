@@ -162,3 +162,13 @@ async def test_an_interpreter_that_cannot_be_warmed_is_said() -> None:
         assert not readiness.ready
         assert "nowhere" in (readiness.reason or "")
         assert (await box.run(job("print()"))).status == "unavailable"
+
+
+async def test_packages_are_imported_once_for_many_runs(box: EmbeddedSandbox) -> None:
+    """A run that imports one of them is soon forked from a parent that has imported it."""
+    source = "import sys\nprint('lightning' in sys.modules)\nimport lightning\n"
+    async with asyncio.timeout(120):
+        while (result := await box.run(job(source))).stdout_tail != "True\n":
+            assert result.status == "finished"
+    plain = await box.run(job("import sys\nprint('lightning' in sys.modules)"))
+    assert plain.stdout_tail == "False\n"

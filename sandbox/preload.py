@@ -1,0 +1,32 @@
+"""Packages that take long to import: runs that import one are forked from a parent that has it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+
+from sandbox.protocol import Job
+
+PACKAGES = (
+    *("pandas", "scipy", "sklearn", "matplotlib.pyplot", "seaborn", "gymnasium"),
+    *("transformers", "peft", "accelerate", "torchmetrics", "lightning", "pytorch_lightning"),
+    *("torch_geometric", "dgl"),
+)
+_TOPS = "|".join(sorted({name.partition(".")[0] for name in PACKAGES}))
+_IMPORT = re.compile(rf"^[ \t]*(?:from|import)[ \t]+(?:{_TOPS})\b", re.MULTILINE)
+
+
+def wanted(job: Job) -> bool:
+    """Return True if a file of the job imports one of the packages, as far as its lines show."""
+    return any(_IMPORT.search(text) for name, text in job.files.items() if name.endswith(".py"))
+
+
+def load() -> None:
+    """Import each package that is installed; one that fails is left to the scripts that want it."""
+    for name in PACKAGES:
+        if importlib.util.find_spec(name.partition(".")[0]) is not None:
+            try:
+                importlib.import_module(name)
+            except Exception as error:  # a package may raise anything while it is imported
+                print(f"{name} could not be imported: {error!r}")
