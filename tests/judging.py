@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from app.repair.contest import judge
+from analyzers.request.causes import Candidate
+from analyzers.source.project import Project
+from app.repair.contest import try_out
+from app.repair.original import Original
 from app.repair.verify import Trial
-from sandbox.protocol import Session
+from app.request.reader import Here
+from app.run.doubts import Doubting
+from sandbox.protocol import Job, Session
+
+
+async def judge(
+    files: Mapping[str, str],
+    entry: str,
+    patched: Sequence[Mapping[str, str]],
+    session: Session,
+    time_limit_s: float = 20.0,
+) -> list[Trial]:
+    """Put repairs to the product's own search as if it had found them; all of them, best first.
+
+    `patched` holds, for each repair, the files that it changes; a trial's repair is
+    `trial.candidate.files`.
+    """
+    job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
+    session = Doubting(session, Project(files, entry), Here())
+    original = Original(files, entry, await session.run(job), session, time_limit_s)
+    given = [
+        Candidate("", f"given {n}", "A repair", dict(texts), "", 0)
+        for n, texts in enumerate(patched, 1)
+    ]
+    try:
+        return await try_out(original, [given], every=True)
+    finally:
+        original.close()
 
 
 async def judged(session: Session, script: str, *repairs: tuple[str, str]) -> list[Trial]:

@@ -4,45 +4,16 @@ more."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
-from analyzers.source.project import Project
 from app.repair import checks
 from app.repair.original import Original
 from app.repair.verify import AT_BEST, Told, Trial, run_plain, trial_of
-from app.request.reader import Here
-from app.run.doubts import Doubting
-from sandbox.protocol import Job, Session
 
 AT_ONCE = 2  # candidates under way: the first, and the one that follows if it does not settle it
-
-
-async def judge(
-    files: Mapping[str, str],
-    entry: str,
-    patched: Sequence[Mapping[str, str]],
-    session: Session,
-    time_limit_s: float = 20.0,
-) -> list[Trial]:
-    """Try repairs that somebody else wrote, all of them; best first, as they would be offered.
-
-    `patched` holds, for each repair, the files that it changes; a trial's repair is
-    `trial.candidate.files`.
-    """
-    job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
-    session = Doubting(session, Project(files, entry), Here())
-    original = Original(files, entry, await session.run(job), session, time_limit_s)
-    given = [
-        Candidate("", f"given {n}", "A repair", dict(texts), "", 0)
-        for n, texts in enumerate(patched, 1)
-    ]
-    try:
-        return await try_out(original, [given], every=True)
-    finally:
-        original.close()
 
 
 async def try_out(

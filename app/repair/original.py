@@ -35,7 +35,8 @@ class Original:
     A reference is the run of its own mathematics: parameters held fixed and every graph kept, or
     what lies behind an earlier backward counted as constant; or, with every graph kept, one made of
     each gradient that the script takes, or the targets of its losses held constant. `spent` counts
-    the session's runs; without it, they are counted from now on.
+    the session's runs; without it, they are counted from now on. `how` are further fields of every
+    job.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Original:
         session: Session,
         time_limit_s: float,
         spent: Spent | None = None,
+        how: Mapping[str, object] | None = None,
     ) -> None:
         self.files = files
         self.run = run
@@ -53,6 +55,7 @@ class Original:
         self._spent = spent or Spent()
         self._session = session if spent is not None else Counting(session, self._spent)
         self._limit_s = time_limit_s
+        self._how = {} if how is None else how
         self._references: dict[Reference, asyncio.Task[RunResult]] = {}
 
     @property
@@ -115,7 +118,7 @@ class Original:
 
     def job(self, files: Mapping[str, str]) -> Job:
         """A traced run of these files, which ends once it has shown enough."""
-        return Job(
+        job = Job(
             files={**self.files, **files},
             entry=self._entry,
             gradients=True,
@@ -123,6 +126,7 @@ class Original:
             patience_s=PATIENCE_S,
             time_limit_s=self._limit_s,
         )
+        return job.model_copy(update=dict(self._how))
 
     async def attempt(self, job: Job) -> RunResult:
         """Run it within the time that is left; once more, where it was killed or had no room."""

@@ -37,7 +37,7 @@ class Schedule:
         if self.failed:
             return Check(name="schedule", status="failed", detail=self.problem)
         if self.problem:
-            return Check(name="schedule", status="not_run", detail=f"another one: {self.problem}")
+            return Check(name="schedule", status="differs", detail=f"another one: {self.problem}")
         if self.word == "unknown":
             return Check(name="schedule", status="not_run", detail="no step was seen")
         return Check(name="schedule", status="passed", detail=self.text)

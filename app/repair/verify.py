@@ -29,10 +29,12 @@ Told = Callable[["Trial"], Awaitable[None]]
 
 @dataclass
 class Trial:
-    """A candidate with what its runs showed. `turn` is that of its cause, the surest first."""
+    """A candidate with what its runs showed, as it is and with its parameters `held` still. `turn`
+    is that of its cause, the surest first."""
 
     candidate: Candidate
     run: RunResult
+    held: RunResult | None = None
     turn: int = 0
     checks: list[Check] = field(default_factory=list)
     measured: Measured = field(default_factory=Measured)
@@ -122,17 +124,18 @@ async def trial_of(original: Original, turn: int, candidate: Candidate) -> Trial
     job = original.job(candidate.files)
     result = await original.attempt(job)
     minimal, lines = checks.minimal(original.files, candidate.files)
-    trial = Trial(candidate, result, turn, lines=lines)
+    trial = Trial(candidate, result, turn=turn, lines=lines)
     held = await original.held("kept") if result.status == "raised" else None
     trial.checks = [_reproduced(original), checks.runs(result, original.run, held)]
     if trial.status == "passed":
         still = {"frozen_steps": True, "patience_s": 0.0, "unmoved": await original.unmoved()}
-        fixed = await original.attempt(job.model_copy(update=still))
+        fixed = trial.held = await original.attempt(job.model_copy(update=still))
         trial.checks += await _compared(original, trial, fixed)
         kept = (await original.held("kept")).trace if await original.reaches("kept") else None
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]
-    trial.checks.append(minimal)
-    tampered = [*result.tampered, *original.run.tampered]
+    trial.checks.append(minimal if trial.gradients != "same" else checks.allowed(minimal))
+    runs = [result, original.run, *([trial.held] if trial.held is not None else [])]
+    tampered = [said for run in runs for said in run.tampered]
     return _unproven(trial, tampered) if tampered else trial
 
 
@@ -213,15 +216,15 @@ def _covered(
     trial: Trial, kept: Trace | None, reference: Trace | None, trace: Trace | None
 ) -> Check:
     """Equal gradients hold the share of every loss; others do not tell which losses made them."""
+    if trial.gradients == "same":
+        steps = len(trial.measured.kept.differences)
+        detail = f"equal gradients in {steps} steps hold every loss"
+        return Check(name="covered", status="passed", detail=detail)
     if kept is not None and trace is not None:
         if lost := covering.lost_terms(kept, trace, trial.measured.completed):
             return Check(name="covered", status="failed", detail=lost)
         if not trial.measured.doubted and (idle := covering.wasted(kept, trace)):
             return Check(name="covered", status="failed", detail=idle)
-    if trial.gradients == "same":
-        steps = len(trial.measured.kept.differences)
-        detail = f"equal gradients in {steps} steps hold every loss"
-        return Check(name="covered", status="passed", detail=detail)
     if reference is None or trace is None:
         detail = "the original cannot be followed past its failure"
         return Check(name="covered", status="not_run", detail=detail)

@@ -24,7 +24,10 @@ class Runs:
     session: Session
     time_limit_s: float
     steps: int | None = None
-    tampered: list[str] = field(default_factory=list)
+    wanted: int | None = field(init=False)  # of the steps, by whoever asks
+
+    def __post_init__(self) -> None:
+        self.wanted = self.steps
 
     async def first(self, version: Version) -> RunResult:
         """Run the original, and bound all later runs by the steps that it took."""

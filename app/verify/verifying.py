@@ -7,10 +7,14 @@ import asyncio
 from dataclasses import dataclass, field
 from math import inf
 
+from analyzers.source.project import Project
+from app.request.reader import Reader
 from app.run import outcome
+from app.run.doubts import Doubting
 from app.verdict import ComparisonCheck, ComparisonName, ComparisonStatus, Sameness, Verdict
 from app.verify.comparing import DOUBLE, SINGLE, Precision, compare
 from app.verify.difference import NUMERIC, Compared
+from app.verify.failing import Fix, fails_in_autograd
 from app.verify.runs import Runs
 from app.verify.version import Progress, Version, silent
 from app.verify.wording import (
@@ -35,13 +39,16 @@ async def verify(
     time_limit_s: float = 20.0,
     steps: int | None = None,
     progress: Progress = silent,
+    reader: Reader | None = None,
 ) -> Verdict:
     """Return whether `after` trains as `before` does.
 
     Every run is made in `session` within `time_limit_s` (seconds); at most the first `steps` steps
     are compared, and no more than there is time for. Never raises for what the scripts do: what
-    cannot be compared says why.
+    cannot be compared says why. With `reader`, what a run saw only as doubtful is read again.
     """
+    if reader is not None:
+        session = Doubting(session, Project(before.files, before.entry), reader)
     asking = _Asking(before, after, Runs(session, time_limit_s, steps), progress)
     return await asking.answer()
 
@@ -59,6 +66,9 @@ class _Asking:
         """Ask one question after the other until one settles it."""
         await self.progress("verifying", 0, 3, "Running the original")
         first = await self.runs.first(self.before)
+        if fails_in_autograd(first) and not first.tampered:
+            await self.progress("verifying", 1, 3, "Holding the change against the original")
+            return await Fix(self.before, self.after, self.runs, first).verdict()
         if (why := unusable("the original", first)) is not None:
             return self._verdict("not_comparable", why)
         await self.progress("verifying", 1, 3, "Running the original again, and the change")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analyzers.request.examine import examine
-from app.repair.contest import judge
 from app.repair.verify import Trial
 from sandbox.protocol import Sandbox
 from tests.case_files import Case, Variant
+from tests.judging import judge
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from app.repair.contest import judge
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult, Session
-from tests.judging import check, given, judged
+from tests.judging import check, given, judge, judged
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -70,7 +69,7 @@ async def test_losses_that_feed_another_optimizer_come_behind(session: Session) 
     assert given(trials) == [2, 1]
     assert [trial.gradients for trial in trials] == ["same", "changed"]
     assert "2 backward calls" in trials[1].schedule.problem
-    assert check(trials[1], "schedule") == "not_run"
+    assert check(trials[1], "schedule") == "differs"
 
 
 RECURRENT = """\

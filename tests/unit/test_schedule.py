@@ -78,9 +78,9 @@ def test_steps_are_counted_where_both_ended() -> None:
     original, patched = trace(*each(1.0, 2.0, 3.0)), trace(*each(1.0, 2.0))
     assert schedule.beside(original, patched, ended=False).word == "same"
     fewer = schedule.beside(original, patched, ended=True)
-    assert (fewer.word, fewer.check.status) == ("fewer", "not_run")
+    assert (fewer.word, fewer.check.status) == ("fewer", "differs")
     more = schedule.beside(patched, original, ended=True)
-    assert (more.word, more.check.status) == ("more", "not_run")
+    assert (more.word, more.check.status) == ("more", "differs")
 
 
 def test_a_mean_met_by_chance_is_no_step_for_several() -> None:
@@ -119,7 +119,7 @@ def test_steps_by_hand_are_counted_where_every_call_is_told() -> None:
 
 def test_a_training_of_a_single_step_has_failed() -> None:
     original, once = trace(*each(A, B, C)), trace((5, A), (5, B), (5, C), "step 0")
-    assert schedule.beside(original, once, ended=False).check.status == "not_run"
+    assert schedule.beside(original, once, ended=False).check.status == "differs"
     found = schedule.beside(original, once, ended=True)
     assert found.check.status == "failed"
     assert found.problem == "1 step in all, where the original takes 3"
@@ -208,7 +208,7 @@ def test_one_sum_for_the_own_losses_of_several_optimizers_is_told() -> None:
     mixed, equal = with_gradients(summed, 3.0, 3.0), with_gradients(summed, 1.0, 2.0)
     found = schedule.pooled(apart, mixed, compare("kept", apart, mixed))
     assert found is not None
-    assert found.check.status == "not_run"
+    assert found.check.status == "differs"
     assert "2 optimizers" in found.problem
     assert schedule.pooled(apart, equal, compare("kept", apart, equal)) is None
     both = with_gradients(trace((5, A + B), "step 0", "step 1", cleared=False), 1.0, 2.0)
