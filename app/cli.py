@@ -7,20 +7,22 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from traceback import print_exc
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from app.command.options import BadInput, Form, Options, Run
-from app.command.verify import USAGE, add_verify
+from app.command.options import INTERNAL, USAGE, BadInput, Form, Options, Run
+from app.command.verify import add_verify
+
+if TYPE_CHECKING:
+    from app.command.config import Config
 
 T = TypeVar("T")
-typer.BadParameter.mro()[1].exit_code = USAGE  # type: ignore[attr-defined]  # not 2: could not tell
-
-BAD = 2  # bad input, or a diagnosis that could not tell: not 1, which says that a fault was found
+UsageError: Any = typer.BadParameter.__base__
+UsageError.exit_code = USAGE  # its own is 2, which here says that a diagnosis could not tell
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -28,8 +30,8 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Diagnose autograd errors in PyTorch training scripts; settings: GRADMEND_… variables. "
-    "`gradmend train.py` is `gradmend diagnose train.py`. Beside your own data and packages: "
-    "`gradmend run -- python train.py`; see `gradmend run --help`.",
+    "`gradmend train.py` is `gradmend diagnose train.py`, `gradmend .` all that trains in this "
+    "folder. With your own data and packages: `gradmend run -- python train.py`.",
 )
 
 
@@ -65,59 +67,90 @@ def diagnose(
     module: Annotated[
         str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
     ] = None,
-    run: Annotated[Run, typer.Option(help="never: only read it")] = "auto",
-    time_limit: Annotated[float, typer.Option(help="seconds that one run may take")] = 20,
-    form: Annotated[Form, typer.Option("--format", "-f", help="how findings are told")] = "text",
+    run: Annotated[
+        Run | None, typer.Option(help="auto: run it in the sandbox; never: only read it")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="seconds that one run may take", show_default="20")
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", "-f", help="output format")] = "text",
     json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
     fix: Annotated[
         int,
         typer.Option(
-            min=0, metavar="[=N]", help="write the best fix that passed its checks, or fix N"
+            min=0,
+            metavar="or --fix=N",
+            show_default=False,
+            help="write the best safe fix, or fix number N",
         ),
     ] = 0,
     best: Annotated[bool, typer.Option("--apply", help="the same as --fix")] = False,
+    unsafe: Annotated[
+        bool | None,
+        typer.Option(
+            "--unsafe-fixes/--no-unsafe-fixes",
+            show_default=False,
+            help="also write fixes that change the training or were not tested",
+        ),
+    ] = None,
     diff: Annotated[bool, typer.Option("--diff", help="only show what --fix would change")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="causes, fixes and checks in full")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no summary line")] = False,
     lenient: Annotated[
         bool, typer.Option("--lenient", help="exit code 0 where it could not tell")
     ] = False,
 ) -> None:
     """Diagnose scripts here, without a server. Behind `--`: the script's own arguments.
 
-    Exit code: 0 healthy or fixed, 1 found something, 2 could not tell or bad input.
+    Prints a line for each fault (of one script on a terminal: the cause and the fix), nothing for
+    clean files, and a summary. Exit code: 0 no fault, or fixed; 1 a fault; 2 could not tell; 64
+    wrong usage.
     """
     # Looking for plugins of pydantic reads what every package of the environment says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    options = Options(
-        tuple(paths or ()),
-        traceback,
-        tuple(file or ()),
-        tuple(context.obj or ()),
-        module,
-        run,
-        time_limit,
-        "json" if json else form,
-        fix or int(best),
-        chosen=bool(fix),
-        diff=diff,
-        lenient=lenient,
-    )
-    if not options.paths and not module:
+    if not paths and not module:
         raise typer.BadParameter("name a script, a folder, or `-` for standard input")
-    raise typer.Exit(_ended(options))
+    raise typer.Exit(
+        _ended(
+            lambda config: Options(
+                tuple(paths or ()),
+                traceback,
+                tuple(file or ()),
+                tuple(context.obj or ()),
+                module,
+                run or config.run,
+                time_limit or config.time_limit_s,
+                "json" if json else form,
+                fix or int(best),
+                chosen=bool(fix),
+                unsafe=config.unsafe_fixes if unsafe is None else unsafe,
+                diff=diff,
+                lenient=lenient,
+                verbose=verbose,
+                quiet=quiet,
+                ignore=config.ignore,
+                exclude=config.exclude,
+            )
+        )
+    )
 
 
-def _ended(options: Options) -> int:
+def _ended(options: Callable[[Config], Options]) -> int:
     """The exit code of a diagnosis; a fault of our own must not look like one found (Python
     exits with 1)."""
+    from app.command.config import config_of
     from app.command.diagnosing import diagnose_here
 
     try:
-        return _run(diagnose_here(options))
+        return _run(diagnose_here(options(config_of(Path.cwd()))))
     except BadInput as bad:
         typer.secho(f"gradmend: {bad}", err=True)
+        return USAGE
     except Exception:  # of any kind: what a script can bring about is among the findings
         print_exc()
-    return BAD
+        return INTERNAL
 
 
 @cli.command()
@@ -207,17 +240,21 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def _words(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The command's own words, and behind `--` the script's. A script that stands where a command
-    should is to be diagnosed; `--fix` without a number is the first one that passed."""
+    """The command's own words, and behind `--` the script's. What is no command is a path to
+    diagnose; `--fix` without a number is the first that may be written."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     own, theirs = arguments[:at], arguments[at + 1 :]
     first = next(iter(own), "")
-    if first == "-" or Path(first).suffix in (".py", ".ipynb"):
+    if first and first not in (*_commands(), "-h", "--help", "--version"):
         own = ["diagnose", *own]
     if own[:1] in (["diagnose"], ["verify"]):
         own = ["--apply" if word == "--fix" else word for word in own]
         return own, theirs
     return arguments, []
+
+
+def _commands() -> set[str]:
+    return set(typer.main.get_group(cli).commands)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -70,6 +70,7 @@ class Spot(Value):
     line: int
     end_line: int | None = None
     code: str = ""
+    column: int | None = Field(None, description="from 1, where it is known")
     cell: str | None = Field(None, description="`cell 4, line 3`")
 
 

@@ -16,7 +16,7 @@ from tests.processes import COMMAND
 README = Path(__file__).parent.parent / "README.md"
 _WIDTH = 100
 _EXAMPLE = re.compile(
-    r"(?s)```python\n(?P<script>.*?)```\n\n`gradmend diagnose train\.py` answers:\n\n"
+    r"(?s)```python\n(?P<script>.*?)```\n\n`gradmend train\.py -v` answers:\n\n"
     r"```\n(?P<answer>.*?)```\n"
 )
 
@@ -29,11 +29,11 @@ def example(text: str) -> re.Match[str]:
 
 
 def answer(script: str) -> str:
-    """What `gradmend diagnose train.py` prints, without blanks at the ends of lines."""
+    """What `gradmend train.py -v` prints, without blanks at the ends of lines."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "train.py").write_text(script)
         done = subprocess.run(
-            [COMMAND, "diagnose", "train.py"],
+            [COMMAND, "train.py", "-v"],
             cwd=directory,
             env={**os.environ, "COLUMNS": str(_WIDTH), "GRADMEND_VAR_DIR": directory},
             capture_output=True,

@@ -1,17 +1,19 @@
-"""What agents are answered: one structured value each, never more than a kilobyte."""
+"""What agents are answered: one structured value each, under two kilobytes unless more is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from app.present.guide import Guide
-from app.schemas import Findings, Level, Patch, Verified
+from app.schemas import Cause, Findings, Level, Patch, Verified
 
-MOST_BYTES = 1000
+MOST_BYTES = 1900  # the protocol's own envelope comes on top
 CUT = " …"
-OPTIONAL = ("diff", "next", "name", "broken", "mended")
+LONGEST_LINE = 120  # characters of a line of code
+OPTIONAL = ("diff", "next", "name", "broken", "mended", "story", "checks")
 
 A = TypeVar("A", bound="Answer")
 
@@ -23,8 +25,8 @@ class Answer(BaseModel):
 
 
 class Fix(BaseModel):
-    """`n` is what `apply` takes. `tested`: it ran in the sandbox and passed its checks. `training`:
-    what it does to the gradients."""
+    """`n` is what `apply` takes. `tested`: it ran in the sandbox and passed its checks. `level`:
+    `apply` writes `safe` ones, others only when asked. `training`: its effect on the gradients."""
 
     n: int
     title: str
@@ -35,19 +37,30 @@ class Fix(BaseModel):
 
 
 class Diagnosed(Answer):
-    """The cause (`pattern`, `file`, `line`, `name` of the tensor) and the best fix; `fixes` is how
-    many there are. `next` is what would settle what is open."""
+    """The cause (`rule`, `pattern`, `file`, `line`, `name` of the tensor; `story`: the lines that
+    made the graph, freed it, and needed it again) and the best fix; `fixes` is how many there are,
+    which `show` shows. `next` is what would settle what is open."""
 
     id: str
     verdict: str
     summary: str
+    rule: str | None = None
     pattern: str | None = None
     file: str | None = None
     line: int | None = None
     name: str | None = None
+    story: list[str] | None = None
     fix: Fix | None = None
     fixes: int = 0
     next: str | None = None
+
+
+class Shown(Answer):
+    """A fix that was not written, with its checks."""
+
+    fix: Fix
+    effect: str
+    checks: list[str] | None
 
 
 class Applied(Answer):
@@ -60,6 +73,7 @@ class Applied(Answer):
 class Explained(Answer):
     """What a pattern is, how it is mended, and an example of both."""
 
+    rule: str
     pattern: str
     title: str
     summary: str
@@ -73,20 +87,48 @@ def diagnosed(name: str, found: Findings) -> Diagnosed:
         id=name,
         verdict=found.verdict or "running",
         summary=found.summary,
-        fix=_fix(found.patches[0]) if found.patches else None,
+        fix=next((_fix(p) for p in found.patches if p.verification.status != "failed"), None),
         fixes=len(found.patches),
         next=next((f"{step.text} {step.value or ''}".strip() for step in found.next), None),
     )
     for cause in found.causes[:1]:
-        answer.pattern, answer.file, answer.line = (
-            cause.pattern,
-            cause.location.file,
-            cause.location.line,
-        )
+        answer.rule, answer.pattern = cause.id, cause.pattern
+        answer.file, answer.line = cause.location.file, cause.location.line
+        answer.story = [*_story(cause)]
         answer.name = cause.carrier.name if cause.carrier else None
     fix = answer.fix
-    order = ((fix, "diff"), (answer, "next"), (answer, "summary"), (fix, "title"))
+    order = (
+        (answer, "story"),
+        (fix, "diff"),
+        (answer, "next"),
+        (answer, "summary"),
+        (fix, "title"),
+    )
     return _fitted(answer, *order, (answer, "name"), (answer, "file"))
+
+
+def _story(cause: Cause) -> Iterator[str]:
+    events = (
+        ("made", cause.created),
+        ("freed", cause.freed_by),
+        ("needed again", cause.reached_again_by),
+    )
+    for word, event in events:
+        if event is not None and event.line > 0:
+            yield f"{word}: {event.file}:{event.line} {event.code.strip()[:LONGEST_LINE]}".rstrip()
+
+
+def shown(patch: Patch, *, full: bool = False) -> Shown:
+    """Return a fix with its checks; what is too long is left out, unless the `full` is wanted."""
+    answer = Shown(
+        fix=_fix(patch),
+        effect=patch.effect.text if patch.effect is not None else "",
+        checks=[
+            f"{check.name}: {check.status}" + (f" ({check.detail})" if check.detail else "")
+            for check in patch.verification.checks
+        ],
+    )
+    return answer if full else _fitted(answer, (answer, "checks"), (answer.fix, "diff"))
 
 
 def applied(done: str, diff: str | None = None) -> Applied:
@@ -98,6 +140,7 @@ def applied(done: str, diff: str | None = None) -> Applied:
 def explained(guide: Guide) -> Explained:
     """A guide in brief: the mended example matters most, then the broken one."""
     answer = Explained(
+        rule=guide.id,
         pattern=guide.name,
         title=guide.title,
         summary=guide.lead,

@@ -7,6 +7,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,9 +16,9 @@ from pydantic import Field
 
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.beside import findings_of_run, folder_of
-from app.agents.tools import refusals, server_of
+from app.agents.tools import READS, RUNS, refusals, server_of
 from app.command.diagnosing import tools
-from app.command.fixing import chosen, why_none, written
+from app.command.fixing import caveat, chosen, why_none, written
 from app.command.options import BadInput, Options
 from app.command.project import Target, pasted, target_of
 from app.diagnose import diagnose
@@ -26,8 +27,13 @@ from gradmend.beside import last
 
 REMEMBERED = 32
 
-Apply = Callable[[int], Applied]
-"""Writes the fix of a number into the files of an earlier diagnosis."""
+
+@dataclass(frozen=True)
+class Known:
+    """An earlier diagnosis; `apply` writes the fix that the options choose into its files."""
+
+    findings: Findings
+    apply: Callable[[Options], Applied]
 
 
 class Reporting:
@@ -50,7 +56,7 @@ class Reporting:
 class LocalDesk:
     """Diagnoses files of this machine in an embedded sandbox; remembers the last few, to apply."""
 
-    known: OrderedDict[str, Apply] = field(default_factory=OrderedDict)
+    known: OrderedDict[str, Known] = field(default_factory=OrderedDict)
 
     async def diagnose(self, target: Target, options: Options, context: Context) -> Diagnosed:
         """Diagnose a script, and remember it under a number."""
@@ -58,7 +64,9 @@ class LocalDesk:
             findings = await diagnose(
                 target.request, sandbox=sandbox, reader=reader, progress=Reporting(context)
             )
-        return diagnosed(self._remember(lambda n: _write(target, findings, n)), findings)
+        return diagnosed(
+            self._remember(Known(findings, partial(_write, target, findings))), findings
+        )
 
     async def run(
         self, command: list[str], folder: Path, options: list[str], limit_s: float, context: Context
@@ -68,35 +76,43 @@ class LocalDesk:
         if not found.causes:
             return diagnosed("", found.model_copy(update={"verdict": "inconclusive"}))
         kept = last.load(str(folder))
-        return diagnosed(self._remember(lambda n: _write_kept(kept, n)), found)
+        return diagnosed(self._remember(Known(found, partial(_write_kept, kept))), found)
 
-    def _remember(self, apply: Apply) -> str:
+    def _remember(self, known: Known) -> str:
         name = str(int(next(reversed(self.known), "0")) + 1)
-        self.known[name] = apply
+        self.known[name] = known
         while len(self.known) > REMEMBERED:
             self.known.popitem(last=False)
         return name
 
-    async def apply(self, name: str, n: int, context: Context) -> Applied:
-        """Write a fix; one that failed a check is not written."""
+    async def apply(self, name: str, n: int | None, unsafe: bool, context: Context) -> Applied:
+        """Write a fix: a safe one, unless others are asked for; never one that failed a check."""
+        options = Options((), fix=n or 1, chosen=n is not None, unsafe=unsafe)
+        return self._known(name).apply(options)
+
+    async def findings(self, name: str, context: Context) -> Findings:
+        """What an earlier diagnosis found."""
+        return self._known(name).findings
+
+    def _known(self, name: str) -> Known:
         if name not in self.known:
             raise BadInput(f"There is no diagnosis {name!r} any more; call diagnose again.")
-        return self.known[name](n)
+        return self.known[name]
 
 
-def _write(target: Target, findings: Findings, n: int) -> Applied:
-    patch = chosen(findings, Options((), fix=n, chosen=True))
+def _write(target: Target, findings: Findings, options: Options) -> Applied:
+    patch = chosen(findings, options)
     if target.path is None and patch is not None:
-        return applied("The code came without a file: apply this diff.", patch.diff)
-    return applied(written(findings, patch, target))
+        return applied(f"The code came without a file: apply this diff{caveat(patch)}.", patch.diff)
+    return applied(written(findings, patch, target, options))
 
 
-def _write_kept(kept: last.Last, n: int) -> Applied:
+def _write_kept(kept: last.Last, options: Options) -> Applied:
     try:
-        patch = chosen(kept.findings, Options((), fix=n, chosen=True))
+        patch = chosen(kept.findings, options)
         if patch is None:
-            return applied(f"Nothing was changed: {why_none(kept.findings)}.")
-        return applied(f"Changed {', '.join(last.write(kept, patch))}.")
+            return applied(f"Nothing was changed: {why_none(kept.findings, options)}.")
+        return applied(f"Changed {', '.join(last.write(kept, patch))}{caveat(patch)}.")
     except (last.NothingKept, OSError) as error:
         raise BadInput(f"Nothing was changed: {error}") from None
 
@@ -106,7 +122,7 @@ def local_server() -> MCPServer:
     desk = LocalDesk()
     server = server_of(desk)
 
-    @server.tool()
+    @server.tool(annotations=READS)
     async def diagnose(
         context: Context,
         path: Annotated[
@@ -127,7 +143,7 @@ def local_server() -> MCPServer:
                 target = pasted(code, options, traceback)
             return await desk.diagnose(target, options, context)
 
-    @server.tool()
+    @server.tool(annotations=RUNS)
     async def run(
         context: Context,
         command: Annotated[
@@ -142,7 +158,7 @@ def local_server() -> MCPServer:
         ] = True,
         limit_s: Annotated[float, Field(gt=0, le=86400, description="seconds in all")] = 1800,
     ) -> Diagnosed:
-        """Run the user's own command, with his data, packages and GPU, outside of any sandbox; if
+        """Run the user's own command, with their data, packages and GPU, outside of any sandbox; if
         autograd fails, find the cause and a fix that was tested with that command."""
         with refusals():
             options = ["--check"] * check + ["--no-rerun"] * (not rerun)

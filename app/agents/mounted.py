@@ -13,8 +13,10 @@ from starlette.types import ASGIApp
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.tools import add_diagnose, server_of
 from app.api.common import found, with_address
+from app.command.fixing import caveat, chosen, why_none
+from app.command.options import Options
 from app.http.problems import not_found
-from app.schemas import DiagnosisRequest
+from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.service import Service
 
 WAIT_S = 55
@@ -30,20 +32,32 @@ class ServiceDesk:
         """Accept, wait, and tell; what takes longer has an address."""
         name = await self._service.accept(_http(context), request)
         await self._service.wait(name, WAIT_S)
-        diagnosis = with_address(_http(context), self._service, await found(self._service, name))
+        diagnosis = await self._diagnosis(name, context)
         answer = diagnosed(name, diagnosis)
         if diagnosis.verdict is None:
             answer.next = f"Still at work; the result will be at {diagnosis.url}"
         return answer
 
-    async def apply(self, name: str, n: int, context: Context) -> Applied:
+    async def apply(self, name: str, n: int | None, unsafe: bool, context: Context) -> Applied:
         """The diff of a fix; a long one has an address."""
-        diagnosis = with_address(_http(context), self._service, await found(self._service, name))
-        if n > len(diagnosis.patches):
+        diagnosis = await self._diagnosis(name, context)
+        if n is not None and n > len(diagnosis.patches):
             raise not_found(f"fix {n} of this diagnosis")
+        options = Options((), fix=n or 1, chosen=n is not None, unsafe=unsafe)
+        patch = chosen(diagnosis, options)
+        if patch is None:
+            return applied(f"There is nothing to apply: {why_none(diagnosis, options)}.")
         base = diagnosis.url.rpartition("/d/")[0]
-        where = f"{base}/v1/diagnoses/{name}/patches/{n}.diff"
-        return applied(f"Apply this diff: curl {where} | git apply", diagnosis.patches[n - 1].diff)
+        where = f"{base}/v1/diagnoses/{name}/patches/{patch.n}.diff"
+        told = f"Apply this diff: curl {where} | git apply{caveat(patch)}"
+        return applied(told, patch.diff)
+
+    async def findings(self, name: str, context: Context) -> Findings:
+        """What a diagnosis found."""
+        return await self._diagnosis(name, context)
+
+    async def _diagnosis(self, name: str, context: Context) -> Diagnosis:
+        return with_address(_http(context), self._service, await found(self._service, name))
 
 
 def _http(context: Context) -> Request:

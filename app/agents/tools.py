@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
-from app.agents.answers import Applied, Diagnosed, Explained, explained
+from app.agents.answers import Applied, Diagnosed, Explained, Shown, explained, shown
 from app.http.problems import ProblemError
 from app.present.guide import guides
-from app.schemas import DiagnosisRequest, SourceFile
+from app.present.lookup import search
+from app.schemas import DiagnosisRequest, Findings, SourceFile
 from app.version import package_version
 
 INSTRUCTIONS = """Finds why a PyTorch training script fails in autograd ("Trying to backward through
 the graph a second time", in-place changes, missing graphs) and returns a fix that has been run in
-a sandbox. Call diagnose, then apply. Do not add retain_graph=True yourself: it hides the fault."""
+a sandbox. Call diagnose, then apply (show shows a fix
+without writing it). Do not add retain_graph=True yourself: it hides the fault."""
+
+
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
+RUNS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
+"""What a tool may do: `run` starts a command outside of any sandbox."""
 
 
 class Applies(Protocol):
     """Who knows earlier diagnoses. Failures are `ProblemError` or `ValueError`, as messages."""
 
-    async def apply(self, name: str, n: int, context: Context) -> Applied: ...
+    async def apply(self, name: str, n: int | None, unsafe: bool, context: Context) -> Applied: ...
+
+    async def findings(self, name: str, context: Context) -> Findings: ...
 
 
 class Diagnoses(Protocol):
@@ -31,29 +42,65 @@ class Diagnoses(Protocol):
     async def diagnose(self, request: DiagnosisRequest, context: Context) -> Diagnosed: ...
 
 
+class StrictServer(MCPServer):
+    """Refuses arguments that a tool does not take, by name; the protocol's package drops them."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        tools = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        taken = [*tools[name].get("properties", {})] if name in tools else [*arguments]
+        unknown = [argument for argument in arguments if argument not in taken]
+        if unknown:
+            given, takes = ", ".join(unknown), ", ".join(taken)
+            raise ToolError(f"{name} takes no argument {given}; it takes: {takes}.")
+        return await super().call_tool(name, arguments, context)
+
+
 def server_of(desk: Applies) -> MCPServer:
     """A server of the tools that need no disk of the user's."""
-    server = MCPServer("gradmend", instructions=INSTRUCTIONS, version=package_version())
+    server = StrictServer("gradmend", instructions=INSTRUCTIONS, version=package_version())
 
-    @server.tool()
+    @server.tool(annotations=READS)
     async def explain_pattern(
-        pattern: Annotated[str, Field(description="as `diagnose` names it: recurrent-state")],
+        pattern: Annotated[
+            str, Field(description="as `diagnose` names it (GM011, recurrent-state), or a message")
+        ],
     ) -> Explained:
         """What a kind of fault is, and how it is mended."""
-        guide = guides().get(pattern)
-        if guide is None:
-            raise ToolError(f"There is no such pattern; there are: {', '.join(guides())}.")
-        return explained(guide)
+        fitting = search(pattern)
+        if len(fitting) != 1 and not (fitting and fitting[0].sure):
+            named = [one.guide for one in fitting] or [*guides().values()]
+            listed = ", ".join(f"{guide.id} {guide.name}" for guide in named)
+            raise ToolError(f"Which pattern? {listed}.")
+        return explained(fitting[0].guide)
 
-    @server.tool()
-    async def apply(
+    @server.tool(annotations=READS)
+    async def show(
         context: Context,
         id: Annotated[str, Field(description="of a diagnosis")],
         n: Annotated[int, Field(ge=1, description="which fix; 1 is the best")] = 1,
-    ) -> Applied:
-        """Write a fix into the user's files; the service, which has no files, answers its diff."""
+        full: Annotated[bool, Field(description="however long it is")] = False,
+    ) -> Shown:
+        """A fix with its checks and what it does to the training; nothing is written."""
         with refusals():
-            return await desk.apply(id, n, context)
+            patches = (await desk.findings(id, context)).patches
+            if n > len(patches):
+                raise ToolError(f"There is no fix {n}; there are {len(patches)}.")
+            return shown(patches[n - 1], full=full)
+
+    @server.tool(annotations=WRITES)
+    async def apply(
+        context: Context,
+        id: Annotated[str, Field(description="of a diagnosis")],
+        n: Annotated[int | None, Field(ge=1, description="which; by default the best")] = None,
+        unsafe: Annotated[
+            bool, Field(description="also one that changes the training or was not tested")
+        ] = False,
+    ) -> Applied:
+        """Write a safe fix into the user's files; the service, which has none, answers its diff."""
+        with refusals():
+            return await desk.apply(id, n, unsafe, context)
 
     return server
 
@@ -61,7 +108,7 @@ def server_of(desk: Applies) -> MCPServer:
 def add_diagnose(server: MCPServer, desk: Diagnoses) -> None:
     """Add the tool that takes code rather than files."""
 
-    @server.tool()
+    @server.tool(annotations=READS)
     async def diagnose(
         context: Context,
         code: Annotated[str, Field(description="the script, or the part of it that there is")] = "",

@@ -34,14 +34,13 @@ class Patterns(BaseModel):
 
 def entry(guide: Guide) -> PatternEntry:
     """A guide as the API tells it."""
-    headed = ((f"**{part.heading}.** " if part.heading else "", part) for part in guide.sections)
     return PatternEntry(
         id=guide.id,
         pattern=guide.name,
         family=guide.family,
         title=guide.title,
         summary=guide.lead,
-        text="\n\n".join(heading + part.text for heading, part in headed),
+        text=guide.text,
         broken=guide.broken,
         mended=guide.mended,
         url=f"/patterns/{guide.name}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 from app.command.options import STANDARD_INPUT, BadInput
@@ -14,26 +15,35 @@ _TRAINS = re.compile(rb"\.backward\s*\(|\bautograd\.grad\s*\(|\bdef training_ste
 _FOREIGN = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
 
 
-def scripts_of(paths: tuple[Path, ...]) -> list[Path]:
+def scripts_of(paths: tuple[Path, ...], exclude: tuple[str, ...] = ()) -> list[Path]:
     """The scripts to diagnose: each file that was named, and of each folder those files that train
-    something. Raises `BadInput` for a folder without any."""
+    something, but for what `exclude` names. Raises `BadInput` for a folder without any."""
     found: list[Path] = []
     for path in paths:
-        found += _training(path) if path.is_dir() else [path]
+        found += _training(path, exclude) if path.is_dir() else [path]
     if STANDARD_INPUT in found and len(found) > 1:
         raise BadInput("Standard input is one script; give `-` alone.")
     return list(dict.fromkeys(found))
 
 
-def _training(folder: Path) -> list[Path]:
-    sources = list(_sources(folder))
+def _training(folder: Path, exclude: tuple[str, ...]) -> list[Path]:
+    sources = [path for path in _sources(folder) if not _excluded(path, folder, exclude)]
     training = [path for path in sources if _trains(path)]
     if not training:
+        if not sources:
+            raise BadInput(f"{folder}: there is no Python file in it.")
         raise BadInput(
             f"{folder}: none of its {len(sources)} Python files calls `backward()`; name the "
             "script that you start."
         )
     return training
+
+
+def _excluded(path: Path, folder: Path, exclude: tuple[str, ...]) -> bool:
+    """Whether a pattern fits the path, or a folder on it."""
+    inner = path.relative_to(folder)
+    names = [inner.as_posix(), *(part.as_posix() for part in inner.parents), *inner.parts]
+    return any(fnmatch(name, pattern.rstrip("/")) for name in names for pattern in exclude)
 
 
 def _sources(folder: Path) -> Iterator[Path]:

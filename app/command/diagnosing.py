@@ -5,25 +5,28 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
 
 from pebble import CONSTS
 from rich.console import Console
 from rich.markup import escape
 
 from app.command.choosing import scripts_of
-from app.command.fixing import chosen, why_none, written
+from app.command.fixing import best, chosen, why_none, written
 from app.command.forms import told
-from app.command.options import Options
+from app.command.lines import Settled, is_clean, line_of, summary_of
+from app.command.options import COULD_NOT_TELL, FOUND, HEALTHY, Options
 from app.command.project import Target, module_file, target_of
 from app.command.showing import show, show_diff
 from app.diagnose import diagnose
 from app.present import wording
+from app.present.suppressions import is_ignored, is_marked
 from app.present.visible import visible
 from app.request.reader import Reader, collect_rarely
 from app.schemas import Cause, Findings, Patch
 from sandbox.protocol import Sandbox
 
-HEALTHY, FOUND, COULD_NOT_TELL = 0, 1, 2
 EXIT_CODES = {"healthy": HEALTHY, "confirmed": FOUND, "likely": FOUND}
 
 
@@ -51,46 +54,82 @@ async def diagnose_here(options: Options) -> int:
     Raises `BadInput`."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
     paths = options.paths or ((module_file(options.module),) if options.module else ())
-    targets = [target_of(path, options) for path in scripts_of(paths)]
     messages = Console(stderr=True, highlight=False)
+    options = _without_torch(options, messages)
+    targets = [target_of(path, options) for path in scripts_of(paths, options.exclude)]
     for name in sorted({name for target in targets for name in target.gathered.left_out}):
         messages.print(f"[yellow]left out:[/] {escape(name)} (no more fits into one request)")
-    found: list[tuple[Target, Findings]] = []
-    codes: list[int] = []
+    output = Console(highlight=False, soft_wrap=options.form == "text" and not options.diff)
+    whole = options.verbose or (len(targets) == 1 and output.is_terminal)
+    settled: list[Settled] = []
     async with tools(options) as (sandbox, reader):
         for target in targets:
             with progress_on(messages) as progress:
                 findings = await diagnose(
                     target.request, sandbox=sandbox, reader=reader, progress=progress
                 )
-            found.append((target, findings))
-            codes.append(_settle(target, findings, options, messages, heading=len(targets) > 1))
+            settled.append(_settled(target, findings, options, messages))
+            if options.form == "text" and not options.diff:
+                _tell(settled[-1], options, output, whole=whole)
     if options.form != "text" and not options.diff:
-        print(told(options.form, found, single=len(targets) == 1))
-    return _worst(codes)
+        print(told(options.form, settled))
+    elif not options.diff and not options.quiet:
+        output.print(escape(summary_of(settled, options)))
+    return _worst([one.code for one in settled])
 
 
-def _settle(
-    target: Target, findings: Findings, options: Options, messages: Console, *, heading: bool
-) -> int:
-    """Print one script's findings, show or write its fix; its exit code."""
-    output = Console(highlight=False)
+def _without_torch(options: Options, messages: Console) -> Options:
+    """Where PyTorch is not installed, scripts can only be read: said once, with what to do."""
+    if options.run == "never" or find_spec("torch") is not None:
+        return options
+    named = next((str(path) for path in options.paths if path.is_file()), "train.py")
+    messages.print(
+        "PyTorch is not installed here, so scripts are only read. Install it with: "
+        f"pip install 'gradmend\\[sandbox]'; or run `gradmend run -- python {escape(named)}` where "
+        "your PyTorch is.",
+        soft_wrap=True,
+    )
+    return replace(options, run="never")
+
+
+def _tell(one: Settled, options: Options, output: Console, *, whole: bool) -> None:
+    """A script's findings: whole where one was asked about or all is wanted, else in a line."""
+    if whole and not (one.ignored or (is_clean(one) and len(options.paths) > 1)):
+        show(one.findings, output, apply=_how_to_apply(one), verbose=options.verbose)
+    elif line := line_of(one):
+        output.print(escape(line))
+
+
+def _how_to_apply(one: Settled) -> str:
+    """The command that writes the best fix; empty where there is none to write."""
+    patch = best(one.findings.patches, unsafe=True)
+    if patch is None or one.target.path is None or one.fixed:
+        return ""
+    return f"gradmend {one.target.path} --fix{'' if patch.level == 'safe' else ' --unsafe-fixes'}"
+
+
+def _settled(target: Target, findings: Findings, options: Options, messages: Console) -> Settled:
+    """Show or write the fix of a script, where one was asked for; what came out."""
+    cause = findings.causes[0] if findings.causes else None
+    if cause is not None and (
+        is_ignored(cause, options.ignore) or is_marked(cause, target.sources())
+    ):
+        return Settled(target, findings, HEALTHY, ignored=True)
+    code = EXIT_CODES.get(findings.verdict or "", COULD_NOT_TELL)
     patch = chosen(findings, options)
     if options.diff:
         if patch is not None:
-            show_diff(patch.diff, output)
+            show_diff(patch.diff, Console(highlight=False))
         else:
-            messages.print(escape(f"No diff: {why_none(findings)}."), soft_wrap=True)
-    elif options.form == "text":
-        if heading:
-            output.print(f"\n[bold underline]{escape(visible(target.request.filename))}[/]")
-        show(findings, output)
-    if options.fix and not options.diff:
-        messages.print(escape(written(findings, patch, target)), soft_wrap=True)
+            messages.print(escape(f"No diff: {why_none(findings, options)}."), soft_wrap=True)
+    elif options.fix:
+        if patch is not None or cause is not None:
+            done = written(findings, patch, target, options)
+            messages.print(escape(f"{target.request.filename}: {done}"), soft_wrap=True)
         if patch is not None and patch.verification.status == "passed" and target.path:
-            return HEALTHY
-    code = EXIT_CODES.get(findings.verdict or "", COULD_NOT_TELL)
-    return HEALTHY if options.lenient and code == COULD_NOT_TELL else code
+            return Settled(target, findings, HEALTHY, fixed=True)
+    lenient = options.lenient and code == COULD_NOT_TELL
+    return Settled(target, findings, HEALTHY if lenient else code)
 
 
 def _worst(codes: list[int]) -> int:

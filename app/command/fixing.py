@@ -3,48 +3,75 @@
 from __future__ import annotations
 
 import tokenize
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
 from app.command.options import BadInput, Options
 from app.command.project import Target
 from app.http.problems import ProblemError
+from app.present.wording import training
 from app.request.uploads import decoded
 from app.schemas import Findings, Patch
 
 
+def best(patches: Sequence[Patch], *, unsafe: bool = False) -> Patch | None:
+    """Return the first fix that may be written: a safe one, or with `unsafe` one that passed."""
+    levels = ("safe", "unsafe") if unsafe else ("safe",)
+    return next((patch for patch in patches if patch.level in levels), None)
+
+
 def chosen(findings: Findings, options: Options) -> Patch | None:
-    """The fix with the number that was asked for. The best one counts only if it passed its
-    checks; one asked for by its number only if it failed none. Raises `BadInput` for a number
-    that there is not."""
-    number = options.fix or 1
-    if number > len(findings.patches):
-        if findings.patches and options.chosen:
-            raise BadInput(f"There are {len(findings.patches)} fixes; {number} is not one of them.")
+    """Return the fix to write or to show: the best one, or that of the number asked for. One that
+    failed a check is never returned, one that was not tested only by its number. Raises `BadInput`
+    for a number that there is not."""
+    if not options.chosen:
+        return best(findings.patches, unsafe=options.unsafe)
+    if options.fix > len(findings.patches):
+        if findings.patches:
+            count = len(findings.patches)
+            raise BadInput(f"There are {count} fixes; {options.fix} is not one of them.")
         return None
-    patch = findings.patches[number - 1]
-    allowed = ("passed", "not_run") if options.chosen else ("passed",)
-    return patch if patch.verification.status in allowed else None
+    patch = findings.patches[options.fix - 1]
+    allowed = options.unsafe or options.diff or patch.level == "safe"
+    return patch if allowed and patch.verification.status != "failed" else None
 
 
-def why_none(findings: Findings) -> str:
-    """Why no fix was chosen."""
-    if not findings.patches:
+def why_none(findings: Findings, options: Options) -> str:
+    """Why no fix was chosen, and what takes one."""
+    patches = findings.patches
+    if not patches:
         return "there is nothing to fix" if findings.verdict == "healthy" else "there is no fix"
-    if findings.patches[0].verification.status == "not_run":
-        return "no fix passed its checks; --fix=1 takes the first, which was not tested"
+    if options.chosen and patches[options.fix - 1].verification.status == "failed":
+        return f"fix {options.fix} failed its checks"
+    unsafe = [patch for patch in patches if patch.level == "unsafe"]
+    if unsafe and not options.unsafe:
+        number = "1 unsafe fix" if len(unsafe) == 1 else f"{len(unsafe)} unsafe fixes"
+        effect = training(unsafe[0]) or "leaves gradients that are the fault"
+        return f"no fix is safe; --unsafe-fixes takes the first of {number} ({effect})"
+    untested = [patch for patch in patches if patch.verification.status == "not_run"]
+    if untested:
+        n = options.fix if options.chosen else untested[0].n
+        return f"no fix passed its checks; --fix={n} --unsafe-fixes takes one that was not tested"
     return "no fix passed its checks"
 
 
-def written(findings: Findings, patch: Patch | None, target: Target) -> str:
+def written(findings: Findings, patch: Patch | None, target: Target, options: Options) -> str:
     """Write a fix over the files that it changes; what was done, in a sentence."""
     if patch is None:
-        return f"Nothing was changed: {why_none(findings)}."
+        return f"Nothing was changed: {why_none(findings, options)}."
     if target.path is None:
         return "Nothing was changed: the script came from standard input."
     changed = [place for place, text in target.changed(patch) if _exchange(place, text)]
-    untested = "" if patch.verification.status == "passed" else " This fix was not tested."
-    return f"Changed {', '.join(map(str, changed))}.{untested}"
+    return f"Changed {', '.join(map(str, changed))}{caveat(patch)}."
+
+
+def caveat(patch: Patch) -> str:
+    """What is to be said of a fix where it is written."""
+    if patch.verification.status != "passed":
+        return "; this fix was not tested"
+    effect = training(patch)
+    return f"; this fix {effect}" if effect else ""
 
 
 def _exchange(path: Path, text: str) -> bool:

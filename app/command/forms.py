@@ -5,40 +5,32 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from app.command.lines import Settled
 from app.command.options import Form
-from app.command.project import Target
 from app.command.sarif import sarif_log
 from app.present.share import findings_as_markdown
 from app.present.visible import all_visible, escaped_json
 from app.schemas import Cause, Findings
 
-Found = Sequence[tuple[Target, Findings]]
 
-
-def told(form: Form, found: Found, *, single: bool) -> str:
-    """What was found about some scripts. JSON of a `single` one is its findings; of several, a
-    list of them, each with its `path`."""
+def told(form: Form, settled: Sequence[Settled]) -> str:
+    """What was found about some scripts: JSON is always a list, an item for each script."""
     if form == "json":
-        return escaped_json(_json(found, single))
+        return escaped_json(json.dumps([*map(_json, settled)], indent=2, ensure_ascii=False))
     if form == "sarif":
-        log = sarif_log([(target.request, findings) for target, findings in found])
-        return escaped_json(json.dumps(log, indent=2))
+        return escaped_json(json.dumps(sarif_log(settled), indent=2))
+    shown = [one.findings for one in settled if not one.ignored]
     if form == "github":
-        return "\n".join(line for _, findings in found for line in workflow_commands(findings))
+        return "\n".join(line for findings in shown for line in workflow_commands(findings))
     return "\n".join(
         findings_as_markdown(Findings.model_validate(all_visible(findings.model_dump())))
-        for _, findings in found
+        for findings in shown
     ).rstrip()
 
 
-def _json(found: Found, single: bool) -> str:
-    if single:
-        return found[0][1].model_dump_json(indent=2)
-    each = [
-        {"path": target.request.filename, **findings.model_dump(mode="json")}
-        for target, findings in found
-    ]
-    return json.dumps(each, indent=2, ensure_ascii=False)
+def _json(one: Settled) -> dict[str, object]:
+    path, found = one.target.request.filename, one.findings.model_dump(mode="json")
+    return {"path": path, "suppressed": one.ignored, **found}
 
 
 def workflow_commands(findings: Findings) -> list[str]:
@@ -48,7 +40,7 @@ def workflow_commands(findings: Findings) -> list[str]:
     cause = findings.causes[0]
     level = "error" if findings.verdict == "confirmed" else "warning"
     at = cause.location
-    fields = {"file": at.file, "line": str(at.line), "title": f"Gradmend: {cause.title}"}
+    fields = {"file": at.file, "line": str(at.line), "title": f"{cause.id}: {cause.title}"}
     given = ",".join(f"{name}={escaped(value, ':,')}" for name, value in fields.items())
     return [f"::{level} {given}::{escaped(_message(findings, cause))}"]
 

@@ -10,6 +10,9 @@ Run = Literal["auto", "never"]
 Form = Literal["text", "json", "markdown", "sarif", "github"]
 STANDARD_INPUT = Path("-")
 
+# Exit codes. The last two are those of sysexits.h: they say nothing about the scripts.
+HEALTHY, FOUND, COULD_NOT_TELL, USAGE, INTERNAL = 0, 1, 2, 64, 70
+
 
 class BadInput(ValueError):
     """What was asked for cannot be done; the message says what to give instead."""
@@ -19,7 +22,9 @@ class BadInput(ValueError):
 class Options:
     """`fix` is the number of the fix to write, 0 for none; with `diff` it is only shown.
 
-    `chosen`: the number was given, not assumed. `lenient`: could not tell counts as no finding.
+    `chosen`: the number was given, not assumed. `unsafe`: fixes that are not known to keep the
+    training may be written, too. `lenient`: could not tell counts as no finding. `ignore`: ids and
+    names of patterns that are not reported. `exclude`: what a folder is searched without.
     """
 
     paths: tuple[Path, ...]
@@ -32,5 +37,10 @@ class Options:
     form: Form = "text"
     fix: int = 0
     chosen: bool = False
+    unsafe: bool = False
     diff: bool = False
     lenient: bool = False
+    verbose: bool = False
+    quiet: bool = False
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from app.command.options import STANDARD_INPUT, BadInput, Options
 from app.http.problems import ProblemError
 from app.request.launch import paths_of
 from app.request.limits import check
-from app.request.uploads import as_file
+from app.request.uploads import as_file, texts_of
 from app.schemas import DiagnosisRequest, Patch
 
 
@@ -25,6 +25,10 @@ class Target:
     request: DiagnosisRequest
     path: Path | None
     gathered: Gathered
+
+    def sources(self) -> dict[str, str]:
+        """The texts of the project by their paths, as they were sent."""
+        return {**texts_of(self.request.files), self.request.filename: self.request.script}
 
     def changed(self, patch: Patch) -> Iterator[tuple[Path, str]]:
         """The files that a patch changes, on the disk, with their new texts."""

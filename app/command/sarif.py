@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
 
 from analyzers.source.linediff import opcodes
+from app.command.lines import Settled
+from app.present.guide import guides, page_of
+from app.present.suppressions import is_marked
+from app.present.wording import LEVELS as LEVELS_OF_FIXES
 from app.request.uploads import texts_of
-from app.schemas import Cause, DiagnosisRequest, Event, Findings, Patch, Spot
+from app.schemas import Cause, DiagnosisRequest, Event, Patch, Spot
 from app.version import package_version
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+FINGERPRINT = "gradmend/v1"
 LEVELS = {"confirmed": "error", "likely": "warning"}
 
 Json = dict[str, Any]
 
 
-def sarif_log(found: Sequence[tuple[DiagnosisRequest, Findings]]) -> Json:
+def sarif_log(settled: Sequence[Settled]) -> Json:
     """One run of the tool over some scripts: a result for each script's first cause, with the best
-    fix as replacements, unless it failed a check."""
+    fix as replacements, unless it failed a check; what is ignored is marked as suppressed."""
     rules: dict[str, Json] = {}
     results: list[Json] = []
-    for request, findings in found:
-        for cause in findings.causes[:1]:
-            rules.setdefault(cause.pattern, _rule(cause))
-            results.append(_result(cause, findings, request, list(rules).index(cause.pattern)))
+    for one in settled:
+        for cause in one.findings.causes[:1]:
+            rules.setdefault(cause.id, _rule(cause))
+            results.append(_result(cause, one, list(rules).index(cause.id)))
     return sarif_of(list(rules.values()), results)
 
 
@@ -39,16 +45,26 @@ def sarif_of(rules: list[Json], results: list[Json]) -> Json:
 
 
 def _rule(cause: Cause) -> Json:
-    return {"id": cause.pattern, "shortDescription": {"text": cause.title}}
+    """A pattern as a rule: its page is shown by what reads the log, and has an address."""
+    guide = guides()[cause.pattern]
+    return {
+        "id": cause.id,
+        "name": cause.pattern,
+        "shortDescription": {"text": guide.title},
+        "help": {"text": guide.text, "markdown": guide.text},
+        "helpUri": page_of(cause.id),
+    }
 
 
-def _result(cause: Cause, findings: Findings, request: DiagnosisRequest, rule: int) -> Json:
+def _result(cause: Cause, one: Settled, rule: int) -> Json:
+    findings, request = one.findings, one.target.request
     result: Json = {
-        "ruleId": cause.pattern,
+        "ruleId": cause.id,
         "ruleIndex": rule,
         "level": LEVELS.get(findings.verdict or "", "note"),
         "message": {"text": findings.summary, "markdown": cause.explanation},
         "locations": [_location(cause.location)],
+        "partialFingerprints": {FINGERPRINT: fingerprint(cause)},
         "rank": round(cause.confidence * 100, 1),
         "properties": {"verdict": findings.verdict, "basis": findings.basis},
     }
@@ -58,16 +74,29 @@ def _result(cause: Cause, findings: Findings, request: DiagnosisRequest, rule: i
     ]
     if related:
         result["relatedLocations"] = related
+    if len(related) > 1:
+        steps = [{"location": each, "executionOrder": n} for n, each in enumerate(related, 1)]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    if one.ignored:
+        marked = is_marked(cause, one.target.sources())
+        result["suppressions"] = [{"kind": "inSource" if marked else "external"}]
     fixes = [patch for patch in findings.patches[:1] if patch.verification.status != "failed"]
     if fixes and not request.filename.endswith(".ipynb"):
         result["fixes"] = [_fix(patch, request) for patch in fixes]
     return result
 
 
+def fingerprint(cause: Cause) -> str:
+    """What stays the same of a finding when lines move: its pattern, file, name and code."""
+    name = cause.carrier.name if cause.carrier is not None else ""
+    parts = (cause.id, cause.location.file, name, " ".join(cause.location.code.split()))
+    return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
 def _events(cause: Cause) -> Iterator[tuple[Event, str]]:
     for event, told in (
         (cause.created, "built here"),
-        (cause.freed_by, "used up here"),
+        (cause.freed_by, "freed here"),
         (cause.reached_again_by, "needed again here"),
     ):
         if event is not None and event.line > 0:
@@ -102,7 +131,11 @@ def _fix(patch: Patch, request: DiagnosisRequest) -> Json:
         for path, text in after.items()
         if before.get(path) != text
     ]
-    return {"description": {"text": patch.title}, "artifactChanges": changes}
+    return {
+        "description": {"text": f"{patch.title} ({LEVELS_OF_FIXES[patch.level]})"},
+        "artifactChanges": changes,
+        "properties": {"level": patch.level},
+    }
 
 
 def _replacements(before: str, after: str) -> Iterator[Json]:

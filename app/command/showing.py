@@ -8,6 +8,7 @@ from rich.text import Text
 
 from app.present import wording
 from app.present.visible import all_visible
+from app.present.wording import asked
 from app.schemas import Cause, Findings, Patch
 
 MARKS = {
@@ -20,19 +21,20 @@ STATE_STYLES = {"good": "bold green", "unsure": "bold yellow", "plain": "bold"}
 DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
-def show(findings: Findings, console: Console) -> None:
-    """Verdict, causes, and the best patch with its checks; nothing in them acts on a terminal."""
+def show(findings: Findings, console: Console, *, apply: str = "", verbose: bool = False) -> None:
+    """Verdict, causes, the best patch and the command to `apply` it, its checks (`verbose`: each
+    with its figures); nothing in them acts on a terminal."""
     findings = Findings.model_validate(all_visible(findings.model_dump()))
     state = wording.state(findings)
     colour = STATE_STYLES[state.tone]
     console.print(f"[{colour}]{escape(state.words)}[/]  {escape(findings.summary)}")
     for cause in findings.causes[:1]:
-        console.print(f"\n[bold]{cause.pattern}[/]  {escape(cause.title)}  {_where(cause)}")
+        console.print(f"\n[bold]{cause.id} {cause.pattern}[/]  {_where(cause)}")
         console.print(_prose(cause.explanation))
     for cause in findings.causes[1:]:
-        console.print(f"[dim]less likely:[/] {cause.pattern}  {_where(cause)}")
+        console.print(f"[dim]less likely:[/] {cause.id} {cause.pattern}  {_where(cause)}")
     for patch in findings.patches[:1]:
-        _show_patch(patch, console)
+        _show_patch(patch, console, apply, verbose=verbose)
     if others := len(findings.patches) - 1:
         _offer(others, console)
     for assumed in findings.world:
@@ -55,11 +57,18 @@ def _prose(text: str) -> Text:
     return Text().join(Text(part, "bold cyan" * (n % 2)) for n, part in enumerate(parts))
 
 
-def _show_patch(patch: Patch, console: Console) -> None:
-    told = f"{wording.proof(patch)}; {wording.effect(patch)}"
+def _show_patch(patch: Patch, console: Console, apply: str, *, verbose: bool) -> None:
+    level = f"{wording.LEVELS[patch.level]}; " if patch.level != "display_only" else ""
+    told = f"{level}{wording.proof(patch)}; {wording.effect(patch)}"
     console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]{escape(told)}[/]")
     show_diff(patch.diff, console)
-    for check in wording.asked(patch):
+    if apply:
+        console.print(f"[bold]apply:[/] {escape(apply)}", soft_wrap=True)
+    if not verbose:
+        checks = (f"{MARKS[c.status]} {escape(wording.chip(c, patch))}" for c in asked(patch))
+        console.print("  ".join(checks))
+        return
+    for check in asked(patch):
         console.print(
             f"  {MARKS[check.status]} {wording.chip(check, patch)}  [dim]{escape(check.detail)}[/]"
         )
@@ -67,7 +76,7 @@ def _show_patch(patch: Patch, console: Console) -> None:
 
 def _offer(others: int, console: Console) -> None:
     if others == 1:
-        console.print("[dim]one more fix: --diff --fix=2 shows it[/]")
+        console.print("[dim]1 more fix: --diff --fix=2 shows it[/]")
     elif others > 1:
         console.print(f"[dim]{others} more fixes: --diff --fix=2 … --fix={others + 1} show them[/]")
 

@@ -10,9 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from app.command.options import BadInput, Form, Options
-
-USAGE, INTERNAL = 64, 70  # as sysexits.h has them
+from app.command.options import INTERNAL, USAGE, BadInput, Form, Options
 
 Runs = Callable[[Coroutine[Any, Any, int]], int]
 

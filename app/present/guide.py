@@ -6,6 +6,7 @@ its heading. `Broken::` and `Mended::` introduce the two examples.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from textwrap import dedent
 
 from analyzers.explain.pattern import Pattern, patterns
 
+LOCAL = "http://127.0.0.1:8000"  # where `gradmend serve` listens unless told otherwise
 _HEADED = re.compile(r"([A-Z][a-z' ]{2,40}):\s+(?=\S)")
 _BLOCK = re.compile(r"^(Broken|Mended)::\n((?:\n|[ \t]+.*(?:\n|$))+)", re.MULTILINE)
 _GAP = re.compile(r"\n\s*\n")
@@ -42,6 +44,18 @@ class Guide:
     broken: str
     mended: str
     shown_as: str
+
+    @property
+    def text(self) -> str:
+        """The sections as Markdown, each behind its heading."""
+        headed = ((f"**{part.heading}.** " if part.heading else "", part) for part in self.sections)
+        return "\n\n".join(heading + part.text for heading, part in headed)
+
+
+def page_of(id: str) -> str:
+    """Return the address of a pattern's page: of the service that `GRADMEND_PUBLIC_URL` names,
+    else of one that runs here."""
+    return f"{os.environ.get('GRADMEND_PUBLIC_URL') or LOCAL}/patterns/{id}"
 
 
 @cache

@@ -7,7 +7,7 @@ from analyzers.explain.listed import some
 from analyzers.tracebacks import Part
 from analyzers.tracebacks.messages import classify
 from app.present import inconclusive
-from app.present.wording import training
+from app.present.wording import lowered, training
 from app.present.world import is_completed
 from app.request.case import Case
 from app.run.outcome import ending, is_given, len_backwards
@@ -80,9 +80,7 @@ def summary(
     first = causes[0]
     what = f"`{first.carrier.name}`: " if first.carrier is not None else ""
     title = first.title
-    if what and not any(map(str.isupper, title.partition(" ")[0][1:])):  # "NumPy" stays
-        title = title[:1].lower() + title[1:]
-    told = f"{what}{title}"
+    told = f"{what}{lowered(title) if what else title}"
     file = f"{first.location.file}, " if len(case.project.modules) > 1 else ""
     told += f" ({first.location.cell or f'{file}line {first.location.line}'})."
     best = patches[0] if patches else None

@@ -187,6 +187,12 @@ def sentences(summary: str) -> tuple[str, str]:
     return (first[1], first[2]) if first else (summary, "")
 
 
+def lowered(text: str) -> str:
+    """A title as it goes on after a colon: "NumPy" and "L-BFGS" stay."""
+    stays = any(map(str.isupper, text.partition(" ")[0][1:]))
+    return text if stays else text[:1].lower() + text[1:]
+
+
 def certainty(cause: Cause) -> str:
     """How sure we are of a cause, in words with the figure."""
     words = {9: "almost certain", 7: "likely", 4: "possible"}

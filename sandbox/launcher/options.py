@@ -42,7 +42,7 @@ class Options:
 
 def parse(arguments: list[str] | None = None) -> Options:
     """Read the command line; ends the process with a message when it is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m sandbox.launcher", description=__doc__)
+    parser = argparse.ArgumentParser(prog="gradmend sandbox", description=__doc__)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--socket", type=Path, help="path of the UNIX socket to serve")
     where.add_argument("--channel", type=int, help="inherited descriptor that hands out sockets")

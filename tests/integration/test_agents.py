@@ -24,7 +24,7 @@ async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     answer = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content
     assert answer.structured_content is not None
-    assert len(json.dumps(answer.structured_content, ensure_ascii=False).encode()) <= 1024
+    assert len(json.dumps(answer.structured_content, ensure_ascii=False).encode()) <= 2048
     return dict(answer.structured_content)
 
 
@@ -44,16 +44,38 @@ async def test_an_agent_diagnoses_a_file_and_applies_its_fix(tmp_path: Path) -> 
     script.write_text(FAILING)
     async with local(tmp_path) as client:
         told = {tool.name for tool in (await client.list_tools()).tools}
-        assert told >= {"diagnose", "apply", "explain_pattern"}
+        assert told >= {"diagnose", "apply", "show", "explain_pattern"}
         found = await ask(client, "diagnose", path="train.py")
         assert (found["verdict"], found["pattern"]) == ("confirmed", "recurrent-state")
         assert (found["file"], found["name"]) == ("train.py", "hidden")
         assert found["fix"]["tested"] == "passed"
+        assert (found["rule"], found["fix"]["level"]) == ("GM011", "safe")
+        assert [line.partition(":")[0] for line in found["story"]] == [
+            "made",
+            "freed",
+            "needed again",
+        ]
+        second = await ask(client, "show", id=found["id"], n=2)
+        assert (second["fix"]["n"], script.read_text()) == (2, FAILING)
+        assert any(line.startswith("runs: passed") for line in second["checks"])
+        said = await refused(client, "diagnose", script="import torch")
+        assert "takes no argument script; it takes: path, code, traceback" in said
         done = await ask(client, "apply", id=found["id"])
-        assert done["done"] == "Changed train.py."
+        assert done["done"] == "Changed train.py; this fix truncates the gradients."
         assert script.read_text() != FAILING
         explained = await ask(client, "explain_pattern", pattern=found["pattern"])
         assert "detach" in explained["mended"]
+
+
+async def test_tools_say_what_they_may_do(tmp_path: Path) -> None:
+    async with local(tmp_path) as client:
+        tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+    for name in ("diagnose", "show", "explain_pattern"):
+        assert (annotations := tools[name]) is not None
+        assert annotations.read_only_hint
+    for name in ("apply", "run"):
+        assert (annotations := tools[name]) is not None
+        assert annotations.destructive_hint
 
 
 async def test_an_agent_runs_the_user_s_own_command(tmp_path: Path) -> None:
@@ -93,7 +115,12 @@ async def test_the_service_answers_agents(tmp_path: Path) -> None:
     with running(server):
         async with Client(f"{server.url}/mcp") as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
-            assert tools == {"diagnose", "apply", "explain_pattern"}  # it runs nobody's commands
+            assert tools == {
+                "diagnose",
+                "apply",
+                "show",
+                "explain_pattern",
+            }  # it runs nobody's commands
             found = await ask(client, "diagnose", code=FAILING)
             assert (found["verdict"], found["pattern"]) == ("likely", "recurrent-state")
             done = await ask(client, "apply", id=found["id"])

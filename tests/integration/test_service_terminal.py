@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tests.case_files import load_case
 from tests.processes import COMMAND, Process, alive, children, eventually
 
 FAILING = load_case("recurrent_state/char_lm").stripped
+WORDS = ["diagnose", "run", "apply", "show", "explain", "serve", "worker", "mcp", "sandbox"]
 RERUN = load_case("notebook_rerun/one_step_at_a_time").stripped
 HEALTHY = load_case("recurrent_state/ok_detached_each_batch").stripped
 PROJECT = {
@@ -69,14 +71,15 @@ def gradmend(directory: Path, *arguments: str, stdin: str = "") -> subprocess.Co
 def test_found_fixed_and_then_healthy(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(FAILING)
-    found = gradmend(tmp_path, "train.py", "--fix")
+    found = gradmend(tmp_path, "train.py", "-v", "--fix")
     assert found.returncode == 0, found.stderr
-    for told in ("Reproduced and fixed", "recurrent-state", "--- a/train.py", "✓ error gone"):
+    for told in ("Reproduced and fixed", "GM011 recurrent-state", "--- a/train.py", "✓ error gone"):
         assert told in found.stdout
-    assert "Changed train.py." in found.stderr
+    assert "1 script run: 1 fault found, 1 fixed." in found.stdout
+    assert "Changed train.py; this fix truncates the gradients." in found.stderr
     assert script.read_text() != FAILING
     again = gradmend(tmp_path, "train.py")
-    assert (again.returncode, again.stdout.split()[0]) == (0, "Healthy"), again.stdout
+    assert (again.returncode, again.stdout) == (0, "1 script run: no faults found.\n")
 
 
 def test_a_patch_is_applied_to_a_notebook(tmp_path: Path) -> None:
@@ -84,7 +87,7 @@ def test_a_patch_is_applied_to_a_notebook(tmp_path: Path) -> None:
     script.write_text(RERUN)
     found = gradmend(tmp_path, "train.ipynb", "--apply")
     assert found.returncode == 0, found.stderr
-    assert "Changed train.ipynb." in found.stderr
+    assert "Changed train.ipynb" in found.stderr
     before, after = json.loads(RERUN), json.loads(script.read_text())
     changed = [
         a["source"] != b["source"] for a, b in zip(before["cells"], after["cells"], strict=True)
@@ -98,7 +101,7 @@ def test_a_patch_is_applied_to_a_notebook(tmp_path: Path) -> None:
 def test_json_is_the_findings(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(HEALTHY)
     done = gradmend(tmp_path, "train.py", "--json")
-    assert json.loads(done.stdout)["verdict"] == "healthy"
+    assert [each["verdict"] for each in json.loads(done.stdout)] == ["healthy"]
     assert done.returncode == 0
 
 
@@ -113,7 +116,7 @@ def test_line_ends_survive_an_applied_patch(tmp_path: Path) -> None:
 
 def test_reading_only_from_standard_input(tmp_path: Path) -> None:
     done = gradmend(tmp_path, "-", "--run", "never", "--json", stdin=FAILING)
-    findings = json.loads(done.stdout)
+    (findings,) = json.loads(done.stdout)
     assert findings["verdict"] in ("likely", "inconclusive")
     assert done.returncode == (1 if findings["verdict"] == "likely" else 2)
     assert [patch["verification"]["status"] for patch in findings["patches"]] == ["not_run"] * len(
@@ -126,6 +129,7 @@ def test_reading_only_from_standard_input(tmp_path: Path) -> None:
     [
         (["missing.py"], "missing.py: no such file"),
         (["."], "calls `backward()`; name the script"),
+        (["--nothing"], "No such option: --nothing"),
         (["-m", "pkg.train"], "no module pkg.train here"),
         (["ok.py", "--time-limit", "90"], "less than or equal to 60"),
         ([], "name a script, a folder, or `-`"),
@@ -140,7 +144,7 @@ def test_unusable_files_are_named(tmp_path: Path, arguments: list[str], said: st
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "ok.py").write_text("x = 1\n")
     done = gradmend(tmp_path, *arguments)
-    assert done.returncode == 2
+    assert done.returncode == 64
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -151,7 +155,7 @@ def test_a_project_is_followed_started_and_fixed(tmp_path: Path) -> None:
         (tmp_path / path).write_text(text)
     done = gradmend(tmp_path, "scripts/train.py", "--fix", "--", "--rows", "rows.csv")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr.startswith("Changed ")
+    assert ": Changed " in done.stderr
     plain = [sys.executable, "scripts/train.py", "--rows", "rows.csv"]
     again = subprocess.run(plain, cwd=tmp_path, env={**os.environ, "PYTHONPATH": "src"})
     assert again.returncode == 0
@@ -174,15 +178,104 @@ def test_a_fix_is_shown_or_chosen_by_its_number(tmp_path: Path) -> None:
     shown = gradmend(tmp_path, "train.py", "--run", "never", "--diff", "--fix=2")
     assert shown.stdout.startswith("--- a/train.py\n+++ b/train.py\n@@")
     untested = gradmend(tmp_path, "train.py", "--run", "never", "--fix")
-    assert "no fix passed its checks; --fix=1 takes the first" in untested.stderr
+    assert "--fix=1 --unsafe-fixes takes one that was not tested" in untested.stderr
     none = gradmend(tmp_path, "train.py", "--run", "never", "--diff")
     assert (none.stdout, "No diff: no fix passed its checks" in none.stderr) == ("", True)
     many = gradmend(tmp_path, "train.py", "--run", "never", "--fix=40")
-    assert (many.returncode, "40 is not one of them" in many.stderr) == (2, True)
+    assert (many.returncode, "40 is not one of them" in many.stderr) == (64, True)
+    level = gradmend(tmp_path, "train.py", "--run", "never", "--fix=2")
+    assert "Nothing was changed" in level.stderr
     assert script.read_text() == FAILING
-    chosen = gradmend(tmp_path, "train.py", "--run", "never", "--fix=2")
+    chosen = gradmend(tmp_path, "train.py", "--run", "never", "--fix=2", "--unsafe-fixes")
     assert (chosen.returncode, "not tested" in chosen.stderr) == (1, True)
     assert script.read_text() != FAILING
+
+
+LINE = re.compile(r"^(?P<file>[\w./]+):(?P<line>\d+):(?P<column>\d+): (?P<id>GM\d{3}) (\[\*\] )?\S")
+
+
+def test_one_line_a_finding_and_nothing_for_clean_files(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(FAILING)
+    (tmp_path / "good.py").write_text(HEALTHY)
+    done = gradmend(tmp_path, ".", "--run", "never")
+    finding, summary = done.stdout.splitlines()
+    found = LINE.match(finding)
+    assert found is not None, finding
+    line = FAILING.splitlines()[int(found["line"]) - 1]
+    assert (found["file"], found["id"]) == ("bad.py", "GM011")
+    assert line[int(found["column"]) - 1 :].startswith("hidden")
+    assert summary == "2 scripts read: 1 fault found."
+    quiet = gradmend(tmp_path, "good.py", "--run", "never", "--lenient", "-q")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("place", [".", "nets"])
+def test_a_path_alone_is_diagnosed(tmp_path: Path, place: str) -> None:
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "bad.py").write_text(FAILING)
+    command = [COMMAND, place, "--run", "never"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert done.stdout.startswith("nets/bad.py:")
+    unknown = subprocess.run([COMMAND, "nosuch"], cwd=tmp_path, capture_output=True, text=True)
+    assert (unknown.returncode, "nosuch: no such file" in unknown.stderr) == (64, True)
+
+
+def test_ignore_comments_and_settings(tmp_path: Path) -> None:
+    lines = FAILING.splitlines(keepends=True)
+    found = LINE.match(_reading(tmp_path, FAILING).stdout)
+    assert found is not None
+    at = int(found["line"]) - 1
+    for comment, ignored in (("[GM011]", True), ("", True), ("[GM001]", False)):
+        marked = [*lines]
+        marked[at] = marked[at].rstrip("\n") + f"  # gradmend: ignore{comment}\n"
+        done = _reading(tmp_path, "".join(marked))
+        assert ("1 ignored" in done.stdout, done.returncode) == (ignored, 0 if ignored else 1)
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text('[tool.gradmend]\nignore = ["recurrent-state"]\nrun = "never"\n')
+    assert "1 script read: no faults found, 1 ignored." in gradmend(tmp_path, "train.py").stdout
+    settings.write_text('[tool.gradmend]\nexclude = ["train*"]\nrun = "never"\n')
+    assert "no Python file" in gradmend(tmp_path, ".").stderr
+    settings.write_text("[tool.gradmend]\nnothing = 1\n")
+    wrong = gradmend(tmp_path, "train.py")
+    assert (wrong.returncode, "[tool.gradmend.nothing]" in wrong.stderr) == (64, True)
+
+
+def _reading(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    (folder / "train.py").write_text(script)
+    return gradmend(folder, "train.py", "--run", "never")
+
+
+def test_unsafe_fixes_are_written_only_when_asked_for(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(FAILING)
+    before = gradmend(tmp_path, "train.py", "--json")
+    (found,) = json.loads(before.stdout)
+    assert {patch["level"] for patch in found["patches"]} <= {"safe", "unsafe", "display_only"}
+    assert found["patches"][0]["level"] == "safe"
+    assert found["environment"]["torch"].startswith("2.")
+
+
+@pytest.mark.parametrize("command", [*WORDS])
+def test_every_command_helps(tmp_path: Path, command: str) -> None:
+    asked = [COMMAND, command, "--help"]
+    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"usage: gradmend {command}" in done.stdout.replace("Usage", "usage")
+
+
+def test_without_torch_it_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    hidden = "import sys; sys.modules['torch'] = None\nfrom importlib import util\n"
+    hidden += "find = util.find_spec\n"
+    hidden += (
+        "util.find_spec = lambda name, *rest: None if name == 'torch' else find(name, *rest)\n"
+    )
+    hidden += "sys.argv[1:] = ['train.py']; from gradmend.command import main; main()"
+    command = [sys.executable, "-P", "-c", hidden]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert "PyTorch is not installed here" in done.stderr
+    assert "pip install 'gradmend[sandbox]'" in done.stderr
+    assert done.stdout.startswith("train.py:")
 
 
 def test_help_lists_every_word() -> None:
@@ -206,7 +299,18 @@ def test_sarif_is_sarif(tmp_path: Path) -> None:
     run = Sarif.model_validate_json(done.stdout, strict=False).runs[0]
     assert run.results is not None
     (result,) = run.results
-    assert (result.rule_id, result.level) == ("recurrent-state", Level.WARNING)
+    assert (result.rule_id, result.level) == ("GM011", Level.WARNING)
+    driver = run.tool.driver
+    assert str(driver.rules[0].help_uri).endswith("/patterns/GM011")
+    flow = result.code_flows[0].thread_flows[0]
+    assert [step.location.message.text for step in flow.locations] == [
+        "built here",
+        "freed here",
+        "needed again here",
+    ]
+    moved = gradmend(tmp_path, "-", "--run", "never", "--format", "sarif", stdin=f"\n{FAILING}")
+    other = json.loads(moved.stdout)["runs"][0]["results"][0]
+    assert result.partial_fingerprints == other["partialFingerprints"]
     assert result.fixes is not None
     (change,) = result.fixes[0].artifact_changes
     lines = FAILING.splitlines(keepends=True)

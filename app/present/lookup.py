@@ -1,0 +1,56 @@
+"""Patterns by what somebody has: an id, a name, a pasted message, a few words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import by_id, told_by, usually
+from analyzers.tracebacks import parse
+from app.present.guide import Guide, guides
+
+MOST_WORDS = 12
+LONGEST = 8000  # characters of what is looked up
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A pattern that fits; `sure` where the text names it, or its message comes of nothing else."""
+
+    guide: Guide
+    sure: bool = False
+
+
+def search(text: str) -> list[Found]:
+    """Return the patterns that a text points to, best first: by id or name, by the error that it
+    holds, else by its words; empty where nothing fits."""
+    asked = text.strip()[:LONGEST]
+    name = by_id().get(asked.upper(), asked.lower())
+    if name in guides():
+        return [Found(guides()[name], sure=True)]
+    return _by_message(asked) or _by_words(asked)
+
+
+def _by_message(text: str) -> list[Found]:
+    """The patterns of the error's family, the one that it alone comes of first."""
+    error = parse(text)
+    if error.family == "other":
+        return []
+    only = told_by(error.kind)
+    family = [guide for guide in guides().values() if guide.family == error.family]
+    family.sort(key=lambda guide: (guide.name != only, guide.name not in usually(), guide.name))
+    return [Found(guide, sure=guide.name == only) for guide in family]
+
+
+def _by_words(text: str) -> list[Found]:
+    words = set(re.findall(r"[a-z_]{3,}", text.lower())) if text else set()
+    scored = [(len(words & _words_of(guide)), guide) for guide in guides().values()]
+    most = max((score for score, _ in scored), default=0)
+    if not most or len(words) > MOST_WORDS:
+        return []
+    return [Found(guide) for score, guide in scored if score == most]
+
+
+def _words_of(guide: Guide) -> set[str]:
+    told = f"{guide.name.replace('-', ' ')} {guide.title} {guide.lead}"
+    return set(re.findall(r"[a-z_]{3,}", told.lower()))
