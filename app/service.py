@@ -31,7 +31,7 @@ from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.settings import Settings
 from app.store import Attempts, Database, Key, KeyTakenError, Store, StoredEvent, WorkerReports
 from app.store.attempts import DoneEvent
-from app.store.kinds import DIAGNOSIS, Answer, Kind
+from app.store.kinds import DIAGNOSIS, Answer, Asked, Kind
 from app.store.wakeups import moment
 from sandbox.lag import LagWatch
 from sandbox.protocol import Readiness, Sandbox
@@ -235,7 +235,11 @@ class Service(Core):
 
     async def request(self, diagnosis_id: str) -> DiagnosisRequest | None:
         """What was sent; None: there is none, or no longer."""
-        return await self.store.request(diagnosis_id)
+        return await self.asked(diagnosis_id, DIAGNOSIS)
+
+    async def asked(self, request_id: str, kind: Kind[Asked, Any, Any]) -> Asked | None:
+        """What was sent for a request of this kind; None: there is none, or no longer."""
+        return await self.store.asked(request_id, kind) if plausible(request_id) else None
 
     async def token(self, diagnosis_id: str) -> str | None:
         """What deletes the diagnosis: to be told to its sender only."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 from pathlib import PurePath
 from shlex import join, split
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
@@ -22,6 +22,7 @@ from app.pages.view import page
 from app.request.uploads import SOURCES, as_file, decoded
 from app.schemas import DiagnosisRequest, SourceFile
 from app.service import TOKEN_COOKIE, Service
+from app.store.kinds import DIAGNOSIS, Kind
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")
@@ -68,7 +69,7 @@ class Entered:
                     "script": self.script,
                     **({"filename": self.filename} if self.filename else {}),
                     "files": self.files,
-                    "args": _words(self.args),
+                    "args": words_of(self.args),
                     "module": self.module or None,
                     "traceback": self.traceback,
                     "trace": self.trace,
@@ -80,7 +81,7 @@ class Entered:
             raise invalid(error.errors()) from error
 
 
-def _words(line: str) -> list[str]:
+def words_of(line: str) -> list[str]:
     """Arguments as a shell would split them."""
     try:
         return split(line)
@@ -138,17 +139,18 @@ async def submit(http: Request, service: TheService) -> Response:
         diagnosis_id = await service.accept(http, entered.request())
     except ProblemError as problem:
         return _form(service, entered, problem)
-    return await _sent(service, diagnosis_id)
+    return await sent_on(service, diagnosis_id, DIAGNOSIS)
 
 
-async def _sent(service: Service, diagnosis_id: str) -> Response:
+async def sent_on(service: Service, diagnosis_id: str, kind: Kind[Any, Any, Any]) -> Response:
     """On to the result; the browser keeps, for that page alone, what deletes it."""
-    there = RedirectResponse(f"/d/{diagnosis_id}", 303)
+    address = f"{kind.page}{diagnosis_id}"
+    there = RedirectResponse(address, 303)
     there.set_cookie(
         TOKEN_COOKIE,
         await service.token(diagnosis_id) or "",
         max_age=round(service.settings.retention_days * 86400),
-        path=f"/d/{diagnosis_id}",
+        path=address,
         secure=service.settings.public_url.startswith("https:"),
         httponly=True,
         samesite="strict",

@@ -16,7 +16,7 @@ from app.api.common import DiagnosisId, TheService, found, with_address
 from app.http.problems import ProblemError
 from app.pages import listing
 from app.pages.diffs import Hunk, hunks
-from app.pages.sources import sources_of
+from app.pages.sources import entry_of, sources_of
 from app.pages.view import page
 from app.present import share, wording
 from app.present.guide import guides
@@ -45,7 +45,7 @@ async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
     sources = await sources_of(request, service.reader)
     mine = await service.may_delete(http, diagnosis_id)
     if diagnosis.status in ("queued", "running"):
-        told = await _told(service, diagnosis_id)
+        told = await told_by(service, diagnosis_id)
         return await asyncio.to_thread(_working, diagnosis, sources, told, mine)
     may_keep = mine and service.settings.keep_on_request and diagnosis.expires_at < NEVER
     return await asyncio.to_thread(_filled, diagnosis, request, sources, mine, may_keep)
@@ -70,7 +70,7 @@ def _filled(
     return page("result.html", mine=mine, may_keep=may_keep, kept=kept, **context)
 
 
-async def _told(service: Service, diagnosis_id: str) -> list[str]:
+async def told_by(service: Service, diagnosis_id: str) -> list[str]:
     """What the diagnosis has said about its progress so far."""
     events = await service.store.events(diagnosis_id)
     texts = [json.loads(event.data)["message"] for event in events if event.kind == "progress"]
@@ -129,6 +129,7 @@ def _context(
         ],
         "printed": _printed(diagnosis),
         "known": guides(),
+        "own_source": sources.get(entry_of(request, sources), "") if request.script else "",
         "api_url": diagnosis.url.replace("/d/", "/v1/diagnoses/"),
     }
 

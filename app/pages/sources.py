@@ -13,13 +13,24 @@ from app.schemas import DiagnosisRequest
 CONVERSION_LIMIT_S = 5.0
 
 
+def entry_of(request: DiagnosisRequest, sources: Mapping[str, str]) -> str:
+    """The name of the script among the sources; empty where it could not be converted."""
+    name = _converted(request) if is_notebook(request.script) else request.filename
+    return name if name in sources else ""
+
+
+def _converted(request: DiagnosisRequest) -> str:
+    """What the script of a notebook's cells is called."""
+    return f"{request.filename.removesuffix('.ipynb').removesuffix('.py')}.py"
+
+
 async def sources_of(request: DiagnosisRequest, reader: Reader | None) -> Mapping[str, str]:
     """Text by file name. A notebook is the script that its cells make up, when a reader is at
     hand to convert it (its JSON is hostile input); else its lines are only quoted. A thread may
     stand in the box for the traceback."""
     sources = texts_of(request.files)
     if is_notebook(request.script):
-        name = f"{request.filename.removesuffix('.ipynb').removesuffix('.py')}.py"
+        name = _converted(request)
         try:
             if reader is not None:
                 sources[name] = await reader.call(

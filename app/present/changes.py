@@ -100,7 +100,7 @@ def witness_lines(witness: Witness | None) -> Iterator[str]:
             place = f"{file}:{line}" if file else f"line {line}"
             value = getattr(witness, loss)
             quoted = f" `{code.strip()}`" if code.strip() else ""
-            yield f"{side}: {place}{quoted}" + (f" = {value:.6g}" if value is not None else "")
+            yield f"{side}: {place}{quoted}" + (f", loss {value:.6g}" if value is not None else "")
 
 
 def moment(witness: Witness) -> str:

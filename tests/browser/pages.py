@@ -79,14 +79,14 @@ async def settled(page: Page) -> None:
     await page.wait_for_selector("#share")
 
 
-async def write(page: Page, script: str) -> None:
-    """Paste a script into the form's editor, in the place of all that stands there."""
+async def write(page: Page, script: str, field: str = "#script") -> None:
+    """Paste a script into the page's editor of a field, in the place of all that stands there."""
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await page.evaluate("text => navigator.clipboard.writeText(text)", script)
     await page.focus(".cm-content")
     await page.keyboard.press("Control+A")
     await page.keyboard.press("Control+V")
-    await expect(page.locator("#script")).to_have_value(script)
+    await expect(page.locator(field)).to_have_value(script)
 
 
 async def diagnosed(page: Page, example: str) -> None:
