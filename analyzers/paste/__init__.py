@@ -10,6 +10,15 @@ from __future__ import annotations
 from analyzers.paste.parsing import is_python
 from analyzers.paste.pasted import UNCHANGED, Pasted
 from analyzers.paste.programs import Program, programs
-from analyzers.paste.reading import legible, pieces
+from analyzers.paste.reading import legible, pieces, too_long
 
-__all__ = ["UNCHANGED", "Pasted", "Program", "is_python", "legible", "pieces", "programs"]
+__all__ = [
+    "UNCHANGED",
+    "Pasted",
+    "Program",
+    "is_python",
+    "legible",
+    "pieces",
+    "programs",
+    "too_long",
+]

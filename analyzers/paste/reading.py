@@ -114,6 +114,11 @@ def legible(text: str, skip: frozenset[int] = frozenset()) -> Pasted | None:
     return written(text, found) if found else None
 
 
+def too_long(text: str) -> bool:
+    """Whether a text has more lines than are judged."""
+    return text.count("\n") >= MAX_LINES
+
+
 def written(text: str, parts: Sequence[Piece]) -> Pasted | None:
     """The paste with these pieces alone, as Python. A statement that no repair fits in (an `else`
     of nothing) is left out; None where that does not end."""

@@ -19,12 +19,13 @@ from analyzers.notebooks.notebook import (
 )
 from analyzers.notebooks.notebook_text import Notebook, notebook_text
 from analyzers.notebooks.replay import extra_runs, repeated, replays
-from analyzers.paste import Pasted, is_python, legible
+from analyzers.paste import Pasted, is_python, legible, too_long
 from analyzers.reading import read
 from analyzers.request.binding import EXPLAINED_BY, agreeing, located, own_frames
 from analyzers.request.boxes import told_apart
 from analyzers.request.causes import Explained, classify
 from analyzers.request.recalled import beside_sources, evidence_of, files_of
+from analyzers.request.syntax import SyntaxFault, syntax_fault
 from analyzers.source.cells import Cell
 from analyzers.source.project import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, parse
@@ -35,7 +36,8 @@ class Examined:
     """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
     `pasted` are the files that were not Python as they were sent, and have been made so. Where
     reading finds nothing to explain the error: `told`, causes that the traceback alone speaks for;
-    `hints`, what else could be behind it. `others` counts further programs in the same paste."""
+    `hints`, what else could be behind it. `others` counts further programs in the same paste.
+    `fault`: what was sent as a program is none to Python; `no_program`: no line of it is code."""
 
     project: Project
     traceback: ParsedTraceback | None
@@ -47,6 +49,8 @@ class Examined:
     told: tuple[Explained, ...] = ()
     hints: tuple[Hint, ...] = ()
     others: int = 0
+    fault: SyntaxFault | None = None
+    no_program: bool = False
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -82,7 +86,16 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     project = replace(project, rerun=frozenset(cell.label for cell in again))
     reading = _read(project, problem, parsed, [(cell.first, cell.last) for cell in again])
     changed = {path: p for path, p in pasted.items() if p.text != p.sent}
-    examined = Examined(project, parsed, reading, problem, pasted=changed, others=sent.others)
+    examined = Examined(
+        project,
+        parsed,
+        reading,
+        problem,
+        pasted=changed,
+        others=sent.others,
+        fault=syntax_fault(found) if parsed is None else None,
+        no_program=problem is not None and legible(script) is None and not too_long(script),
+    )
     return _with_hints(examined)
 
 

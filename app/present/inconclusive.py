@@ -7,6 +7,7 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.listed import some
 from app.present.meanings import meaning
 from app.present.next_steps import told
+from app.present.world import is_completed
 from app.request.case import Case
 from app.run.outcome import ending, is_given, len_backwards
 from app.run.reproduce import Observation
@@ -62,6 +63,8 @@ def _lowered(text: str) -> str:
 
 
 def _why(case: Case, seen: Observation) -> str:
+    if case.no_program:
+        return f"`{case.project.entry}` is not a Python program: no line of it is code."
     if case.problem is not None:
         return f"The script could not be read: {case.problem}."
     if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
@@ -128,6 +131,11 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
         return "The run here ended in that error, and nothing that it showed explains it."
     if asked:
         return f"The run here stops before that error ({ending(seen.run)})."
+    if is_completed(seen):
+        return (
+            "The run stopped in what was synthesized because it was not sent (see what was "
+            "assumed), so your script's own fault did not show."
+        )
     return f"The script raised something else here: {ending(seen.run)}."
 
 

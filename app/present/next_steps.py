@@ -28,6 +28,14 @@ def next_steps(
 
 
 def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep]:
+    if case.fault is not None:
+        text = f"Mend line {case.fault.line}, column {case.fault.column}: {case.fault.message}."
+        yield NextStep(kind="lines", text=text, value=case.fault.code)
+        return
+    if case.no_program:
+        text = "Send the script itself, or the error's traceback."
+        yield NextStep(kind="file", text=text, field="script")
+        return
     if case.project.recalled:
         text = "Send the script: its lines tell which tensor is meant, and a patch can be run."
         yield NextStep(kind="file", text=text, field="script")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from analyzers.explain.pattern import patterns as all_patterns
 from analyzers.explain.pattern import told_by
 from analyzers.request.causes import Candidate, Explained, Happening
+from analyzers.request.syntax import SyntaxFault
 from analyzers.source.edits import unified_diff
 from analyzers.tracebacks import Frame
 from app.present import verdict
@@ -15,7 +16,7 @@ from app.present.environment import environment
 from app.present.levels import level_of
 from app.present.next_steps import next_steps
 from app.present.snippets import snippet_of
-from app.present.world import assumptions, basis_of
+from app.present.world import assumptions, basis_of, is_completed
 from app.repair.mend import Mended
 from app.request.case import Case
 from app.run.clock import Clock
@@ -208,6 +209,11 @@ def _diff(case: Case, path: str, before: str, after: str) -> str:
 
 def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorReport | None:
     """The error of the traceback given, else of the run."""
+    if case.fault is not None:
+        return _syntax_error(case.fault, case.project.entry)
+    if case.no_program:
+        message = "no line of what was sent is code"
+        return ErrorReport(family="other", exception="SyntaxError", message=message)
     hint = causes[0].pattern if causes else None
     given = case.traceback
     if given is not None and given.exception:
@@ -225,18 +231,28 @@ def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorRep
     raised = seen.run.raised if seen.run is not None else None
     if raised is None:
         return None
+    family = verdict.family_of(raised.message, raised.type)
+    if family == "other" and not causes and is_completed(seen):
+        return None  # in what was synthesized it is not the user's: `run` reports it
     frames = [
         ErrorFrame(file=f.file, line=f.line, code=f.code, function=f.function)
         for f in raised.frames
     ]
     own = [f for f in frames if f.file in case.project.files]
     return ErrorReport(
-        family=verdict.family_of(raised.message, raised.type),
+        family=family,
         pattern_hint=hint,
         exception=raised.type,
         message=raised.message,
         location=Spot(**own[-1].model_dump(exclude={"function"})) if own else None,
         frames=frames,
+    )
+
+
+def _syntax_error(fault: SyntaxFault, entry: str) -> ErrorReport:
+    place = Spot(file=entry, line=fault.line, column=fault.column, code=fault.code)
+    return ErrorReport(
+        family="other", exception="SyntaxError", message=fault.message, location=place
     )
 
 

@@ -39,6 +39,8 @@ def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
 def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     """Which of the five words fits what was seen."""
     run = seen.run
+    if case.fault is not None and not causes:
+        return "inconclusive"
     given = case.traceback is not None and bool(case.traceback.exception)
     if is_completed(seen):  # what was assumed may be what differs
         clean = seen.plan is not None and seen.ran_clean and case.reading.backward_lines
@@ -63,7 +65,21 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
 def summary(
     decided: Verdict, case: Case, seen: Observation, causes: list[Cause], patches: list[Patch]
 ) -> str:
-    """One sentence: what is wrong, where, and whether a patch was run."""
+    """One sentence: what is wrong, where, and whether a patch was run. What keeps Python from
+    reading the script comes before all else."""
+    told = _summary(decided, case, seen, causes, patches)
+    if case.fault is None:
+        return told
+    fault = (
+        f"Syntax error in `{case.project.entry}`, line {case.fault.line}, column "
+        f"{case.fault.column}: {case.fault.message}."
+    )
+    return f"{fault} With that line repaired or left out: {lowered(told)}" if causes else fault
+
+
+def _summary(
+    decided: Verdict, case: Case, seen: Observation, causes: list[Cause], patches: list[Patch]
+) -> str:
     if decided == "healthy":
         return _why_healthy(case, seen)
     if decided == "unreproduced" and seen.plan is None:

@@ -147,7 +147,19 @@ def state(found: Findings, status: str = "done") -> State:
             return State("Healthy", "good")
         case "unreproduced":
             return State("We could not reproduce it", "unsure")
-    return State("We need one more thing", "unsure")
+    return State(_open(found), "unsure")
+
+
+def _open(found: Findings) -> str:
+    """Why there is no answer, in a few words."""
+    error = found.error
+    if error is not None and error.exception == "SyntaxError":
+        if error.location is None:
+            return "Not a Python program"
+        return f"Syntax error in line {error.location.line}"
+    if found.basis == "reading" and found.run is None and found.error is None:
+        return "No fault found by reading"
+    return "We need one more thing"
 
 
 def _fixed(words: str, patch: Patch) -> State:

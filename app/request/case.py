@@ -10,6 +10,7 @@ from analyzers.notebooks.notebook_text import Notebook
 from analyzers.paste import Pasted
 from analyzers.request.causes import Explained
 from analyzers.request.examine import Examined, examine
+from analyzers.request.syntax import SyntaxFault
 from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback
 from app.request.reader import Reader, ReadingLimit
@@ -26,8 +27,8 @@ class Case:
     """A request as the analyses see it. `problem` says why the source could not be read.
 
     `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
-    made Python; it tells their patches in what was sent. `told`, `hints`, `others`: as
-    in `Examined`.
+    made Python; it tells their patches in what was sent. `told`, `hints`, `others`,
+    `fault`, `no_program`: as in `Examined`.
     """
 
     project: Project
@@ -42,6 +43,8 @@ class Case:
     told: tuple[Explained, ...] = ()
     hints: tuple[Hint, ...] = ()
     others: int = 0
+    fault: SyntaxFault | None = None
+    no_program: bool = False
 
     @property
     def runnable(self) -> bool:
@@ -91,4 +94,6 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         read.told,
         read.hints,
         read.others,
+        read.fault,
+        read.no_program,
     )

@@ -1,0 +1,78 @@
+"""Errors in the order of certainty: what is no Python, before what it might have been."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.present import wording
+from app.schemas import DiagnosisRequest, Findings
+from benchmarks.asking import READING, RUNNING, ask
+
+MISSING_COLON = """\
+import torch
+for step in range(3)
+    loss = torch.ones(1, requires_grad=True).sum()
+    loss.backward()
+"""
+POST = """\
+Hello, why does this fail?
+
+    w = torch.ones(2, requires_grad=True)
+    loss = (w * w).sum()
+    loss.backward()
+    loss.backward()
+
+Thanks a lot!
+"""
+MADE_UP = """\
+import torch
+
+rows = [[float(v) for v in line.split(",")] for line in open("rows.csv")]
+x = torch.tensor(rows)
+print(x.unknown_attribute_of_tensors)
+"""
+
+
+async def found(script: str, mode: str = READING) -> Findings:
+    return (await ask([DiagnosisRequest(script=script)], [mode]))[mode][0]
+
+
+@pytest.mark.parametrize("mode", [READING, RUNNING])
+async def test_a_syntax_error_comes_first(mode: str) -> None:
+    findings = await found(MISSING_COLON, mode)
+    assert findings.verdict == "inconclusive"
+    assert findings.error is not None
+    assert findings.error.location is not None
+    assert (findings.error.exception, findings.error.message) == ("SyntaxError", "expected ':'")
+    assert (findings.error.location.line, findings.error.location.column) == (2, 21)
+    assert wording.state(findings).words == "Syntax error in line 2"
+    assert findings.summary == ("Syntax error in `train.py`, line 2, column 21: expected ':'.")
+    assert [step.kind for step in findings.next] == ["lines"]
+
+
+async def test_a_syntax_error_beside_another_fault_comes_first() -> None:
+    broken = POST.split("\n\n")[1] + "\nprint('done'\n"
+    findings = await found("\n".join(line.strip() for line in broken.splitlines()) + "\n")
+    assert findings.summary.startswith("Syntax error in `train.py`, line 5")
+    assert findings.causes
+
+
+async def test_text_that_is_no_program_is_said_to_be_none() -> None:
+    findings = await found("hello world, this is not a program at all\n")
+    assert findings.summary == "`train.py` is not a Python program: no line of it is code."
+    assert wording.state(findings).words == "Not a Python program"
+    assert [step.field for step in findings.next] == ["script"]
+
+
+async def test_words_around_code_are_no_syntax_error() -> None:
+    findings = await found(POST)
+    assert findings.error is None or findings.error.exception != "SyntaxError"
+    assert findings.causes
+
+
+async def test_an_error_of_what_was_synthesized_is_not_the_user_s() -> None:
+    findings = await found(MADE_UP, RUNNING)
+    assert findings.error is None
+    assert findings.run is not None
+    assert "rows.csv" in str(findings.world)
+    assert "AttributeError" not in findings.summary
