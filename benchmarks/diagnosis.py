@@ -1,12 +1,12 @@
 """A whole verified diagnosis beside one cold `python train.py`.
 
-    python -m benchmarks.diagnosis [--rounds 3] [--sample N [--seed S]] [DIR …] [--image IMAGE]
+    python -m benchmarks.diagnosis [--rounds 3] [--sample N [--seed S]] [BATCH …] [--image IMAGE]
 
 Asked are the examples of the form, or N failing scripts drawn from `tests/cases` and those of each
-DIR. For each, the two are timed in turn on the same machine, with the sandbox and the reader warm,
-as in a running service. A row says how long each stage took and how long the runs of each kind, all
-as ratios to the cold run; runs that go side by side are each counted whole. Compare the ratios;
-milliseconds depend on the machine.
+BATCH (`benchmarks.archive`). For each, the two are timed in turn on the same machine, with the
+sandbox and the reader warm, as in a running service. A row says how long each stage took and how
+long the runs of each kind, all as ratios to the cold run; runs that go side by side are each
+counted whole. Compare the ratios; milliseconds depend on the machine.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from pathlib import Path
 from app.diagnose import diagnose
 from app.request.reader import Reader
 from app.schemas import DiagnosisRequest, Patch, SourceFile
+from benchmarks.archive import cases
 from benchmarks.asking import Unheard
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Readiness, RunResult, Session
@@ -213,12 +214,12 @@ def examples() -> dict[str, DiagnosisRequest]:
     }
 
 
-def sampled(count: int, seed: int, directories: Sequence[Path]) -> dict[str, DiagnosisRequest]:
-    """So many failing scripts of the corpus, and all of these directories."""
+def sampled(count: int, seed: int, batches: Sequence[str]) -> dict[str, DiagnosisRequest]:
+    """So many failing scripts of the corpus, and all of these batches."""
     corpus = [case for case in load_cases() if not case.healthy and not case.notebook]
     chosen = random.Random(seed).sample(corpus, min(count, len(corpus)))
-    for directory in directories:
-        chosen += [case for case in load_cases(directory) if not case.notebook]
+    for batch in batches:
+        chosen += [case for case in cases(batch) if not case.notebook]
     return {
         case.name: DiagnosisRequest(
             script=case.stripped,
@@ -232,14 +233,14 @@ def sampled(count: int, seed: int, directories: Sequence[Path]) -> dict[str, Dia
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("directories", nargs="*", type=Path, help="further cases, all of them")
+    parser.add_argument("batches", nargs="*", help="of the archive, or folders: all of them")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sample", type=int, default=0, help="so many scripts of tests/cases")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--image", help="in containers of this image, instead of the jail")
     chosen = parser.parse_args()
-    asked = chosen.sample or chosen.directories
-    requests = sampled(chosen.sample, chosen.seed, chosen.directories) if asked else examples()
+    asked = chosen.sample or chosen.batches
+    requests = sampled(chosen.sample, chosen.seed, chosen.batches) if asked else examples()
     in_containers = ("container", ["--image", chosen.image])
     sandbox = EmbeddedSandbox(*in_containers) if chosen.image else EmbeddedSandbox()
     asyncio.run(measured(chosen.rounds, requests, sandbox))

@@ -1,9 +1,10 @@
 """How right the service is about scripts that nobody tuned it to.
 
-    python -m benchmarks.first_contact DIR [--no-run]
+    python -m benchmarks.first_contact BATCH [--no-run]
 
-DIR holds cases in the format of `tests/cases` (its README), in one folder or in one a pattern.
-They are asked before anything is changed for them, and judged as `benchmarks.accuracy` judges.
+BATCH is one of the archive (`benchmarks.archive`), or a folder of cases in the format of
+`tests/cases` (its README). They are asked before anything is changed for them, and judged as
+`benchmarks.accuracy` judges.
 Printed are rows for the table in `benchmarks/first_contact.md`, then what was missed.
 """
 
@@ -19,21 +20,21 @@ from pathlib import Path
 def main() -> None:
     options = _parser().parse_args()
     # The reader's workers import this module anew, and must not pay for torch.
+    from benchmarks.archive import cases
     from benchmarks.asking import READING, RUNNING, ask
     from benchmarks.scoring import score
     from benchmarks.telling import complaints, first_contact
     from benchmarks.trials import prepare
-    from tests.case_files import load_cases
 
-    cases = load_cases(options.directory)
+    found = cases(options.batch)
     modes = [READING] if options.no_run else [RUNNING, READING]
-    trials = [prepare(case, baselines=False) for case in cases]
+    trials = [prepare(case, baselines=False) for case in found]
     answers = asyncio.run(ask([trial.request for trial in trials], modes))
     scores = {
         mode: [score(trial, found) for trial, found in zip(trials, answers[mode], strict=True)]
         for mode in modes
     }
-    batch = [options.directory.resolve().name, f"{datetime.now(UTC):%Y-%m-%d}", _commit()]
+    batch = [Path(options.batch).name, f"{datetime.now(UTC):%Y-%m-%d}", _commit()]
     print(*first_contact(batch, trials, scores), "", *complaints(trials, scores), sep="\n")
 
 
@@ -46,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="first_contact", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("directory", type=Path, help="cases in the format of tests/cases")
+    parser.add_argument("batch", help="of the archive, or a folder of cases")
     parser.add_argument("--no-run", action="store_true", help="read only, without the sandbox")
     return parser
 

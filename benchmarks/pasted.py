@@ -1,24 +1,43 @@
 """How far the service gets with what people paste: parts of scripts, threads, projects.
 
-    python -m benchmarks.pasted DIR [--no-run]
+    python -m benchmarks.pasted BATCH [--no-run]
 
-DIR holds one JSON file an item: a request (`script`, `filename`, `files`, `traceback`) and a
-`label` (`pattern`, `also`, `lines`, `file`, `lines_by_file`, `healthy`) that a completed program
-proved. An item is right where the first cause has the pattern and stands on one of the lines, of
-whichever file; a fix counts as tested where it passed its checks. `blamed` counts healthy
-items with a cause. Items go through the service's own entry, in the order of their names.
+BATCH is one of the archive (`benchmarks.archive`), or a folder. Its sheet `pasted.md` holds an item
+a section: a label that a completed program proved (`Label`, in TOML), the text that is sent under
+its file name, further files, and the traceback. An item is right where the first cause has the
+pattern and stands on one of the lines, of whichever file; a fix counts as tested where it passed
+its checks. `blamed` counts healthy items with a cause. Items go through the service's own entry, in
+their order.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
+import tomllib
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import PurePosixPath
 
-from app.schemas import DiagnosisRequest, Findings
+from pydantic import BaseModel, ConfigDict
+
+from app.schemas import DiagnosisRequest, Findings, SourceFile
+from tests.sheets import Section, sections
+
+
+class Label(BaseModel):
+    """What is true of an item."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pattern: str | None = None  # none of a healthy one
+    also: list[str] = []  # other first causes that are as right
+    file: str
+    lines: list[int]  # right answers to "which line should I look at first", from 1
+    lines_by_file: dict[str, list[int]] = {}  # where they are in several files
+    healthy: bool
+    tested: bool = True  # whether a fix is to pass, where the item is a regression
+    note: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True)
@@ -27,11 +46,11 @@ class Item:
 
     name: str
     request: DiagnosisRequest
-    label: dict[str, Any]
+    label: Label
 
     @property
     def kind(self) -> str:
-        return "healthy" if self.label["healthy"] else self.name.partition("_")[0]
+        return "healthy" if self.label.healthy else self.name.partition("_")[0]
 
 
 @dataclass(frozen=True)
@@ -47,25 +66,33 @@ class Score:
     told: str
 
 
-def items(directory: Path) -> list[Item]:
-    """Every item of a folder."""
-    found = []
-    for path in sorted(directory.glob("*.json")):
-        told = json.loads(path.read_text("utf-8"))
-        label = told.pop("label")
-        found.append(Item(path.stem, DiagnosisRequest.model_validate(told), label))
-    return found
+def items(sheet: str) -> list[Item]:
+    """Return the items of a sheet, in its order."""
+    return [_item(section) for section in sections(sheet)]
+
+
+def _item(section: Section) -> Item:
+    label, *blocks = section.blocks
+    traceback = "".join(block.text for block in blocks if block.language == "traceback")
+    sent, *files = (block for block in blocks if block.language != "traceback")
+    request = DiagnosisRequest(
+        script=sent.text,
+        filename=sent.name,
+        files=[SourceFile(path=block.name, content=block.text) for block in files],
+        traceback=traceback,
+    )
+    return Item(section.title, request, Label.model_validate(tomllib.loads(label.text)))
 
 
 def score(item: Item, found: Findings) -> Score:
     """The first cause and the first fix count."""
     label = item.label
     first = found.causes[0] if found.causes else None
-    right = first is not None and first.pattern in (label["pattern"], *label.get("also", ()))
+    right = first is not None and first.pattern in (label.pattern, *label.also)
     place = first is not None and any(
         first.location.line in lines
         and PurePosixPath(first.location.file).name == PurePosixPath(file).name
-        for file, lines in (label.get("lines_by_file") or {label["file"]: label["lines"]}).items()
+        for file, lines in (label.lines_by_file or {label.file: label.lines}).items()
     )
     patch = found.patches[0] if found.patches else None
     told = f"{found.verdict}/{found.basis}: " + (
@@ -79,7 +106,7 @@ def score(item: Item, found: Findings) -> Score:
         line=place,
         tested=patch is not None and patch.verification.status == "passed",
         silent=first is None and not found.next,
-        blamed=bool(label["healthy"]) and first is not None,
+        blamed=label.healthy and first is not None,
         told=told,
     )
 
@@ -107,22 +134,23 @@ def table(scores: list[Score]) -> list[str]:
 def complaints(scores: list[Score]) -> list[str]:
     """What was not right, by name."""
     return [
-        f"{s.item.name}: {s.told}  (is {s.item.label['pattern']}, lines {s.item.label['lines']})"
+        f"{s.item.name}: {s.told}  (is {s.item.label.pattern}, lines {s.item.label.lines})"
         for s in scores
-        if s.blamed or not (s.item.label["healthy"] or (s.cause and s.line))
+        if s.blamed or not (s.item.label.healthy or (s.cause and s.line))
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="pasted", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("directory", type=Path, help="one JSON file an item")
+    parser.add_argument("batch", help="of the archive, or a folder that holds a pasted.md")
     parser.add_argument("--no-run", action="store_true", help="read only, without the sandbox")
     options = parser.parse_args()
     # The reader's workers import this module anew, and must not pay for torch.
+    from benchmarks.archive import PASTED, sheets
     from benchmarks.asking import READING, RUNNING, ask
 
     mode = READING if options.no_run else RUNNING
-    known = items(options.directory)
+    known = items(sheets(options.batch)[PASTED])
     answers = asyncio.run(ask([item.request for item in known], [mode]))[mode]
     scores = [score(item, found) for item, found in zip(known, answers, strict=True)]
     print(*table(scores), "", *complaints(scores), sep="\n")

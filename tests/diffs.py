@@ -19,6 +19,8 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     named in it where there are several."""
     if before.keys() != after.keys():
         raise DiffError(f"files come or go: {sorted(before.keys() ^ after.keys())}")
+    if cut := [text for text in (*before.values(), *after.values()) if text[-1:] not in ("", "\n")]:
+        raise DiffError(f"no newline at the end: {cut[0][-40:]!r}")
     return "".join(
         line for name in before for line in _of_file(name, before[name], after[name], len(before))
     )

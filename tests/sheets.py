@@ -2,7 +2,8 @@
 
 A sheet is a row of sections, each under a `## title`. A section holds fenced blocks, of which the
 first word is a language and the rest a name (```` ```python train.py ````); the text between the
-fences is kept to the byte. Words outside the blocks are for readers.
+fences is kept to the byte; `(no newline at the end)` behind the name says that it ends without one.
+Words outside the blocks are for readers.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _PART = re.compile(
     r"|^(?P<fence>`{3,})(?P<language>[^\s`]*) *(?P<name>[^`\n]*)\n(?P<text>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
+_CUT = "(no newline at the end)"
 _FENCE = re.compile(r"^`{3,}", re.MULTILINE)
 _LANGUAGES = {".py": "python", ".ipynb": "json", ".toml": "toml", ".yaml": "yaml", ".json": "json"}
 
@@ -54,13 +56,12 @@ def sections(sheet: str) -> list[Section]:
         elif not found:
             raise SheetError(f"a block stands ahead of the first title: {part['name']}")
         else:
-            found[-1][1].append(Block(part["language"], part["name"].strip(), part["text"]))
+            found[-1][1].append(_block(part["language"], part["name"].strip(), part["text"]))
     return [Section(title, tuple(blocks)) for title, blocks in found]
 
 
 def written(section: Section, words: str = "") -> str:
-    """Return the section as it stands in a sheet, with some words ahead of its blocks. Every text
-    has to end with a newline or be empty: a fence cannot say otherwise."""
+    """Return the section as it stands in a sheet, with some words ahead of its blocks."""
     head = [f"## {section.title}\n", *([f"{words}\n"] if words else [])]
     return "\n".join([*head, *map(_fenced, section.blocks)])
 
@@ -84,11 +85,17 @@ def language_of(path: str) -> str:
     return _LANGUAGES.get(PurePosixPath(path).suffix, "text")
 
 
+def _block(language: str, name: str, text: str) -> Block:
+    if name.endswith(_CUT):
+        return Block(language, name.removesuffix(_CUT).strip(), text.removesuffix("\n"))
+    return Block(language, name, text)
+
+
 def _fenced(block: Block) -> str:
-    if block.text and not block.text.endswith("\n"):
-        raise SheetError(f"{block.name or block.language}: no newline at the end")
     fence = "`" * (max(_fences(block.text), default=2) + 1)
-    return f"{fence}{block.language} {block.name}".rstrip() + f"\n{block.text}{fence}\n"
+    cut = block.text != "" and not block.text.endswith("\n")
+    words = [block.language, *([block.name] if block.name else []), *([_CUT] if cut else [])]
+    return f"{fence}{' '.join(words)}\n{block.text}" + ("\n" if cut else "") + f"{fence}\n"
 
 
 def _fences(text: str) -> Iterator[int]:

@@ -9,7 +9,7 @@ from benchmarks.scoring import score
 from benchmarks.trials import prepare
 from tests.case_files import ROOT, Case, load_cases
 
-MENDED = load_cases(ROOT.with_name("strangers"))
+MENDED = load_cases(ROOT.with_name("strangers") / "scripts")
 
 
 @pytest.mark.parametrize("case", MENDED, ids=lambda case: case.name)

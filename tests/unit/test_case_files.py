@@ -146,6 +146,8 @@ def test_a_diff_takes_files_of_the_same_names_only() -> None:
         difference({"a.py": ""}, {"a.py": "", "b.py": ""})
     with pytest.raises(DiffError, match=r"no file b\.py"):
         patched({"a.py": "a\n"}, "--- b.py\n+++ b.py\n@@ -1 +1 @@\n-a\n+b\n")
+    with pytest.raises(DiffError, match="no newline at the end: 'b'"):
+        difference({"a.py": "a\n"}, {"a.py": "b"})
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -153,8 +155,8 @@ def test_what_is_written_is_read_again() -> None:
         Block("python", "a.py", 'x = """\n```\n"""\n'),
         Block("text", "", "````\n"),
         Block("python", "empty.py", ""),
+        Block("python", "cut.py", "x"),
+        Block("traceback", "", "## no title\n\nRuntimeError"),
     )
     section = Section("a title", blocks)
     assert sections(f"# Sheet\n\n{written(section)}\n{written(section)}") == [section, section]
-    with pytest.raises(SheetError, match=r"a\.py: no newline"):
-        written(Section("x", (Block("python", "a.py", "x"),)))
