@@ -10,7 +10,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -c constraints.t
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
-.PHONY: help serve editor test check format docs compose-test clean
+# The tier of all tests, in parts (PART=3/8); what has passed in this very tree is left out (AGAIN=1: not).
+PART ?= 1/1
+LIVE = --runs=live --part=$(PART) $(if $(AGAIN),,--go-on)
+
+.PHONY: help serve editor test test-all record check format docs compose-test clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
@@ -40,8 +44,14 @@ editor: $(EDITOR)  ## build the form's editor (needs npm)
 serve: $(VENV)/.serve editor $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
-test: $(VENV)/.test editor  ## install what tests need and run them
-	$(PYTEST)
+test: $(VENV)/.test editor  ## install what tests need and run them, most on recorded runs (8 minutes)
+	$(PYTEST) -m 'not docker and not live'
+
+test-all: $(VENV)/.test editor  ## every test live, in parts (PART=3/8), going on where it was (AGAIN=1: from the start)
+	$(PYTEST) $(LIVE)
+
+record: $(VENV)/.test editor  ## renew recorded runs and findings, and print what changed
+	$(PYTEST) --runs=record -m 'not docker and not live and not sample'
 
 compose-test: $(VENV)/.test editor  ## build the images, bring Compose up, have it mend a script (needs root or Docker)
 	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)

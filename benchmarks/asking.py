@@ -9,6 +9,7 @@ from app.diagnose import diagnose
 from app.request.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.client import EmbeddedSandbox
+from sandbox.protocol import Sandbox
 
 READING, RUNNING = "reading", "running"
 
@@ -24,11 +25,11 @@ class Unheard:
 
 
 class Service:
-    """The service's own entry, with a reader and a sandbox of its own."""
+    """The service's own entry, with a reader and a sandbox of its own unless they are given."""
 
-    def __init__(self) -> None:
-        self.reader = Reader()
-        self.sandbox = EmbeddedSandbox()  # starts nothing before the first run
+    def __init__(self, sandbox: Sandbox | None = None, reader: Reader | None = None) -> None:
+        self.reader = reader or Reader()
+        self.sandbox = sandbox or EmbeddedSandbox()  # starts nothing before the first run
 
     async def ask(self, request: DiagnosisRequest, mode: str) -> Findings:
         """The findings; `reading` never runs anything."""

@@ -4,18 +4,41 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from hypothesis import settings as hypothesis_settings
 
+from app.request.reader import Reader
 from app.settings import Settings
 from app.store import Database
+from benchmarks.asking import Service
+from tests import tiers
 from tests.postgres import Cluster, find_program
+from tests.recorded import plugin
+from tests.recorded.box import RecordedSandbox, ThreadReader
+from tests.recorded.recorder import Recorder
 from tests.tracing import Tracing
+
+if TYPE_CHECKING:
+    from tests.recorded.plain import PlainRuns
 
 # How long an example takes says more about the machine than about the code.
 hypothesis_settings.register_profile("untimed", deadline=None)
 hypothesis_settings.load_profile("untimed")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the commands in the Makefile."""
+    tiers.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know which test is running, and which are to run."""
+    config.pluginmanager.register(plugin.Recordings(config), plugin.NAME)
+    config.pluginmanager.register(tiers.Tiers(config), "tiers")
+
 
 UNSHARED = ("abuse", "browser")  # attacks on one machine, pages of one server
 
@@ -32,11 +55,44 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracing]:
+def recorder(request: pytest.FixtureRequest) -> Recorder:
+    """What this process replays, makes or records."""
+    recordings = request.config.pluginmanager.get_plugin(plugin.NAME)
+    assert isinstance(recordings, plugin.Recordings)
+    return recordings.recorder
+
+
+@pytest.fixture(scope="session")
+def traced(recorder: Recorder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracing]:
     """Runs a script under the tracer, in a warm process without walls."""
-    tracing = Tracing(tmp_path_factory.mktemp("traced"))
+    tracing = Tracing(tmp_path_factory.mktemp("traced"), recorder)
     yield tracing
     tracing.close()
+
+
+@pytest.fixture(scope="session")
+def plain(recorder: Recorder) -> PlainRuns:
+    """Runs programs in plain Python, without anything of ours."""
+    from tests.recorded.plain import PlainRuns  # imports torch, which few tests need here
+
+    return PlainRuns(recorder)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def sandbox(recorder: Recorder) -> AsyncIterator[RecordedSandbox]:
+    """The sandbox of this process. Tests that use it share the session's loop."""
+    sandbox = RecordedSandbox(recorder)
+    yield sandbox
+    await sandbox.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def service(recorder: Recorder, sandbox: RecordedSandbox) -> AsyncIterator[Service]:
+    """The whole service with that sandbox; it reads in a process of its own where all is live."""
+    service = Service(sandbox, Reader() if recorder.mode == "live" else ThreadReader())
+    yield service
+    if recorder.mode == "live":
+        await service.close()
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,10 @@ from app.request.case import Case, read_case
 from app.request.reader import Reader
 from app.run.reproduce import observe
 from app.schemas import DiagnosisRequest
-from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult, Session
+from tests.recorded.box import RecordedSandbox
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CARRIED = textwrap.dedent("""\
     import torch
@@ -64,12 +64,10 @@ class Counted:
         return result
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def session() -> AsyncIterator[Session]:
-    sandbox = EmbeddedSandbox()
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def session(sandbox: RecordedSandbox) -> AsyncIterator[Session]:
     async with sandbox.session() as session:
         yield session
-    await sandbox.close()
 
 
 async def contest(session: Session, script: str, *groups: list[Candidate]) -> tuple[list[str], int]:

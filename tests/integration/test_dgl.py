@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
-from app.diagnose import diagnose
-from app.request.reader import Reader
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import Unheard
-from sandbox.client import EmbeddedSandbox
+from benchmarks.asking import RUNNING, Service
 
 Ask = Callable[[str], Awaitable[Findings]]
 
@@ -60,16 +57,12 @@ for epoch in range(6):
 
 
 @pytest.fixture
-async def ask() -> AsyncIterator[Ask]:
-    reader, sandbox = Reader(), EmbeddedSandbox()
-
+def ask(service: Service) -> Ask:
     async def found(script: str) -> Findings:
         request = DiagnosisRequest(script=script, time_limit_s=60)
-        return await diagnose(request, sandbox=sandbox, reader=reader, progress=Unheard())
+        return await service.ask(request, RUNNING)
 
-    yield found
-    await reader.close()
-    await sandbox.close()
+    return found
 
 
 async def test_a_doubled_walk_is_taken_out(ask: Ask) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from app.schemas import DiagnosisRequest
 from benchmarks.asking import RUNNING, Service
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 # An actor and a critic that share layers: each moment has two walks, and then a step.
 ACTOR_CRITIC = """\
@@ -135,13 +132,6 @@ for step in range(6):
         loss.backward()
         optimizer.step()
 """
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service() -> AsyncIterator[Service]:
-    service = Service()
-    yield service
-    await service.close()
 
 
 async def test_what_the_first_repair_uncovers_is_mended_with_it(service: Service) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AGAIN = "RuntimeError: Trying to backward through the graph a second time"
 CHANGED = (
@@ -261,10 +263,9 @@ for step in range(20):
 """
 
 
-async def asked(script: str, error: str = "") -> Findings:
+async def asked(service: Service, script: str, error: str = "") -> Findings:
     request = DiagnosisRequest.model_validate({"script": script, "traceback": error})
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
-    return found
+    return await service.ask(request, RUNNING)
 
 
 @pytest.mark.parametrize(
@@ -286,8 +287,10 @@ async def asked(script: str, error: str = "") -> Findings:
         pytest.param(A_LOADER_OVER_WHAT_IS_NOT_SENT, AGAIN, "recurrent-state", 7, id="loader"),
     ],
 )
-async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, line: int) -> None:
-    found = await asked(script, error)
+async def test_a_part_comes_to_its_fault(
+    service: Service, script: str, error: str, pattern: str, line: int
+) -> None:
+    found = await asked(service, script, error)
     assert found.basis == "completed"
     assert (pattern, line) in [(c.pattern, c.location.line) for c in found.causes[:2]]
 
@@ -295,7 +298,7 @@ async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, 
 @pytest.mark.parametrize(
     "script", [HANDED_TO_WHAT_IS_NOT_SENT, STEP_OF_A_FUNCTION, NAMED_BY_OTHERS, A_QUEUE]
 )
-async def test_what_is_made_up_is_not_blamed(script: str) -> None:
-    found = await asked(script)
+async def test_what_is_made_up_is_not_blamed(service: Service, script: str) -> None:
+    found = await asked(service, script)
     assert found.basis == "completed"
     assert found.causes == []

@@ -10,8 +10,10 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import DiagnosisRequest
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
 from benchmarks.fragments import Fragment, all_by_running, pasted, tracebacks
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FRAGMENTS = list(pasted())
 
@@ -70,10 +72,10 @@ with open_archive("a") as archive:
 """
 
 
-async def test_a_clean_world_is_not_called_healthy() -> None:
+async def test_a_clean_world_is_not_called_healthy(service: Service) -> None:
     requests = [DiagnosisRequest(script=text) for text in (CLEAN, LOSSES, UNRUNNABLE)]
     requests.append(DiagnosisRequest(script=CLEAN, traceback=REUSED))
-    answers = (await ask(requests, [RUNNING]))[RUNNING]
+    answers = [await service.ask(request, RUNNING) for request in requests]
     assert [found.verdict for found in answers] == ["inconclusive"] * 3 + ["unreproduced"]
     for found in answers:
         assert found.causes == []
@@ -86,8 +88,8 @@ REUSED = "RuntimeError: Trying to backward through the graph a second time"
 WHOLE = "import torch\nw = torch.ones(2, requires_grad=True)\nw.sum().backward()\nprint(netD)\n"
 
 
-async def test_a_script_that_walks_as_it_was_sent_is_not_completed() -> None:
-    [found] = (await ask([DiagnosisRequest(script=WHOLE)], [RUNNING]))[RUNNING]
+async def test_a_script_that_walks_as_it_was_sent_is_not_completed(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=WHOLE), RUNNING)
     assert found.basis == "run"
     assert found.world == []
 
@@ -108,8 +110,10 @@ for step in range(20):
 """
 
 
-async def test_what_lacks_a_name_behind_its_fault_is_completed_for_its_patch() -> None:
-    [found] = (await ask([DiagnosisRequest(script=LACKING)], [RUNNING]))[RUNNING]
+async def test_what_lacks_a_name_behind_its_fault_is_completed_for_its_patch(
+    service: Service,
+) -> None:
+    found = await service.ask(DiagnosisRequest(script=LACKING), RUNNING)
     assert found.causes[0].pattern == "detached-loss"
     patch = found.patches[0]
     assert patch.verification.status == "passed"
@@ -130,10 +134,12 @@ for segment in segments:
 """
 
 
-async def test_what_dots_leave_out_of_a_loop_is_completed_for_an_engine_that_is_not_shown() -> None:
+async def test_what_dots_leave_out_of_a_loop_is_completed_for_an_engine_that_is_not_shown(
+    service: Service,
+) -> None:
     error = "Exception: a value of this chain was backpropagated already, not again"
     request = DiagnosisRequest(script=LEFT_OUT, traceback=error)
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    found = await service.ask(request, RUNNING)
     assert found.basis == "completed"
     first, patch = found.causes[0], found.patches[0]
     assert (first.pattern, first.engine) == ("recurrent-state", "custom")
@@ -142,13 +148,13 @@ async def test_what_dots_leave_out_of_a_loop_is_completed_for_an_engine_that_is_
     assert any("`...` was taken" in assumed.text for assumed in found.world)
 
 
-async def test_a_loop_that_cuts_its_state_is_not_said_to_carry_it() -> None:
+async def test_a_loop_that_cuts_its_state_is_not_said_to_carry_it(service: Service) -> None:
     first, rest = LEFT_OUT.split(")\nfor", 1)
     head, body = rest.split("\n", 1)
     inside = "\n".join(f"    {line}" for line in f"{first})".splitlines())
     error = "Exception: a value of this chain was backpropagated already, not again"
     request = DiagnosisRequest(script=f"for{head}\n{inside}\n{body}", traceback=error)
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    found = await service.ask(request, RUNNING)
     assert found.verdict == "unreproduced"
     assert not found.causes
     assert not found.patches
@@ -172,9 +178,9 @@ for part in torch.arange(8).split(4):
 """
 
 
-async def test_a_structure_in_a_part_of_a_program_is_cut_part_by_part() -> None:
+async def test_a_structure_in_a_part_of_a_program_is_cut_part_by_part(service: Service) -> None:
     request = DiagnosisRequest(script=KEPT_TOGETHER, traceback=REUSED)
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
+    found = await service.ask(request, RUNNING)
     assert found.basis == "completed"
     patch = found.patches[0]
     assert patch.verification.status == "passed"

@@ -6,7 +6,9 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AGAIN = "RuntimeError: Trying to backward through the graph a second time"
 IN_PLACE = """\
@@ -219,10 +221,9 @@ for step in range(1, turns + 1):
 """
 
 
-async def asked(script: str, error: str = "") -> Findings:
+async def asked(service: Service, script: str, error: str = "") -> Findings:
     request = DiagnosisRequest.model_validate({"script": script, "traceback": error})
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
-    return found
+    return await service.ask(request, RUNNING)
 
 
 @pytest.mark.parametrize(
@@ -242,8 +243,10 @@ async def asked(script: str, error: str = "") -> Findings:
         pytest.param(A_COPY_LEARNS, "", "starved-parameter", 7, id="copy"),
     ],
 )
-async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, line: int) -> None:
-    found = await asked(script, error)
+async def test_a_part_comes_to_its_fault(
+    service: Service, script: str, error: str, pattern: str, line: int
+) -> None:
+    found = await asked(service, script, error)
     assert found.basis == "completed"
     assert (pattern, line) in [(c.pattern, c.location.line) for c in found.causes[:2]]
 
@@ -256,7 +259,7 @@ async def test_a_part_comes_to_its_fault(script: str, error: str, pattern: str, 
         pytest.param(NOTHING_IN_SIGHT_LEARNS, id="nothing"),
     ],
 )
-async def test_what_is_guessed_is_not_blamed(script: str) -> None:
-    found = await asked(script)
+async def test_what_is_guessed_is_not_blamed(service: Service, script: str) -> None:
+    found = await asked(service, script)
     assert found.basis == "completed"
     assert found.causes == []

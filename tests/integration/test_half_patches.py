@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.schemas import DiagnosisRequest
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
 from tests.case_files import load_case
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HALF = "Free each graph after its backward"
 
 
-async def test_what_retain_graph_hides_leads_and_is_told_of_the_lines_as_they_were_sent() -> None:
+async def test_what_retain_graph_hides_leads_and_is_told_of_the_lines_as_they_were_sent(
+    service: Service,
+) -> None:
     case = load_case("recurrent_state/module_state_retained")
     request = DiagnosisRequest(script=case.stripped)
-    found = (await ask([request], [RUNNING]))[RUNNING][0]
+    found = await service.ask(request, RUNNING)
     first = found.causes[0]
     assert first.pattern == "recurrent-state"
     assert first.explanation.startswith(f"{HALF}, and it shows: ")

@@ -3,15 +3,12 @@ none."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from app.schemas import DiagnosisRequest
 from benchmarks.asking import RUNNING, Service
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HEAD = """\
 import torch
@@ -19,13 +16,6 @@ torch.manual_seed(0)
 net = torch.nn.Linear(3, 1)
 rows, batches = [], torch.randn(8, 4, 3)
 """
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service() -> AsyncIterator[Service]:
-    service = Service()
-    yield service
-    await service.close()
 
 
 RETURNED = """\

@@ -8,19 +8,17 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Session
 from tests.judging import check, given, judged
+from tests.recorded.box import RecordedSandbox
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def session() -> AsyncIterator[Session]:
-    sandbox = EmbeddedSandbox()
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def session(sandbox: RecordedSandbox) -> AsyncIterator[Session]:
     async with sandbox.session() as session:
         yield session
-    await sandbox.close()
 
 
 BRIDGE = """\

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import DiagnosisRequest
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 KEPT = """\
 import torch
@@ -48,9 +50,9 @@ for step in range(4):
     ids=["as it is", "another input", "written into", "read elsewhere", "by another name"],
 )
 async def test_inputs_are_kept_where_encodings_were(
-    between: str, after: str, offered: bool
+    service: Service, between: str, after: str, offered: bool
 ) -> None:
     script = KEPT.replace("BETWEEN", between).replace("AFTER", after)
-    found = (await ask([DiagnosisRequest(script=script)], [RUNNING]))[RUNNING][0]
+    found = await service.ask(DiagnosisRequest(script=script), RUNNING)
     assert found.causes[0].pattern == "stored-graph"
     assert ("store-inputs" in {patch.strategy for patch in found.patches}) is offered

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from textwrap import dedent
 
 import pytest
 
-from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
+from tests.recorded.box import RecordedSandbox
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.fixture
-async def box() -> AsyncIterator[EmbeddedSandbox]:
-    async with EmbeddedSandbox() as box:
-        yield box
-
-
-async def run(box: EmbeddedSandbox, script: str) -> RunResult:
-    return await box.run(Job(files={"train.py": dedent(script)}, gradients=True))
+async def run(sandbox: RecordedSandbox, script: str) -> RunResult:
+    return await sandbox.run(Job(files={"train.py": dedent(script)}, gradients=True))
 
 
 def named(trace: Trace | None) -> set[str]:
@@ -381,9 +376,11 @@ importlib.machinery.PathFinder.find_spec = staticmethod(find_spec)
 
 
 @pytest.mark.parametrize("what", LIKENESSES)
-async def test_a_script_gets_through_and_is_told_with_what(box: EmbeddedSandbox, what: str) -> None:
+async def test_a_script_gets_through_and_is_told_with_what(
+    sandbox: RecordedSandbox, what: str
+) -> None:
     names, script = LIKENESSES[what]
-    result = await run(box, HIDING + dedent(script))
+    result = await run(sandbox, HIDING + dedent(script))
     assert result.status == "finished", result.stderr_tail
     assert named(result.trace) == names
 
@@ -404,8 +401,8 @@ ON_A_GPU = """
     """
 
 
-async def test_a_leaf_that_is_moved_is_copied_as_to_a_gpu(box: EmbeddedSandbox) -> None:
-    result = await run(box, ON_A_GPU)
+async def test_a_leaf_that_is_moved_is_copied_as_to_a_gpu(sandbox: RecordedSandbox) -> None:
+    result = await run(sandbox, ON_A_GPU)
     assert result.status == "finished", result.stderr_tail
 
 
@@ -426,8 +423,8 @@ LOGGERS = """
     """
 
 
-async def test_loggers_stay_what_they_are_without_their_packages(box: EmbeddedSandbox) -> None:
-    result = await run(box, LOGGERS)
+async def test_loggers_stay_what_they_are_without_their_packages(sandbox: RecordedSandbox) -> None:
+    result = await run(sandbox, LOGGERS)
     assert result.status == "finished", result.stderr_tail
     assert result.trace is not None
     said = "the trainer here has no argument `gpus`: it was left out"
@@ -444,18 +441,18 @@ async def test_loggers_stay_what_they_are_without_their_packages(box: EmbeddedSa
     ],
 )
 async def test_training_does_not_go_through_what_is_not_there(
-    box: EmbeddedSandbox, used: str
+    sandbox: RecordedSandbox, used: str
 ) -> None:
     script = f"import torch, models\nnet, x = torch.nn.Linear(2, 2), torch.ones(1, 2)\n{used}\n"
-    result = await run(box, script)
+    result = await run(sandbox, script)
     assert result.status == "raised"
     assert result.trace is not None
     assert [(n.kind, n.name) for n in result.trace.needs] == [("package", "models")]
 
 
-async def test_a_part_of_the_project_is_not_stood_in_for(box: EmbeddedSandbox) -> None:
+async def test_a_part_of_the_project_is_not_stood_in_for(sandbox: RecordedSandbox) -> None:
     files = {"train.py": "import nets.deep", "nets/flat.py": "x = 1"}
-    result = await box.run(Job(files=files))
+    result = await sandbox.run(Job(files=files))
     assert result.trace is not None
     assert [n.detail for n in result.trace.needs] == [
         "attach nets/deep.py, which is a part of the project"
@@ -474,8 +471,8 @@ while True:
 """
 
 
-async def test_training_that_does_not_end_is_followed_for_a_while(box: EmbeddedSandbox) -> None:
-    result = await box.run(Job(files={"train.py": ENDLESS}, follow_s=1))
+async def test_training_that_does_not_end_is_followed_for_a_while(sandbox: RecordedSandbox) -> None:
+    result = await sandbox.run(Job(files={"train.py": ENDLESS}, follow_s=1))
     assert result.status == "stopped"
     assert result.trace is not None
     assert len(result.trace.backwards) >= 8

@@ -3,15 +3,12 @@ and in the loop that need it, and a cut goes behind what learns."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from app.schemas import DiagnosisRequest, Patch
 from benchmarks.asking import RUNNING, Service
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HEAD = """\
 import torch
@@ -150,13 +147,6 @@ for step in range(12):
     optimizer.step()
 """
 )
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service() -> AsyncIterator[Service]:
-    service = Service()
-    yield service
-    await service.close()
 
 
 def changed(patch: Patch) -> tuple[list[str], list[str]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 MEASURED = """\
 import sys
@@ -252,21 +254,24 @@ for turn in range(6):
 """
 
 
-async def asked(script: str, **more: object) -> Findings:
+async def asked(service: Service, script: str, **more: object) -> Findings:
     request = DiagnosisRequest.model_validate({"script": script, **more})
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
-    return found
+    return await service.ask(request, RUNNING)
 
 
-async def test_an_argument_and_the_arrays_of_its_file_are_made_up_to_fit_the_project() -> None:
-    found = await asked(MEASURED, files=[{"path": "heads.py", "content": HEAD}])
+async def test_an_argument_and_the_arrays_of_its_file_are_made_up_to_fit_the_project(
+    service: Service,
+) -> None:
+    found = await asked(service, MEASURED, files=[{"path": "heads.py", "content": HEAD}])
     assert found.causes[0].pattern == "derived-outside-loop"
     assert found.run is not None
     assert found.run.status == "reproduced"
     assert {(a.kind, a.name) for a in found.world} >= {("argument", "sys.argv[1]")}
 
 
-async def test_what_an_unknown_environment_shows_gets_the_size_that_the_project_takes() -> None:
+async def test_what_an_unknown_environment_shows_gets_the_size_that_the_project_takes(
+    service: Service,
+) -> None:
     settings = {"path": "small.json", "content": '{"width": 5, "rate": 0.1}'}
     files = [{"path": "served.py", "content": SERVED_PART}, settings]
     traceback = (
@@ -274,7 +279,7 @@ async def test_what_an_unknown_environment_shows_gets_the_size_that_the_project_
         "    memory.sum().backward()\nRuntimeError: Trying to backward through the graph a second"
         " time (or directly access saved tensors after they have already been freed)."
     )
-    found = await asked(SERVED, files=files, traceback=traceback)
+    found = await asked(service, SERVED, files=files, traceback=traceback)
     assert found.run is not None
     assert found.run.status == "reproduced"
     assert found.causes[0].pattern == "recurrent-state"
@@ -285,21 +290,21 @@ async def test_what_an_unknown_environment_shows_gets_the_size_that_the_project_
     assert {("argument", "sys.argv[2]"), ("argument", "sys.argv[3]")} <= told.keys()
 
 
-async def test_a_missing_file_is_a_tensor_where_one_is_wanted() -> None:
-    found = await asked(LOADED)
+async def test_a_missing_file_is_a_tensor_where_one_is_wanted(service: Service) -> None:
+    found = await asked(service, LOADED)
     assert found.causes[0].pattern == "recurrent-state"
     assert found.run is not None
     assert found.run.status == "reproduced"
 
 
-async def test_a_missing_file_is_a_model_where_one_is_wanted() -> None:
-    found = await asked(A_MODEL)
+async def test_a_missing_file_is_a_model_where_one_is_wanted(service: Service) -> None:
+    found = await asked(service, A_MODEL)
     assert (found.causes[0].pattern, found.causes[0].location.line) == ("nonleaf-grad", 4)
     assert found.patches[0].verification.status == "passed"
 
 
-async def test_a_clean_run_on_what_was_made_up_is_told_as_one() -> None:
-    found = await asked(LOADED.replace("0.9 * smooth ", "0.9 * smooth.detach() "))
+async def test_a_clean_run_on_what_was_made_up_is_told_as_one(service: Service) -> None:
+    found = await asked(service, LOADED.replace("0.9 * smooth ", "0.9 * smooth.detach() "))
     assert (found.verdict, found.causes) == ("inconclusive", [])
     assert found.run is not None
     assert f"{found.run.backward_calls} backward calls ran clean" in found.summary
@@ -314,9 +319,9 @@ async def test_a_clean_run_on_what_was_made_up_is_told_as_one() -> None:
     ],
 )
 async def test_a_part_that_fails_in_silence_by_itself_is_told(
-    script: str, pattern: str, line: int
+    service: Service, script: str, pattern: str, line: int
 ) -> None:
-    found = await asked(script)
+    found = await asked(service, script)
     assert [(c.pattern, c.location.line) for c in found.causes[:1]] == [(pattern, line)]
     assert found.verdict == "likely"
 
@@ -324,13 +329,15 @@ async def test_a_part_that_fails_in_silence_by_itself_is_told(
 @pytest.mark.parametrize(
     "script", [CLEARED, FIGURES_BY_NAME.replace("(error)", "(error.detach())")]
 )
-async def test_a_part_that_does_what_it_should_is_not_blamed(script: str) -> None:
-    assert (await asked(script)).causes == []
+async def test_a_part_that_does_what_it_should_is_not_blamed(service: Service, script: str) -> None:
+    assert (await asked(service, script)).causes == []
 
 
-async def test_what_the_usage_shows_is_given_and_cells_and_arrays_are_the_numbers_asked() -> None:
+async def test_what_the_usage_shows_is_given_and_cells_and_arrays_are_the_numbers_asked(
+    service: Service,
+) -> None:
     settings = {"path": "settings/fruit.json", "content": '{"width": 5}'}
-    found = await asked(MEASURES, filename="measure.py", files=[settings])
+    found = await asked(service, MEASURES, filename="measure.py", files=[settings])
     told = {(a.kind, a.name): a.text for a in found.world}
     assert "settings/fruit.json" in told["argument", "sys.argv[1]"]
     assert "`6`" in told["argument", "sys.argv[2]"]
@@ -340,34 +347,38 @@ async def test_what_the_usage_shows_is_given_and_cells_and_arrays_are_the_number
     assert found.patches[0].verification.status == "passed"
 
 
-async def test_an_error_noted_in_a_comment_is_the_error() -> None:
-    found = await asked(NOTED)
+async def test_an_error_noted_in_a_comment_is_the_error(service: Service) -> None:
+    found = await asked(service, NOTED)
     assert found.error is not None
     assert found.error.family == "no-grad"
     assert (found.causes[0].pattern, found.causes[0].location.line) == ("numpy-on-grad", 8)
 
 
-async def test_a_missing_picture_is_made_up_for_the_real_library() -> None:
-    found = await asked(PICTURE)
+async def test_a_missing_picture_is_made_up_for_the_real_library(service: Service) -> None:
+    found = await asked(service, PICTURE)
     assert found.causes[0].pattern == "recurrent-state"
     assert {(a.kind, a.name) for a in found.world} >= {("file", "cat.png")}
     assert found.run is not None
     assert "PIL" not in found.run.stand_ins
 
 
-async def test_settings_that_were_not_sent_are_what_the_script_takes_apart() -> None:
+async def test_settings_that_were_not_sent_are_what_the_script_takes_apart(
+    service: Service,
+) -> None:
     again = "RuntimeError: Trying to backward through the graph a second time"
-    found = await asked(CONFIGURED, traceback=again)
+    found = await asked(service, CONFIGURED, traceback=again)
     assert found.run is not None
     assert found.run.status == "reproduced"
     assert found.causes[0].pattern == "recurrent-state"
     assert "config.yaml" in {a.name for a in found.world if a.kind == "file"}
 
 
-async def test_settings_that_another_module_reads_are_of_the_kinds_that_their_uses_say() -> None:
+async def test_settings_that_another_module_reads_are_of_the_kinds_that_their_uses_say(
+    service: Service,
+) -> None:
     files = [{"path": "settings.py", "content": SETTINGS_OF_A_MODULE}]
     again = "RuntimeError: Trying to backward through the graph a second time"
-    found = await asked(CONFIGURED_BY_IT, files=files, traceback=again)
+    found = await asked(service, CONFIGURED_BY_IT, files=files, traceback=again)
     assert found.run is not None
     assert found.run.status == "reproduced"
     assert found.causes[0].pattern == "recurrent-state"

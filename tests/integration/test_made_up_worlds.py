@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AGAIN = "RuntimeError: Trying to backward through the graph a second time"
 LOADER_OVER_WHAT_IS_NOT_SENT = """\
@@ -201,11 +203,12 @@ for step in range(12):
 """
 
 
-async def asked(script: str, error: str = "", files: dict[str, str] | None = None) -> Findings:
+async def asked(
+    service: Service, script: str, error: str = "", files: dict[str, str] | None = None
+) -> Findings:
     sent = [{"path": path, "content": text} for path, text in (files or {}).items()]
     request = DiagnosisRequest.model_validate({"script": script, "traceback": error, "files": sent})
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
-    return found
+    return await service.ask(request, RUNNING)
 
 
 @pytest.mark.parametrize(
@@ -221,29 +224,31 @@ async def asked(script: str, error: str = "", files: dict[str, str] | None = Non
     ],
 )
 async def test_a_part_comes_to_its_error_and_a_fix_is_tried(
-    script: str, error: str, pattern: str, line: int
+    service: Service, script: str, error: str, pattern: str, line: int
 ) -> None:
-    found = await asked(script, error)
+    found = await asked(service, script, error)
     assert found.basis == "completed"
     assert (pattern, line) in [(c.pattern, c.location.line) for c in found.causes[:2]]
     assert found.patches[0].verification.status == "passed"
 
 
-async def test_what_is_made_up_in_each_pass_is_not_what_kept_the_graph() -> None:
-    found = await asked(BANK_THAT_IS_CLEARED_ELSEWHERE, AGAIN)
+async def test_what_is_made_up_in_each_pass_is_not_what_kept_the_graph(service: Service) -> None:
+    found = await asked(service, BANK_THAT_IS_CLEARED_ELSEWHERE, AGAIN)
     assert found.causes == []
     assert found.patches == []
 
 
-async def test_settings_are_numbers_in_every_world() -> None:
-    found = await asked(SETTINGS_ARE_NUMBERS, "")
+async def test_settings_are_numbers_in_every_world(service: Service) -> None:
+    found = await asked(service, SETTINGS_ARE_NUMBERS, "")
     assert found.basis == "completed"
     assert found.causes == []
 
 
-async def test_a_walk_too_deep_for_an_own_engine_is_read_from_a_run_over_made_up_data() -> None:
+async def test_a_walk_too_deep_for_an_own_engine_is_read_from_a_run_over_made_up_data(
+    service: Service,
+) -> None:
     said = "RecursionError: maximum recursion depth exceeded while calling a Python object"
-    found = await asked(WEIGHT_OF_AN_OWN_ENGINE_REBOUND, said)
+    found = await asked(service, WEIGHT_OF_AN_OWN_ENGINE_REBOUND, said)
     assert found.basis == "completed"
     (first, *_) = found.causes
     assert (first.pattern, first.location.line) == ("growing-history", 45)

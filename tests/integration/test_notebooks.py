@@ -6,24 +6,22 @@ import importlib.util
 import json
 import subprocess
 import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from analyzers.notebooks.notebook import to_project
-from app.diagnose import diagnose
-from app.request.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
-from sandbox.client import EmbeddedSandbox
+from benchmarks.asking import RUNNING, Service
 from sandbox.protocol import Job
 from tests.case_files import Case, load_cases
 from tests.notebooks import code, notebook, sources
 from tests.plain_runs import accepted, run_files
 from tests.probe import judge
+from tests.recorded.box import RecordedSandbox
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AGAIN = "RuntimeError: Trying to backward through the graph a second time (or directly access …)"
 CASES = [case for case in load_cases() if case.folder == "notebook_rerun"]
@@ -41,23 +39,14 @@ class Unheard:
     async def patch(self, patch: Patch) -> None: ...
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def box() -> AsyncIterator[EmbeddedSandbox]:
-    async with EmbeddedSandbox(options=["--concurrency", "2"]) as embedded:
-        yield embedded
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def ask(box: EmbeddedSandbox) -> AsyncIterator[Ask]:
-    reader = Reader(workers=1)
-
+@pytest.fixture
+def ask(service: Service) -> Ask:
     async def asked(script: str, **fields: str) -> Findings:
         fields = {"filename": "train.ipynb", **fields}
         request = DiagnosisRequest.model_validate({"script": script, **fields})
-        return await diagnose(request, sandbox=box, reader=reader, progress=Unheard())
+        return await service.ask(request, RUNNING)
 
-    yield asked
-    await reader.close()
+    return asked
 
 
 def name(case: Case) -> str:
@@ -223,13 +212,13 @@ async def test_reading_alone_follows_the_counts(ask: Ask) -> None:
     assert sources(found.patches[0].script)[2] == f"{FORWARD}\n{STEP}"
 
 
-async def test_the_sandbox_runs_spans_as_one_module(box: EmbeddedSandbox) -> None:
+async def test_the_sandbox_runs_spans_as_one_module(sandbox: RecordedSandbox) -> None:
     """In order and as often as listed; lines keep their numbers, one frame runs them all."""
     script = "x = 1\nfrom __future__ import annotations\nprint(x, __name__)\nx = x / 0\nx = 5\n"
     spans = [(1, 2), (3, 3), (5, 5), (2, 3), (4, 4)]
     for mode in ("plain", "trace"):
         job = Job.model_validate({"files": {"train.py": script}, "spans": spans, "mode": mode})
-        result = await box.run(job)
+        result = await sandbox.run(job)
         assert result.stdout_tail.split("\n")[:2] == ["1 __main__", "5 __main__"]
         assert result.raised is not None
         assert [(f.line, f.function) for f in result.raised.frames] == [(4, "<module>")]
@@ -238,16 +227,20 @@ async def test_the_sandbox_runs_spans_as_one_module(box: EmbeddedSandbox) -> Non
 @pytest.mark.parametrize(
     "line", ["display(3)", "get_ipython().run_line_magic('matplotlib', 'inline')\nprint(3)"]
 )
-async def test_what_ipython_has_everywhere_has_a_stand_in(box: EmbeddedSandbox, line: str) -> None:
-    result = await box.run(Job(files={"train.py": line}))
+async def test_what_ipython_has_everywhere_has_a_stand_in(
+    sandbox: RecordedSandbox, line: str
+) -> None:
+    result = await sandbox.run(Job(files={"train.py": line}))
     assert (result.status, result.stdout_tail) == ("finished", "3\n")
     assert result.trace is not None
     assert [stand_in.name for stand_in in result.trace.stand_ins] == ["IPython"]
 
 
-async def test_ipython_that_is_imported_is_the_real_one_or_a_stand_in(box: EmbeddedSandbox) -> None:
+async def test_ipython_that_is_imported_is_the_real_one_or_a_stand_in(
+    sandbox: RecordedSandbox,
+) -> None:
     script = "from IPython.display import clear_output, display\nclear_output()\ndisplay(3)"
-    result = await box.run(Job(files={"train.py": script}))
+    result = await sandbox.run(Job(files={"train.py": script}))
     assert (result.status, result.stdout_tail[-2:]) == ("finished", "3\n")
     assert result.trace is not None
     installed = importlib.util.find_spec("IPython") is not None  # in the sandbox as well as here

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
 from tests.unit.test_paste import sent
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-async def asked(script: str, traceback: str = "") -> Findings:
+
+async def asked(service: Service, script: str, traceback: str = "") -> Findings:
     request = DiagnosisRequest(script=script, traceback=traceback)
-    return (await ask([request], [RUNNING]))[RUNNING][0]
+    return await service.ask(request, RUNNING)
 
 
-async def test_a_fragment_gets_its_lines_and_a_next_step() -> None:
-    found = await asked(sent("lora"))
+async def test_a_fragment_gets_its_lines_and_a_next_step(service: Service) -> None:
+    found = await asked(service, sent("lora"))
     assert "NameError" not in found.summary
     assert "no graph" in found.summary
     assert "enable_input_require_grads" in found.summary
@@ -21,20 +25,20 @@ async def test_a_fragment_gets_its_lines_and_a_next_step() -> None:
     assert found.next[0].value == "gradmend run -- python train.py"
 
 
-async def test_a_message_that_the_script_does_not_raise_gets_its_versions() -> None:
+async def test_a_message_that_the_script_does_not_raise_gets_its_versions(service: Service) -> None:
     script = "import torch\n\nw = torch.ones(3, requires_grad=True)\n(w * 2)[0].backward()\n"
     message = (
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation"
     )
-    found = await asked(script, message)
+    found = await asked(service, script, message)
     assert found.verdict == "unreproduced"
     assert "torch 1.2" in found.summary
     assert any(step.kind == "version" for step in found.next)
 
 
-async def test_a_patch_that_passed_leaves_nothing_open() -> None:
-    found = await asked(sent("thread_fenced"))
+async def test_a_patch_that_passed_leaves_nothing_open(service: Service) -> None:
+    found = await asked(service, sent("thread_fenced"))
     assert found.verdict == "confirmed"
     assert found.patches[0].verification.status == "passed"
     assert found.next == []

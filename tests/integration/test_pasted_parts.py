@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @dataclass(frozen=True)
@@ -241,18 +243,17 @@ PARTS = {
 }
 
 
-async def asked(part: Part) -> Findings:
+async def asked(service: Service, part: Part) -> Findings:
     files = [{"path": path, "content": text} for path, text in part.files.items()]
     request = DiagnosisRequest.model_validate(
         {"script": part.script, "traceback": part.error, "files": files}
     )
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
-    return found
+    return await service.ask(request, RUNNING)
 
 
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS.keys())
-async def test_a_part_is_completed_to_its_fault_and_mended(part: Part) -> None:
-    found = await asked(part)
+async def test_a_part_is_completed_to_its_fault_and_mended(service: Service, part: Part) -> None:
+    found = await asked(service, part)
     assert found.causes, found.summary
     first = found.causes[0]
     assert (first.pattern, first.location.file) == (part.pattern, part.file), found.summary

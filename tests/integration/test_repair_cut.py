@@ -11,21 +11,25 @@ from pathlib import Path
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
 from tests.probe import judge, run
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HOME = Path(__file__).parent / "carried"
 SCRIPTS = {path.stem: path for path in sorted(HOME.glob("*.py")) if "." not in path.stem}
 
 
-async def findings_of(script: str) -> Findings:
+async def findings_of(service: Service, script: str) -> Findings:
     request = DiagnosisRequest(script=script, filename="train.py")
-    return (await ask([request], [RUNNING]))[RUNNING][0]
+    return await service.ask(request, RUNNING)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-async def test_the_first_patch_trains_as_an_expert_s(script: str, tmp_path: Path) -> None:
-    findings = await findings_of(SCRIPTS[script].read_text())
+async def test_the_first_patch_trains_as_an_expert_s(
+    service: Service, script: str, tmp_path: Path
+) -> None:
+    findings = await findings_of(service, SCRIPTS[script].read_text())
     assert findings.patches, findings.summary
     first = findings.patches[0]
     assert first.verification.status == "passed"

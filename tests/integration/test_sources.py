@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TILES = """\
 from pathlib import Path
@@ -116,10 +118,9 @@ RUN = "width: 3\nrate: 5e-2\nroot: ${oc.env:SCRATCH_OF_NOBODY,scratch}\nrun: {na
 RUN += "store: ${oc.env:SCRATCH_OF_NOBODY,scratch}/${run.name}/${run.id}\n"
 
 
-async def asked(script: str, **more: object) -> Findings:
+async def asked(service: Service, script: str, **more: object) -> Findings:
     request = DiagnosisRequest.model_validate({"script": script, **more})
-    (found,) = (await ask([request], [RUNNING]))[RUNNING]
-    return found
+    return await service.ask(request, RUNNING)
 
 
 @pytest.mark.parametrize(
@@ -130,24 +131,26 @@ async def asked(script: str, **more: object) -> Findings:
     ],
 )
 async def test_folders_of_files_that_were_not_sent_fill_a_loader(
-    script: str, pattern: str, assumed: str
+    service: Service, script: str, pattern: str, assumed: str
 ) -> None:
-    found = await asked(script)
+    found = await asked(service, script)
     assert found.causes[0].pattern == pattern, found.summary
     assert found.patches[0].verification.status == "passed"
     files = [a.name for a in found.world if a.kind == "file"]
     assert files == [assumed]  # what is in it is not told again
 
 
-async def test_settings_are_read_as_their_packages_read_them() -> None:
-    found = await asked(SETTINGS, files=[{"path": "run.yaml", "content": RUN}])
+async def test_settings_are_read_as_their_packages_read_them(service: Service) -> None:
+    found = await asked(service, SETTINGS, files=[{"path": "run.yaml", "content": RUN}])
     assert found.causes[0].pattern == "recurrent-state", found.summary
     assert found.patches[0].verification.status == "passed"
 
 
-async def test_what_an_unknown_package_gives_is_made_up_by_its_use_in_every_file() -> None:
+async def test_what_an_unknown_package_gives_is_made_up_by_its_use_in_every_file(
+    service: Service,
+) -> None:
     files = [{"path": "survey/__init__.py"}, {"path": "survey/head.py", "content": HEAD}]
-    found = await asked(REEFS, files=[{"content": "", **file} for file in files])
+    found = await asked(service, REEFS, files=[{"content": "", **file} for file in files])
     first, patch = found.causes[0], found.patches[0]
     assert (first.pattern, first.location.file) == ("stored-graph", "survey/head.py"), found.summary
     assert patch.verification.status == "passed"

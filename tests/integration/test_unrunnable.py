@@ -7,7 +7,9 @@ from textwrap import indent
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ERROR = "RuntimeError: Trying to backward through the graph a second time"
 STEP = """\
@@ -25,14 +27,14 @@ for x in loader:
 """
 
 
-async def diagnosed(script: str, traceback: str = ERROR) -> Findings:
+async def diagnosed(service: Service, script: str, traceback: str = ERROR) -> Findings:
     request = DiagnosisRequest(script=script, traceback=traceback)
-    return (await ask([request], [RUNNING]))[RUNNING][0]
+    return await service.ask(request, RUNNING)
 
 
-async def test_a_method_without_its_class() -> None:
+async def test_a_method_without_its_class(service: Service) -> None:
     sent = indent(STEP, "    ")
-    found = await diagnosed(sent)
+    found = await diagnosed(service, sent)
     assert found.verdict == "likely"
     assert found.causes[0].pattern == "recurrent-state"
     assert found.causes[0].location.line == 2
@@ -43,15 +45,15 @@ async def test_a_method_without_its_class() -> None:
     assert set(sent.splitlines()) < set(patch.script.splitlines())
 
 
-async def test_a_loop_without_its_model() -> None:
-    found = await diagnosed(LOOP)
+async def test_a_loop_without_its_model(service: Service) -> None:
+    found = await diagnosed(service, LOOP)
     assert found.verdict == "likely"
     assert found.causes[0].pattern == "recurrent-state"
     assert (found.basis, found.patches[0].verification.status) == ("completed", "passed")
 
 
-async def test_what_is_only_defined_was_not_seen_to_be_healthy() -> None:
-    found = await diagnosed(f"def train():\n{indent(LOOP, '    ')}", "")
+async def test_what_is_only_defined_was_not_seen_to_be_healthy(service: Service) -> None:
+    found = await diagnosed(service, f"def train():\n{indent(LOOP, '    ')}", "")
     assert found.verdict in ("likely", "inconclusive")
     assert "healthy" not in found.summary
 
@@ -74,16 +76,18 @@ for _ in range(3):
 LOSS = "loss = net(torch.randn(4, 3)).tanh().mean()"
 
 
-async def test_a_script_that_changes_its_instruments_is_not_called_healthy() -> None:
-    found = await diagnosed(WRAPPED.format(outside="", inside=LOSS), "")
+async def test_a_script_that_changes_its_instruments_is_not_called_healthy(
+    service: Service,
+) -> None:
+    found = await diagnosed(service, WRAPPED.format(outside="", inside=LOSS), "")
     assert found.run is not None
     assert any("Tensor.backward" in said for said in found.run.tampered)
     assert found.verdict == "inconclusive"
     assert "changed what it is observed through" in found.summary
 
 
-async def test_nor_is_its_patch_called_checked() -> None:
-    found = await diagnosed(WRAPPED.format(outside=LOSS, inside="print(loss)"), "")
+async def test_nor_is_its_patch_called_checked(service: Service) -> None:
+    found = await diagnosed(service, WRAPPED.format(outside=LOSS, inside="print(loss)"), "")
     assert found.patches
     for patch in found.patches:
         assert patch.verification.status != "passed"
@@ -105,14 +109,16 @@ class Net(torch.nn.Module):
 @pytest.mark.parametrize(
     "traceback", ["", "RuntimeError: element 0 of tensors does not require grad"]
 )
-async def test_a_model_that_nothing_trains_is_not_called_healthy(traceback: str) -> None:
-    found = await diagnosed(MODEL_ONLY, traceback)
+async def test_a_model_that_nothing_trains_is_not_called_healthy(
+    service: Service, traceback: str
+) -> None:
+    found = await diagnosed(service, MODEL_ONLY, traceback)
     assert found.verdict == "inconclusive"
     assert "healthy" not in found.summary
 
 
-async def test_a_script_without_a_backward_call_shows_nothing() -> None:
-    found = await diagnosed("import torch\nprint(torch.ones(3).sum())\n", "")
+async def test_a_script_without_a_backward_call_shows_nothing(service: Service) -> None:
+    found = await diagnosed(service, "import torch\nprint(torch.ones(3).sum())\n", "")
     assert found.run is not None
     assert found.run.backward_calls == 0
     assert found.verdict == "inconclusive"
@@ -130,25 +136,27 @@ while True:
 """
 
 
-async def test_training_that_the_time_limit_ends_is_healthy_as_far_as_it_was_followed() -> None:
+async def test_training_that_the_time_limit_ends_is_healthy_as_far_as_it_was_followed(
+    service: Service,
+) -> None:
     request = DiagnosisRequest(script=ENDLESS, time_limit_s=5)
-    found = (await ask([request], [RUNNING]))[RUNNING][0]
+    found = await service.ask(request, RUNNING)
     assert found.run is not None
     assert found.run.backward_calls >= 10
     assert found.verdict == "healthy"
     assert f"{found.run.backward_calls} backward calls within the time limit" in found.summary
 
 
-async def test_with_an_error_to_explain_the_time_limit_leaves_it_open() -> None:
+async def test_with_an_error_to_explain_the_time_limit_leaves_it_open(service: Service) -> None:
     request = DiagnosisRequest(script=ENDLESS, time_limit_s=5, traceback=ERROR)
-    found = (await ask([request], [RUNNING]))[RUNNING][0]
+    found = await service.ask(request, RUNNING)
     assert found.verdict == "inconclusive"
 
 
-async def test_the_given_error_is_told_to_be_the_one_that_ended_the_run() -> None:
+async def test_the_given_error_is_told_to_be_the_one_that_ended_the_run(service: Service) -> None:
     script = "raise RuntimeError('the sweep has begun before')\n"
-    found = await diagnosed(script, "RuntimeError: the sweep has begun before")
+    found = await diagnosed(service, script, "RuntimeError: the sweep has begun before")
     assert found.verdict == "inconclusive"
     assert "ended in that error" in found.summary
-    found = await diagnosed(script, ERROR)
+    found = await diagnosed(service, script, ERROR)
     assert "stops before that error" in found.summary

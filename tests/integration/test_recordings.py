@@ -1,0 +1,56 @@
+"""A sample of the recordings, another one in each tree, is what runs give now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.client import EmbeddedSandbox
+from sandbox.protocol import Job
+from tests.recorded.digests import digest_of, tree_digest
+from tests.recorded.packs import Address, Run, addresses, load
+from tests.recorded.results import answer_of, differences
+from tests.tracing import Tracing
+
+SIZE = 30
+KINDS = {"files": "sandbox", "traced": "traced", "plain": "plain", "watched": "plain"}
+
+
+def in_turn(name: object) -> str:
+    """Sort key: an order that changes with the tree."""
+    return digest_of([tree_digest(), str(name)])
+
+
+def sample() -> list[Address]:
+    return sorted(addresses(), key=in_turn)[:SIZE]
+
+
+async def again(run: Run, home: Path) -> dict[str, object]:
+    """The answer to a recorded request now."""
+    if "traced" in run.request:
+        tracing = Tracing(home)
+        try:
+            return tracing.answer_to(run.request)
+        finally:
+            tracing.close()
+    if "files" in run.request:
+        async with EmbeddedSandbox() as sandbox:
+            return answer_of(await sandbox.run(Job.model_validate(run.request)))
+    from tests.recorded.plain import answer_to
+
+    return answer_to(run.request)
+
+
+@pytest.mark.sample
+@pytest.mark.parametrize("address", sample(), ids=str)
+async def test_a_recording_is_what_a_run_gives_now(address: Address, tmp_path: Path) -> None:
+    runs = sorted(load(address).items(), key=in_turn)
+    for kind in sorted({kind_of(run) for _, run in runs}):
+        run = next(run for _, run in runs if kind_of(run) == kind)
+        assert differences(run.answer, await again(run, tmp_path)) == [], "make record"
+
+
+def kind_of(run: Run) -> str:
+    """Which of our ways to run a script made it."""
+    return next(kind for field, kind in KINDS.items() if field in run.request)

@@ -1,0 +1,109 @@
+"""A sandbox that replays recordings, and starts the real one where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+from unittest.mock import patch
+
+from app.repair import contest
+from app.request.reader import Here
+from sandbox.client import EmbeddedSandbox
+from sandbox.protocol import Job, Readiness, RunResult, Sandbox, Session
+from tests.recorded.digests import tracer_digest
+from tests.recorded.packs import Run
+from tests.recorded.recorder import Recorder
+from tests.recorded.results import answer_of, key_of, request_of
+
+T = TypeVar("T")
+
+
+@dataclass
+class RecordedSession:
+    """Replays a job that is recorded, and has the real sandbox run any other."""
+
+    real: Session
+    recorder: Recorder
+    _under_way: set[asyncio.Task[RunResult]] = field(default_factory=set)
+
+    async def run(self, job: Job) -> RunResult:
+        """Return the result in the form in which it is recorded, whether it is or not."""
+        key = key_of(job)
+        answer = self.recorder.recall(key, tracer_digest())
+        if answer is not None:
+            return RunResult.model_validate(answer)
+        task = asyncio.create_task(self._made(key, job))
+        if self.recorder.mode != "record":
+            try:
+                return await task
+            finally:
+                task.cancel()
+        self._under_way.add(task)
+        return await asyncio.shield(task)  # to its end, even if nobody waits: it may be asked again
+
+    async def settle(self) -> None:
+        """Wait for runs that go on although nobody waits for them any more."""
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        self._under_way.clear()
+
+    async def _made(self, key: str, job: Job) -> RunResult:
+        result = await self.real.run(job)
+        answer = answer_of(result)
+        if result.status == "unavailable":
+            return result
+        self.recorder.keep(key, Run(request_of(job), answer, tracer_digest()))
+        return result if self.recorder.mode == "live" else RunResult.model_validate(answer)
+
+
+class ThreadReader(Here):
+    """Reads in a thread of this process: workers take seconds to start, and limit what tests of
+    other things do not exceed."""
+
+    async def call(
+        self,
+        function: Callable[..., T],
+        *args: object,
+        timeout: float,  # noqa: ASYNC109
+    ) -> T:
+        """Call the function; `timeout` is not enforced."""
+        return await asyncio.to_thread(function, *args)
+
+
+class RecordedSandbox:
+    """The embedded sandbox, with its recordings in front of it."""
+
+    def __init__(self, recorder: Recorder, real: Sandbox | None = None) -> None:
+        self.recorder = recorder
+        self.real = real or EmbeddedSandbox()  # starts nothing before the first run
+
+    async def run(self, job: Job) -> RunResult:
+        """Run one job by itself."""
+        async with self.session() as session:
+            return await session.run(job)
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """For the runs of one request."""
+        async with self.real.session() as real:
+            session = RecordedSession(real, self.recorder)
+            with self._in_turns():
+                yield session
+            await session.settle()
+
+    def _in_turns(self) -> contextlib.AbstractContextManager[object]:
+        """Try candidates one by one, so that which runs are asked for does not depend on how long
+        others take; what is found never does."""
+        if self.recorder.mode == "live":
+            return contextlib.nullcontext()
+        return patch.object(contest, "AT_ONCE", 1)
+
+    async def readiness(self) -> Readiness:
+        """Ask the real sandbox."""
+        return await self.real.readiness()
+
+    async def close(self) -> None:
+        """End the real sandbox, if it was started."""
+        await self.real.close()

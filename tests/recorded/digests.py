@@ -1,0 +1,88 @@
+"""What a recording depends on, as digests."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+TRACER = ("sandbox/inside", "sandbox/records", "sandbox/watch", "sandbox/collect.py")
+"""What decides on a run's result: the tracer, and what makes a `RunResult` of its records."""
+PROBE = ("tests/probe.py", "benchmarks/plain.py")
+SIZE = 20  # hexadecimal digits: no two of a million keys are equal
+
+
+def digest_of(value: Any) -> str:
+    """Return the digest of a value that JSON can hold, whatever the order of its keys."""
+    return _digest([json.dumps(value, sort_keys=True).encode()])
+
+
+@cache
+def tracer_digest() -> str:
+    """Return the digest of the tracer and of the versions that it runs under."""
+    return _digest([*_code(TRACER), *_versions()])
+
+
+@cache
+def probe_digest() -> str:
+    """Return the digest of the probe of plain runs and of the versions that it runs under."""
+    return _digest([*_code(PROBE), *_versions()])
+
+
+@cache
+def tree_digest() -> str:
+    """Return the digest of every file of the tree, committed or not; empty without Git."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode:
+        return ""
+    paths = sorted({ROOT / name for name in listed.stdout.decode().split("\0") if name})
+    parts = (part for path in paths if path.is_file() for part in (bytes(path), path.read_bytes()))
+    return _digest(parts)
+
+
+def _code(places: Iterable[str]) -> Iterable[bytes]:
+    """Yield each module as its syntax: comments, docstrings and layout change no result."""
+    for place in places:
+        path = ROOT / place
+        for module in [path] if path.is_file() else sorted(path.rglob("*.py")):
+            yield module.relative_to(ROOT).as_posix().encode()
+            yield ast.dump(_bare(ast.parse(module.read_bytes()))).encode()
+
+
+def _bare(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Module(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+                | ast.ClassDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+                | ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+                | ast.AsyncFunctionDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+            ):
+                node.body = rest
+    return tree
+
+
+def _versions() -> list[bytes]:
+    python = ".".join(map(str, sys.version_info[:2]))
+    torch = version("torch").partition("+")[0]  # the builds for CPU and CUDA compute the same
+    return [f"python {python}, torch {torch}, numpy {version('numpy')}".encode()]
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "big") + part)
+    return found.hexdigest()[:SIZE]

@@ -1,0 +1,62 @@
+"""What the service says of a case, as text: a reviewer reads how it changes as a diff.
+
+A file holds the findings of a pattern's cases; `make record` renews it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.recorded.digests import ROOT, digest_of
+
+KEPT = ROOT / "tests/findings"
+LOOSE = ROOT / ".cache/findings"
+_HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
+
+
+def load(file: str) -> dict[str, str]:
+    """Return the findings of a file by the name of their case."""
+    path = KEPT / f"{file}.txt"
+    return _parsed(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def save(file: str, name: str, text: str) -> None:
+    """Write the findings of one case, to be gathered with those of others."""
+    path = LOOSE / file / digest_of(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_written({name: text}), "utf-8")
+
+
+def gather() -> list[str]:
+    """Move what was saved into the files; return the names of what changed."""
+    changed: list[str] = []
+    for folder in sorted({path.parent for path in LOOSE.rglob("*") if path.is_file()}):
+        file = folder.relative_to(LOOSE).as_posix()
+        before, after = load(file), load(file)
+        for path in sorted(folder.iterdir()):
+            after |= _parsed(path.read_text("utf-8"))
+        _keep(KEPT / f"{file}.txt", after)
+        changed += [f"{file}: {name}" for name in after if after[name] != before.get(name)]
+        for path in folder.iterdir():
+            path.unlink()
+    return changed
+
+
+def prune(file: str, names: set[str]) -> None:
+    """Leave only the findings of these cases in a file."""
+    _keep(KEPT / f"{file}.txt", {n: text for n, text in load(file).items() if n in names})
+
+
+def _keep(path: Path, findings: dict[str, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_written(findings), "utf-8")
+
+
+def _written(findings: dict[str, str]) -> str:
+    return "\n".join(f"## {name}\n{text.rstrip()}\n" for name, text in sorted(findings.items()))
+
+
+def _parsed(text: str) -> dict[str, str]:
+    _, *parts = _HEADING.split(text)
+    return {name: body.strip("\n") for name, body in zip(parts[::2], parts[1::2], strict=True)}

@@ -1,0 +1,101 @@
+"""Plain runs, which touch nothing of ours: what the probe says of them, recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol
+
+from benchmarks.plain import Line, Sight, watch
+from tests.plain_runs import run_files
+from tests.probe import Record, faults, judge
+from tests.recorded.digests import digest_of, probe_digest
+from tests.recorded.packs import Run
+from tests.recorded.recorder import Recorder
+
+
+class Program(Protocol):
+    """A script among its files: a case, or one of its repairs."""
+
+    @property
+    def texts(self) -> dict[str, str]: ...
+
+    @property
+    def entry(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """A program of texts."""
+
+    texts: dict[str, str]
+    entry: str = "train.py"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a plain run: its error with the lines of its frames, what is wrong with its
+    record by itself, and the objections to it beside what was accepted."""
+
+    error: str | None = None
+    lines: list[tuple[str, int]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    objections: list[str] = field(default_factory=list)
+
+
+class PlainRuns:
+    """Runs programs in plain Python, or recalls what came of it."""
+
+    def __init__(self, recorder: Recorder | None = None) -> None:
+        self._recorder = recorder or Recorder("live")
+
+    def outcome(self, program: Program, accepted: Sequence[Program] = ()) -> Outcome:
+        """Return what came of a run; with objections where others are accepted."""
+        request = {"plain": _asked(program), "accepted": [_asked(one) for one in accepted]}
+        answer = self._answer(request)
+        lines = [(str(file), int(line)) for file, line in answer["lines"]]
+        return Outcome(**{**answer, "lines": lines})
+
+    def sight(self, program: Program) -> Sight:
+        """Return what its author sees who runs it."""
+        answer = self._answer({"watched": _asked(program)})
+        last = answer["last"] and Line(**answer["last"])
+        return Sight(answer["traceback"], last)
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        key = digest_of(request)
+        answer = self._recorder.recall(key, probe_digest())
+        if answer is None:
+            answer = answer_to(request)
+            self._recorder.keep(key, Run(request, answer, probe_digest()))
+        return answer
+
+
+def answer_to(request: dict[str, Any]) -> dict[str, Any]:
+    """Run what a recorded request asks for."""
+    if "watched" in request:
+        sight = watch(request["watched"]["texts"], request["watched"]["entry"])
+        return {"traceback": sight.traceback, "last": sight.last and asdict(sight.last)}
+    record = _record(request["plain"])
+    accepted = [_record(one) for one in request["accepted"]]
+    return {
+        "error": record.error,
+        "lines": record.lines,
+        "faults": faults(record),
+        "objections": judge(record, accepted) if accepted else [],
+    }
+
+
+def _asked(program: Program) -> dict[str, Any]:
+    return {"texts": program.texts, "entry": program.entry}
+
+
+def _record(asked: dict[str, Any]) -> Record:
+    """The tests of a case follow each other, and share what its accepted repairs do."""
+    return _cached(tuple(asked["texts"].items()), asked["entry"])
+
+
+@lru_cache(maxsize=64)
+def _cached(texts: tuple[tuple[str, str], ...], entry: str) -> Record:
+    return run_files(dict(texts), entry)

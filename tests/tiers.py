@@ -1,0 +1,82 @@
+"""Which tests a command runs: a part of all, what has not passed in this tree, as long as time is.
+
+`make test`, `make test-all` and `make record` are the commands; the README says what they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.recorded.digests import ROOT, tree_digest
+
+PASSED = ROOT / ".cache/passed"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the options of the commands in the Makefile."""
+    group = parser.getgroup("tiers")
+    modes = ["recorded", "live", "record"]
+    group.addoption("--runs", choices=modes, default="recorded", help="replay runs, make or record")
+    group.addoption("--prune", action="store_true", help="drop recordings that nothing asks for")
+    group.addoption("--part", default="1/1", help="3/8: the third of eight parts of the tests")
+    group.addoption("--go-on", action="store_true", help="leave out what passed in this very tree")
+    group.addoption("--within", type=float, help="begin no test after so many seconds")
+
+
+class Tiers:
+    """Selects by part and by what passed; remembers what passes."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._worker = hasattr(config, "workerinput")
+        self._began = time.monotonic()
+        self._seconds: float | None = config.getoption("within")
+        self._unbegun = 0
+        digest = tree_digest() if config.getoption("go_on") else ""
+        self._file = PASSED / digest if digest else None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Leave out other parts, what passed, and, where all is live, the live sample of it."""
+        passed = _lines(self._file)
+        live = config.getoption("runs") == "live"
+        kept = [
+            item
+            for item in items
+            if self._in_part(item)
+            and item.nodeid.partition("@")[0] not in passed
+            and not (live and item.get_closest_marker("sample"))
+        ]
+        if len(kept) < len(items):
+            config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
+            items[:] = kept
+
+    def pytest_runtest_setup(self) -> None:
+        """Stop beginning tests when time is up."""
+        if self._seconds is not None and time.monotonic() - self._began > self._seconds:
+            pytest.skip("no time was left for it")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember what passed."""
+        if report.when == "call" and report.passed and self._file and not self._worker:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._file.open("a") as file:
+                file.write(report.nodeid.partition("@")[0] + "\n")
+
+    def _in_part(self, item: pytest.Item) -> bool:
+        """Tests of a group share what is dear to make, and stay together."""
+        number, _, parts = self._config.getoption("part").partition("/")
+        mark = item.get_closest_marker("xdist_group")
+        group = str(mark.args[0]) if mark and mark.args else str(item.path.name)
+        digest = hashlib.sha256(Path(group).name.encode()).digest()
+        return int.from_bytes(digest[:4], "big") % int(parts) == int(number) - 1
+
+
+def _lines(file: Path | None) -> set[str]:
+    return set(file.read_text().splitlines()) if file is not None and file.is_file() else set()
