@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from tests.case_files import Case, cases_of, load_cases, put_down
+from benchmarks.pasted import items
+from tests.case_files import Case, cases_of, put_down
 from tests.sheets import sections
 
 ARCHIVE = Path(__file__).with_name("first_contact.tar.xz")
@@ -63,10 +64,14 @@ def cases(batch: str) -> list[Case]:
 
 
 def add(folder: Path, held_out: bool, archive: Path = ARCHIVE) -> None:
-    """Put a folder of sheets into the archive, in the place of a batch of its name."""
-    name = folder.resolve().name
-    kept = {path: found for path, found in batches(archive).items() if Path(path).name != name}
-    write({**kept, f"{HELD_OUT if held_out else MEASURED}/{name}": sheets(str(folder))}, archive)
+    """Put a folder of sheets into the archive, in the place of a batch of its name. Raise
+    `SheetError` where one of them cannot be read."""
+    name, found = folder.resolve().name, sheets(str(folder))
+    known = items(found[PASTED]) if PASTED in found else cases(str(folder))
+    if not known:
+        raise SystemExit(f"{folder} holds no sheet")
+    kept = {path: batch for path, batch in batches(archive).items() if Path(path).name != name}
+    write({**kept, f"{HELD_OUT if held_out else MEASURED}/{name}": found}, archive)
 
 
 def write(kept: Mapping[str, Mapping[str, str]], archive: Path = ARCHIVE) -> None:
@@ -97,7 +102,6 @@ def main() -> None:
     elif options.command == "extract":
         put_down(sheets(options.batch), options.to)
     else:
-        load_cases(options.folder)  # or say which of them cannot be read
         add(options.folder, options.held_out)
 
 

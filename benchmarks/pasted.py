@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from pydantic import BaseModel, ConfigDict
 
 from app.schemas import DiagnosisRequest, Findings, SourceFile
-from tests.sheets import Section, sections
+from tests.sheets import Section, SheetError, sections
 
 
 class Label(BaseModel):
@@ -67,14 +67,20 @@ class Score:
 
 
 def items(sheet: str) -> list[Item]:
-    """Return the items of a sheet, in its order."""
-    return [_item(section) for section in sections(sheet)]
+    """Return the items of a sheet, in its order; raise `SheetError` with the name of one that
+    cannot be read."""
+    found = []
+    for section in sections(sheet):
+        try:
+            found.append(_item(section))
+        except ValueError as error:  # of TOML, of its label, and of what may be sent
+            raise SheetError(f"{section.title}: {error}") from error
+    return found
 
 
 def _item(section: Section) -> Item:
-    label, *blocks = section.blocks
-    traceback = "".join(block.text for block in blocks if block.language == "traceback")
-    sent, *files = (block for block in blocks if block.language != "traceback")
+    traceback = "".join(block.text for block in section.blocks if block.language == "traceback")
+    label, sent, *files = (block for block in section.blocks if block.language != "traceback")
     request = DiagnosisRequest(
         script=sent.text,
         filename=sent.name,

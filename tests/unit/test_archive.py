@@ -55,3 +55,11 @@ def test_a_folder_of_sheets_is_a_batch_too(tmp_path: Path) -> None:
     assert [case.name for case in archive.cases(str(tmp_path))] == ["none/ok_new"]
     with pytest.raises(SystemExit, match="batch0 is neither a folder of sheets nor a batch"):
         archive.cases("batch0")
+
+
+def test_what_is_added_has_to_be_readable(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="holds no sheet"):
+        archive.add(tmp_path, held_out=True, archive=tmp_path / "none.tar.xz")
+    (tmp_path / archive.PASTED).write_text("## frag_01\n\n```toml\nhealthy = 3\n```\n")
+    with pytest.raises(ValueError, match="frag_01: "):
+        archive.add(tmp_path, held_out=True, archive=tmp_path / "none.tar.xz")
