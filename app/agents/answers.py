@@ -13,7 +13,7 @@ from app.schemas import Cause, Findings, Level, Patch, Verified
 MOST_BYTES = 1900  # the protocol's own envelope comes on top
 CUT = " …"
 LONGEST_LINE = 120  # characters of a line of code
-OPTIONAL = ("diff", "next", "name", "broken", "mended", "story", "checks")
+OPTIONAL = ("diff", "next", "name", "broken", "mended", "story", "checks", "notes", "better")
 
 A = TypeVar("A", bound="Answer")
 
@@ -104,7 +104,7 @@ def diagnosed(name: str, found: Findings) -> Diagnosed:
         (answer, "summary"),
         (fix, "title"),
     )
-    return _fitted(answer, *order, (answer, "name"), (answer, "file"))
+    return fitted(answer, *order, (answer, "name"), (answer, "file"))
 
 
 def _story(cause: Cause) -> Iterator[str]:
@@ -128,13 +128,13 @@ def shown(patch: Patch, *, full: bool = False) -> Shown:
             for check in patch.verification.checks
         ],
     )
-    return answer if full else _fitted(answer, (answer, "checks"), (answer.fix, "diff"))
+    return answer if full else fitted(answer, (answer, "checks"), (answer.fix, "diff"))
 
 
 def applied(done: str, diff: str | None = None) -> Applied:
     """What was done; a diff that is too long is left out."""
     answer = Applied(done=done, diff=diff)
-    return _fitted(answer, (answer, "diff"), (answer, "done"))
+    return fitted(answer, (answer, "diff"), (answer, "done"))
 
 
 def explained(guide: Guide) -> Explained:
@@ -147,7 +147,7 @@ def explained(guide: Guide) -> Explained:
         mended=guide.mended or None,
         broken=guide.broken or None,
     )
-    return _fitted(answer, (answer, "broken"), (answer, "mended"), (answer, "summary"))
+    return fitted(answer, (answer, "broken"), (answer, "mended"), (answer, "summary"))
 
 
 def _fix(patch: Patch) -> Fix:
@@ -161,7 +161,7 @@ def _fix(patch: Patch) -> Fix:
     )
 
 
-def _fitted(answer: A, *shortened: tuple[BaseModel | None, str]) -> A:
+def fitted(answer: A, *shortened: tuple[BaseModel | None, str]) -> A:
     """The answer within its limit: fields give way in this order, optional ones as a whole."""
     for holder, field in shortened:
         excess = len(answer.model_dump_json().encode()) - MOST_BYTES

@@ -17,6 +17,9 @@ from pydantic import Field
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.beside import findings_of_run, folder_of
 from app.agents.tools import READS, RUNS, refusals, server_of
+from app.agents.verifying import VerifiedChange, add_verify_here, verified_change
+from app.change import verify_change
+from app.change_schemas import ChangeRequest
 from app.command.diagnosing import tools
 from app.command.fixing import caveat, chosen, why_none, written
 from app.command.options import BadInput, Options
@@ -34,6 +37,7 @@ class Known:
 
     findings: Findings
     apply: Callable[[Options], Applied]
+    target: Target | None = None
 
 
 class Reporting:
@@ -65,7 +69,7 @@ class LocalDesk:
                 target.request, sandbox=sandbox, reader=reader, progress=Reporting(context)
             )
         return diagnosed(
-            self._remember(Known(findings, partial(_write, target, findings))), findings
+            self._remember(Known(findings, partial(_write, target, findings), target)), findings
         )
 
     async def run(
@@ -94,6 +98,21 @@ class LocalDesk:
         """What an earlier diagnosis found."""
         return self._known(name).findings
 
+    async def verify(self, request: ChangeRequest, context: Context) -> VerifiedChange:
+        """Compare two versions."""
+        async with tools(Options(())) as (sandbox, reader):
+            found = await verify_change(
+                request, sandbox=sandbox, reader=reader, progress=Reporting(context)
+            )
+        return verified_change(found)
+
+    def diagnosed(self, name: str) -> Target:
+        """What an earlier diagnosis was made of."""
+        target = self._known(name).target
+        if target is None:
+            raise BadInput("That was a command's run, not a script; give `path` and `before`.")
+        return target
+
     def _known(self, name: str) -> Known:
         if name not in self.known:
             raise BadInput(f"There is no diagnosis {name!r} any more; call diagnose again.")
@@ -121,6 +140,7 @@ def local_server() -> MCPServer:
     """The server of `gradmend mcp`."""
     desk = LocalDesk()
     server = server_of(desk)
+    add_verify_here(server, desk)
 
     @server.tool(annotations=READS)
     async def diagnose(

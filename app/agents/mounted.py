@@ -12,12 +12,15 @@ from starlette.types import ASGIApp
 
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.tools import add_diagnose, server_of
-from app.api.common import found, with_address
+from app.agents.verifying import VerifiedChange, add_verify, verified_change
+from app.api.common import existing, found, with_address
+from app.change_schemas import VerificationRequest
 from app.command.fixing import caveat, chosen, why_none
 from app.command.options import Options
 from app.http.problems import not_found
 from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.service import Service
+from app.store.kinds import VERIFICATION
 
 WAIT_S = 55
 
@@ -36,6 +39,17 @@ class ServiceDesk:
         answer = diagnosed(name, diagnosis)
         if diagnosis.verdict is None:
             answer.next = f"Still at work; the result will be at {diagnosis.url}"
+        return answer
+
+    async def verify(self, sent: VerificationRequest, context: Context) -> VerifiedChange:
+        """Accept, wait, and tell; what takes longer has an address."""
+        name = await self._service.accept_change(_http(context), sent)
+        await self._service.wait(name, WAIT_S)
+        result = await existing(self._service, name, VERIFICATION)
+        answer = verified_change(result, name)
+        if result.verdict is None:
+            url = with_address(_http(context), self._service, result).url
+            answer.next = f"Still at work; the result will be at {url}"
         return answer
 
     async def apply(self, name: str, n: int | None, unsafe: bool, context: Context) -> Applied:
@@ -73,6 +87,7 @@ async def answering(service: Service) -> AsyncIterator[ASGIApp]:
     desk = ServiceDesk(service)
     server = server_of(desk)
     add_diagnose(server, desk)
+    add_verify(server, desk)
     server.streamable_http_app(
         json_response=True,
         stateless_http=True,

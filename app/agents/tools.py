@@ -17,9 +17,10 @@ from app.schemas import DiagnosisRequest, Findings, SourceFile
 from app.version import package_version
 
 INSTRUCTIONS = """Finds why a PyTorch training script fails in autograd ("Trying to backward through
-the graph a second time", in-place changes, missing graphs) and returns a fix that has been run in
-a sandbox. Call diagnose, then apply (show shows a fix
-without writing it). Do not add retain_graph=True yourself: it hides the fault."""
+the graph a second time", in-place changes, missing graphs), and tells what a change does to the
+training. Call diagnose; write your own fix, or take ours (show shows it, apply writes it); then
+call verify. Call verify again after any change to a training loop: it runs both versions in a
+sandbox and compares every step. Do not add retain_graph=True yourself: it hides the fault."""
 
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)

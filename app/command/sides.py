@@ -42,11 +42,11 @@ class Comparison:
         before = f"{self.revision}:{self.before}" if self.revision else self.before
         old = _side(before, self.options, opened)
         if self.patch is not None:
-            return self._patched(old, text_of(self.patch))
+            return patched(old, text_of(self.patch), self.steps)
         new = _side(self.after or self.before, self.options, opened)
         return ChangeRequest(
-            before=_version(old),
-            after=_version(new),
+            before=version_of(old),
+            after=version_of(new),
             traceback=old.traceback,
             args=list(self.options.args),
             module=self.options.module,
@@ -54,22 +54,25 @@ class Comparison:
             steps=self.steps,
         )
 
-    def _patched(self, old: DiagnosisRequest, patch: str) -> ChangeRequest:
-        sent = VerificationRequest(
-            before=old.script,
-            files_before=old.files,
-            filename=old.filename,
-            patch=patch,
-            args=old.args,
-            module=old.module,
-            traceback=old.traceback,
-            time_limit_s=old.time_limit_s,
-            steps=self.steps,
-        )
-        return resolved(sent)
+
+def patched(old: DiagnosisRequest, patch: str, steps: int | None) -> ChangeRequest:
+    """Return a project, and what a patch makes of it. Raises `ProblemError`."""
+    sent = VerificationRequest(
+        before=old.script,
+        files_before=old.files,
+        filename=old.filename,
+        patch=patch,
+        args=old.args,
+        module=old.module,
+        traceback=old.traceback,
+        time_limit_s=old.time_limit_s,
+        steps=steps,
+    )
+    return resolved(sent)
 
 
-def _version(request: DiagnosisRequest) -> ProjectVersion:
+def version_of(request: DiagnosisRequest) -> ProjectVersion:
+    """Return what is sent for a diagnosis as a version of a project."""
     return ProjectVersion(filename=request.filename, script=request.script, files=request.files)
 
 
@@ -77,7 +80,7 @@ def _side(named: str, options: Options, opened: ExitStack) -> DiagnosisRequest:
     revision, colon, path = named.partition(":")
     if not colon or Path(named).exists():
         return target_of(Path(named), options).request
-    repository = Repository.of(Path.cwd())
+    repository = Repository.of(_start(Path(path)))
     folder = opened.enter_context(TemporaryDirectory(prefix="gradmend-"))
     tree = Path(folder).resolve()
     repository.extract(revision, tree)
@@ -87,9 +90,18 @@ def _side(named: str, options: Options, opened: ExitStack) -> DiagnosisRequest:
     return _in_tree(script, tree, repository, options)
 
 
+def _start(path: Path) -> Path:
+    """The directory that a script is started in: the working directory, where it holds it."""
+    here = Path.cwd()
+    outside = path.is_absolute() and not path.resolve().is_relative_to(here)
+    return path.resolve().parent if outside else here
+
+
 def _found(path: str, tree: Path, repository: Repository) -> Path | None:
     """A path seen from the working directory, as a command line gives it, or from the top, as git
-    spells it."""
+    spells it; or an absolute one."""
+    if Path(path).is_absolute() and Path(path).resolve().is_relative_to(repository.top):
+        path = str(Path(path).resolve().relative_to(repository.top))
     for place in (tree / repository.here / path, tree / path):
         inside = place.resolve().is_relative_to(tree)
         if inside and place.is_file():

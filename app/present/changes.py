@@ -92,15 +92,19 @@ def witness_lines(witness: Witness | None) -> Iterator[str]:
     named = f"`{witness.parameter}` " if witness.parameter else ""
     gap = f" (difference {witness.difference:.1e})" if witness.difference is not None else ""
     yield f"{moment(witness)}: {named}{witness.what}{gap}"
-    for side, line, file, code, loss in (
-        ("before", witness.line_before, witness.file_before, witness.code_before, "loss_before"),
-        ("after", witness.line_after, witness.file_after, witness.code_after, "loss_after"),
-    ):
+    yield from (f"{side}: {place}" for side, place in places(witness))
+
+
+def places(witness: Witness) -> Iterator[tuple[str, str]]:
+    """Yield the line of each version at which the training differs first, with its loss."""
+    for side in ("before", "after"):
+        line, file, code, loss = (
+            getattr(witness, f"{part}_{side}") for part in ("line", "file", "code", "loss")
+        )
         if line:
             place = f"{file}:{line}" if file else f"line {line}"
-            value = getattr(witness, loss)
-            quoted = f" `{code.strip()}`" if code.strip() else ""
-            yield f"{side}: {place}{quoted}" + (f", loss {value:.6g}" if value is not None else "")
+            quoted = f" `{code.strip()[:LONGEST_FIELD]}`" if code.strip() else ""
+            yield side, place + quoted + (f", loss {loss:.6g}" if loss is not None else "")
 
 
 def moment(witness: Witness) -> str:
