@@ -19,7 +19,7 @@ from app.change_schemas import ChangeFindings, ChangeRequest, VerificationReques
 from app.diagnose import Progress, diagnose, prepare_reader
 from app.http.clients import sender_of
 from app.http.metrics import Metrics
-from app.http.problems import ProblemError, not_found, refused
+from app.http.problems import EXPIRED, ProblemError, not_found, refused
 from app.jobs import Diagnose, Jobs, QueueFullError, Runner
 from app.jobs.embedded import EmbeddedJobs
 from app.jobs.known import digest_of, version
@@ -199,7 +199,7 @@ class Service(Core):
                 await self.store.request(sent.diagnosis) if plausible(sent.diagnosis) else None
             )
             if earlier is None:
-                raise not_found("diagnosis with this id")
+                raise not_found("diagnosis with this id", EXPIRED)
         try:
             change = await self.parser.call(resolved, sent, earlier, timeout=RESOLVING_S)
         except ReadingLimit as limit:

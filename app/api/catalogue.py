@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel
 
+from analyzers.explain.pattern import by_id
 from app.api.common import problems
 from app.http.problems import not_found
 from app.present.guide import Guide, guides
@@ -55,8 +56,8 @@ async def every_pattern() -> Patterns:
 
 @router.get("/{pattern}", operation_id="read_pattern", responses=problems(404))
 async def one_pattern(pattern: str) -> PatternEntry:
-    """One pattern of the catalogue."""
-    guide = guides().get(pattern)
+    """One pattern of the catalogue, by its id or its name."""
+    guide = guides().get(by_id().get(pattern, pattern))
     if guide is None:
-        raise not_found("pattern of this name; /v1/patterns lists them")
+        raise not_found("pattern of this id or name", "/v1/patterns lists them.")
     return entry(guide)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Path, Request
 
-from app.http.problems import MEDIA_TYPE, ProblemDetails, not_found
+from app.http.problems import EXPIRED, MEDIA_TYPE, not_found
 from app.schemas import Diagnosis
 from app.service import Service
 from app.store.kinds import DIAGNOSIS, Answer, Kind
@@ -28,7 +29,10 @@ RequestId = DiagnosisId
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route that may answer with these errors."""
     return {
-        status: {"model": ProblemDetails, "content": {MEDIA_TYPE: {"schema": PROBLEM_SCHEMA}}}
+        status: {
+            "description": HTTPStatus(status).phrase,
+            "content": {MEDIA_TYPE: {"schema": PROBLEM_SCHEMA}},
+        }
         for status in statuses
     }
 
@@ -42,7 +46,7 @@ async def existing(service: Service, request_id: str, kind: Kind[Any, Any, Answe
     """The answer to a request of this kind; a 404 problem when there is none."""
     answer = await service.answer(request_id, kind)
     if answer is None:
-        raise not_found(f"{kind.name} with this id")
+        raise not_found(f"{kind.name} with this id", EXPIRED)
     return answer
 
 

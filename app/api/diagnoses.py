@@ -76,7 +76,7 @@ RETRY_AFTER_S = "1"
 async def diagnose(
     http: Request,
     service: TheService,
-    wait: Annotated[float, WAIT] = 30,
+    wait: Annotated[float, WAIT] = 4,
     view: View = "full",
 ) -> Response:
     """Diagnose a script: 200 with the result, or 202 with what is known when `wait` is over."""

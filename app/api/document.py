@@ -10,8 +10,9 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from app.api.meanings import PARAMETERS, SCHEMAS, meaning
 from app.change_schemas import VerificationRequest
-from app.http.problems import MEDIA_TYPE
+from app.http.problems import MEDIA_TYPE, ProblemDetails
 from app.schemas import Cause, DiagnosisRequest, Patch, Status
 
 REF = "#/components/schemas/{model}"
@@ -41,7 +42,15 @@ class PatchEvent(Patch):
     """`event: patch`: a fix, as soon as its checks have ended."""
 
 
-EXTRA = (DiagnosisRequest, VerificationRequest, StatusEvent, ProgressEvent, CauseEvent, PatchEvent)
+EXTRA = (
+    ProblemDetails,
+    DiagnosisRequest,
+    VerificationRequest,
+    StatusEvent,
+    ProgressEvent,
+    CauseEvent,
+    PatchEvent,
+)
 
 
 def install(app: FastAPI) -> None:
@@ -53,6 +62,15 @@ def install(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = document  # type: ignore[method-assign]
+
+
+def _explain(name: str, schema: dict[str, Any]) -> None:
+    """Give a schema and its fields the meanings that their classes do not state."""
+    if name in SCHEMAS and not schema.get("description"):
+        schema["description"] = SCHEMAS[name]
+    for field, its in schema.get("properties", {}).items():
+        if told := its.get("description") or meaning(name, field):
+            its["description"] = told
 
 
 def _document(app: FastAPI) -> dict[str, Any]:
@@ -69,9 +87,13 @@ def _document(app: FastAPI) -> dict[str, Any]:
         schemas.setdefault(name, schema)
     for name in VALIDATION:
         schemas.pop(name, None)
+    for name, schema in schemas.items():
+        _explain(name, schema)
     problem = {MEDIA_TYPE: {"schema": {"$ref": REF.format(model="ProblemDetails")}}}
     for methods in document["paths"].values():
         for operation in methods.values():
+            for parameter in operation.get("parameters", ()):
+                parameter.setdefault("description", PARAMETERS.get(parameter["name"], ""))
             if "422" in operation["responses"]:
                 operation["responses"]["422"] = {
                     "description": "Unprocessable Content",

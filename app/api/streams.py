@@ -70,7 +70,8 @@ async def patch(
     for patch in diagnosis.patches:
         if patch.n == n:
             return Response(patch.diff, media_type="text/x-diff; charset=utf-8")
-    raise not_found(f"patch {n} in this diagnosis")
+    count = len(diagnosis.patches)
+    raise not_found(f"patch {n} in this diagnosis", f"It has {count}, from 1." * bool(count))
 
 
 @router.get(

@@ -70,11 +70,12 @@ def _rebuilt(
     return ProblemError(status, slug, detail, errors=errors)
 
 
-def not_found(what: str) -> ProblemError:
-    """A 404 that names what was asked for."""
-    return ProblemError(
-        404, "not-found", f"There is no {what}. It may have expired or been deleted."
-    )
+def not_found(what: str, hint: str = "") -> ProblemError:
+    """A 404 that names what was asked for; the `hint` says why, or what there is instead."""
+    return ProblemError(404, "not-found", f"There is no {what}. {hint}".rstrip())
+
+
+EXPIRED = "It may have expired or been deleted."
 
 
 PLAINER = {"string_unicode": "holds half a surrogate pair, which is no character"}

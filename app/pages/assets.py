@@ -44,6 +44,12 @@ def asset_url(name: str) -> str:
     return f"/static/{name}?v={found.digest}" if found else ""
 
 
+@router.get("/favicon.ico")
+def favicon() -> Response:
+    """Where browsers look for an icon without having read a page."""
+    return Response(status_code=308, headers={"Location": asset_url("icon.svg")})
+
+
 @router.get("/static/{name}")
 def asset(name: str, request: Request) -> Response:
     """A static file; for ever where the address names its digest, else for a minute."""

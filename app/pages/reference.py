@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from app.api.examples import CURL, PYTHON, example
 from app.pages.view import page
 
 router = APIRouter(include_in_schema=False)
@@ -48,10 +49,11 @@ class Schema:
 @router.get("/docs")
 def reference(request: Request) -> Response:
     """Every operation and every schema; /openapi.json has the same for machines."""
-    document = request.app.openapi()
+    document, base = request.app.openapi(), str(request.base_url).rstrip("/")
     return page(
         "reference.html",
-        base=str(request.base_url).rstrip("/"),
+        curl=example(CURL, base),
+        python=example(PYTHON, base),
         operations=list(operations(document)),
         schemas=list(schemas(document)),
     )

@@ -46,6 +46,12 @@ class Guide:
     shown_as: str
 
     @property
+    def remedy(self) -> str:
+        """What is done about it, in one sentence; empty where the page does not say."""
+        fix = next((part.text for part in self.sections if part.heading == "The fix"), "")
+        return re.split(r"(?<=[.:;])\s", " ".join(fix.split()), maxsplit=1)[0].rstrip(":;")
+
+    @property
     def text(self) -> str:
         """The sections as Markdown, each behind its heading."""
         headed = ((f"**{part.heading}.** " if part.heading else "", part) for part in self.sections)
