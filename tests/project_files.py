@@ -1,8 +1,4 @@
-"""The projects under `tests/projects`: several files, packages and data absent, one fault each.
-
-`project.toml` names the entry, the patterns that are right answers (none: it is healthy) and the
-error. What lies in `proof/` takes the place of what is absent: with it, a plain run raises.
-"""
+"""The projects of `tests/projects.md`: several files, packages and data absent, one fault each."""
 
 from __future__ import annotations
 
@@ -13,8 +9,9 @@ from typing import Any
 
 from app.schemas import DiagnosisRequest, SourceFile
 from sandbox.protocol import Job
+from tests.sheets import Section, sections
 
-ROOT = Path(__file__).parent / "projects"
+SHEET = Path(__file__).with_name("projects.md")
 
 
 @dataclass(frozen=True)
@@ -62,18 +59,18 @@ class ProjectCase:
         )
 
 
-def load_projects(root: Path = ROOT) -> list[ProjectCase]:
-    """Every project, sorted by name."""
-    return [_load(path) for path in sorted(root.iterdir()) if path.is_dir()]
+def load_projects(sheet: Path = SHEET) -> list[ProjectCase]:
+    """Return every project of the sheet, in its order."""
+    return [_load(section) for section in sections(sheet.read_text("utf-8"))]
 
 
-def _load(path: Path) -> ProjectCase:
-    label = tomllib.loads((path / "project.toml").read_text())
-    texts = {
-        file.relative_to(path).as_posix(): file.read_text()
-        for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name != "project.toml" and "__pycache__" not in file.parts
-    }
-    completing = {n.removeprefix("proof/"): t for n, t in texts.items() if n.startswith("proof/")}
-    files = {name: text for name, text in texts.items() if not name.startswith("proof/")}
-    return ProjectCase(path.name, files, completing, label)
+def _load(section: Section) -> ProjectCase:
+    label, *files = section.blocks
+    texts = {block.name: block.text for block in files}
+    absent = [name.removeprefix("proof/") for name in texts if name.startswith("proof/")]
+    return ProjectCase(
+        name=section.title,
+        files={name: text for name, text in texts.items() if not name.startswith("proof/")},
+        completing={name: texts[f"proof/{name}"] for name in absent},
+        label=tomllib.loads(label.text),
+    )

@@ -19,24 +19,26 @@ from analyzers.paste.quoted import with_quoted
 from analyzers.request.causes import Explained, classify
 from analyzers.request.examine import Examined, examine
 from analyzers.source.project import Project
+from tests.sheets import sections
 from tests.unit.test_reading_growth import calls
 
-FOLDER = Path(__file__).parent.parent / "pastes"
-EXPECTED: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "expected.toml").read_text())
+PASTES = {
+    section.title: section.blocks
+    for section in sections((Path(__file__).parents[1] / "pastes.md").read_text("utf-8"))
+}
+EXPECTED: dict[str, dict[str, Any]] = {
+    name: tomllib.loads(expected.text) for name, (expected, _) in PASTES.items()
+}
 
 
 def sent(name: str) -> str:
-    return (FOLDER / f"{name}.txt").read_text()
+    return PASTES[name][1].text
 
 
 def causes(examined: Examined) -> list[Explained]:
     project = Project(examined.files, examined.entry, recalled=examined.recalled)
     reading = examined.reading
     return classify(project, (*reading.suspected, *reading.evidence))
-
-
-def test_every_paste_has_its_expectation() -> None:
-    assert {path.stem for path in FOLDER.glob("*.txt")} == EXPECTED.keys()
 
 
 @pytest.mark.parametrize("box", ["script", "traceback"])

@@ -1,2 +1,0 @@
-def run(main):
-    main([])

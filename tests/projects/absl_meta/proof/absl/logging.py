@@ -1,2 +1,0 @@
-def info(*args):
-    pass

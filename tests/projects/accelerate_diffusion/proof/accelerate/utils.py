@@ -1,3 +1,0 @@
-import torch
-
-set_seed = torch.manual_seed

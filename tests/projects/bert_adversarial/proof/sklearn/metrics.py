@@ -1,1 +1,0 @@
-f1_score = None

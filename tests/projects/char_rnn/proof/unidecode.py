@@ -1,2 +1,0 @@
-def unidecode(text):
-    return text

@@ -1,6 +1,0 @@
-def get_next_parameter():
-    return {}
-
-
-def report_intermediate_result(value):
-    pass

@@ -1,3 +1,0 @@
-class StandardScaler:
-    def fit_transform(self, x):
-        return x

@@ -1,2 +1,0 @@
-def cli(kind):
-    return kind("x")

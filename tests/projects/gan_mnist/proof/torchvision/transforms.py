@@ -1,9 +1,0 @@
-def Compose(*x):
-    return None
-
-
-Resize = ToTensor = Compose
-
-
-def Normalize(a, b):
-    return None

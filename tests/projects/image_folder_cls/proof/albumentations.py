@@ -1,6 +1,0 @@
-def HorizontalFlip(p):
-    return p
-
-
-def Compose(steps):
-    return steps

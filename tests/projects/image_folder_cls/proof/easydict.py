@@ -1,1 +1,0 @@
-from types import SimpleNamespace as EasyDict

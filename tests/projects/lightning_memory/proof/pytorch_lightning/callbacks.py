@@ -1,2 +1,0 @@
-def ModelCheckpoint():
-    pass

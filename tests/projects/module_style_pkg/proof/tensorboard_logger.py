@@ -1,5 +1,0 @@
-def configure(*args):
-    pass
-
-
-log_value = configure

@@ -1,2 +1,0 @@
-def plot(*args):
-    pass
