@@ -65,8 +65,8 @@ def show(request: ChangeRequest, found: ChangeFindings, console: Console) -> Non
         f"{mark} {changes.WORDS[found.verdict]}[/]  {escape(request.after.filename)}: "
         f"{escape(found.summary)}"
     )
-    for line in changes.witness_lines(found.witness):
-        console.print(f"  {escape(line)}")
+    for side, place in changes.places(found.witness) if found.witness else ():
+        console.print(f"  {side}: {escape(place)}")
     for note in found.notes:
         console.print(f"  [dim]note:[/] {escape(note)}")
     if found.better is not None:

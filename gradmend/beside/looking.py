@@ -61,7 +61,7 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
 
 def _to_run_again(words: Words, seen: Seen) -> tuple[Again | None, str | None]:
     """What runs the command again, or why nothing does."""
-    if why_not := _why_no_rerun(words):
+    if why_not := why_no_rerun(words):
         return None, why_not
     first, shown = seen.process, None if seen.process.engine else seen.run
     try:
@@ -71,7 +71,7 @@ def _to_run_again(words: Words, seen: Seen) -> tuple[Again | None, str | None]:
     return again, None
 
 
-def _why_no_rerun(words: Words) -> str | None:
+def why_no_rerun(words: Words) -> str | None:
     """Why nothing is run again, if so."""
     if words.rerun is False:
         return "it was not to be run again"

@@ -30,6 +30,10 @@ def run(arguments: list[str]) -> int:
     if words.help:
         print(HELP, end="")
         return 0
+    if words.against is not None:
+        from gradmend.beside.against import compare  # with the whole comparison
+
+        return compare(words)
     return command.leave_as(_beside(words))
 
 

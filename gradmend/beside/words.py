@@ -22,6 +22,9 @@ options:
   --rerun       run again even where files that C code writes cannot be kept apart
   --steps N     backward calls that a repeated run makes (default: past the one that failed)
   --json        print the findings as the last line of standard output
+  --against REV compare the training with that of the sources in a git revision: neither run writes
+                a file of yours; ends with 0 same, 1 changed or broken, 2 not comparable. With
+                --steps N: optimizer steps to compare (default: 20)
   --share URL   send the trace and its sources to a Gradmend server, and print the address
 
 afterwards: gradmend apply [N], gradmend show N, gradmend explain PATTERN
@@ -42,6 +45,7 @@ class Words:
     steps: int | None = None
     json: bool = False
     share: str | None = None
+    against: str | None = None
     help: bool = False
 
 
@@ -62,8 +66,8 @@ def parse(words: list[str]) -> Words:
                 given["rerun"] = False
             case "--steps":
                 given["steps"] = _number(value or _next(word, rest))
-            case "--share":
-                given["share"] = value or _next(word, rest)
+            case "--share" | "--against":
+                given[word[2:]] = value or _next(word, rest)
             case _:
                 raise WordsError(f"{word} is no option of `gradmend run`; see gradmend run --help")
     if not rest:
@@ -79,5 +83,5 @@ def _next(word: str, rest: list[str]) -> str:
 
 def _number(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise WordsError(f"--steps wants a number of backward calls, not {text!r}")
+        raise WordsError(f"--steps wants a number, not {text!r}")
     return int(text)
