@@ -68,7 +68,8 @@ from analyzers.repair.reconnect.recording import recording, switched_off_at, whe
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.repair.reconnect.uncutting import without_cut
-from analyzers.source.project import Project, spelled
+from analyzers.source.flow import called_name
+from analyzers.source.project import Module, Project, spelled
 
 ID = "GM031"
 NAME = "starved-parameter"
@@ -76,6 +77,9 @@ FAMILY = "silent"
 SHOWN_AS = "starved"
 TITLE = "A trainable parameter never gets a gradient"
 TITLE_OF_OTHERS = "An optimizer holds other tensors than those that learn"
+TITLE_OF_UNHELD = "Parameters get gradients, and no optimizer holds them"
+UNHELD = "no optimizer holds them"  # as the tracer says
+ELSEWHERE = "backward calls of others give them gradients, and the one before their step does not"
 SEEN_AS = "unfed-parameters"
 _KEPT_OUT = re.compile(  # what is left out of an optimizer on purpose goes by such names
     r"fixed|frozen|random|target|teacher|critic|judge|percept|vgg|lpips|prior|proxy|(?<![a-z])(?:ema|old|ref)(?![a-z])",
@@ -100,7 +104,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     cuts = list(cuts_behind(fault, project)) if not replaced else []
     if fault.taken is not None and not cuts:
         carrier = Carrier(holder_of(fault.instead), fault.taken)
-        return matched(NAME, fault, fault.taken, carrier, TITLE_OF_OTHERS)
+        title = TITLE_OF_UNHELD if fault.detail == UNHELD else TITLE_OF_OTHERS
+        return matched(NAME, fault, fault.taken, carrier, title)
     if fault.doubtful:  # no call uses them: that their values are read tells
         cuts = [cut for cut in cuts if cut.own]
     if fault.doubtful and not cuts:
@@ -117,9 +122,23 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def _meant_to_stay(fault: SilentFault, project: Project) -> bool:
     """Whether what no optimizer has is called like what is kept out of one, or the script itself
-    asks for its gradient."""
+    asks for its gradient; or it was trained before, and is loaded."""
     asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
-    return any(_KEPT_OUT.search(name) or name in asked for name in fault.instead)
+    kept = any(_KEPT_OUT.search(name) or name in asked for name in fault.instead)
+    return kept or (fault.detail == UNHELD and any(map(_loads, project.each(ast.Call))))
+
+
+def _loads(found: tuple[Module, ast.Call]) -> bool:
+    """Whether a call gives a module weights that were trained before."""
+    _, call = found
+    name = called_name(call)
+    if name in ("from_pretrained", "load_state_dict", "load_from_checkpoint"):
+        return True
+    return any(
+        keyword.arg in ("pretrained", "weights")
+        and getattr(keyword.value, "value", True) not in (None, False)
+        for keyword in call.keywords
+    )
 
 
 def _missed(evidence: MissingGraph, project: Project) -> Match | None:
@@ -142,6 +161,12 @@ def explain(match: Match, project: Project) -> str:
         )
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
         fed = match.evidence.instead
+        if match.evidence.detail == UNHELD:
+            return (
+                f"Backward calls give gradients to {some(fed)}. The optimizer that is made at "
+                f"{line(match.location, project)} was not given these, nor was any other: no step "
+                "changes them. If that is meant, freeze them with `requires_grad_(False)`."
+            )
         if match.evidence.detail and not match.evidence.params:
             return (
                 f"Gradients come to {some(fed)}, and no optimizer holds them: no step changes "
@@ -160,11 +185,24 @@ def explain(match: Match, project: Project) -> str:
             f"Gradients come to {some(fed)}, which no optimizer holds: no step changes these."
         )
     told = f"No gradient reaches these parameters. {measured(match, project)}"
+    if isinstance(match.evidence, SilentFault) and match.evidence.detail == ELSEWHERE:
+        told = _without_own_backward(match, match.evidence, project)
     dropped = next((cut.unpassed for cut in _cuts(match)), None)
     if dropped is not None:
         told += f" What is made of them goes to `{dropped.function.name}` as `{dropped.name}`, "
         told += "which neither reads it nor hands it on."
     return told
+
+
+def _without_own_backward(match: Match, fault: SilentFault, project: Project) -> str:
+    """Gradients come to the parameters from a backward that is for others."""
+    visit = fault.visit
+    last = f" at {line(visit.at, project)}" if visit is not None else ""
+    return (
+        f"No step finds a gradient at {some(fault.params)}: the backward before it{last} does not "
+        "reach them. Another backward does, and what it leaves there is cleared before the step. "
+        f"The place to look at is {line(match.location, project)}."
+    )
 
 
 def _cuts(match: Match) -> list[Cut]:

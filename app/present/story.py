@@ -90,6 +90,12 @@ WORDS: dict[str, _Words] = {
         carried=("never clears its gradients", "never clears gradients"),
         reached=("uses the sum of all passes so far", "uses the sum of all passes"),
     ),
+    "cleared": _Words(
+        made=("computes the value", "computes it"),
+        freed=("is where it is lost", "lost here"),
+        carried=("finds no gradient at its step", "finds no gradient"),
+        reached=("gives gradients, which are cleared before the step", "gives gradients"),
+    ),
     "starved": _Words(
         made=("computes the value", "computes it"),
         freed=("is where it is lost", "lost here"),

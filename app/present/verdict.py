@@ -156,7 +156,7 @@ def _why_healthy(case: Case, seen: Observation) -> str:
             f"time limit of {case.time_limit_s:g} s, and they show no fault of the catalogue."
         )
     told = f"The script runs clean ({_seen(seen)}), and shows no fault of the catalogue."
-    return " ".join(filter(None, (told, _unused(seen))))
+    return " ".join(filter(None, (told, _unused(seen), _unheld(seen))))
 
 
 def _unused(seen: Observation) -> str:
@@ -168,6 +168,18 @@ def _unused(seen: Observation) -> str:
     return (
         f"No backward call reaches {some(names)}, which an optimizer holds, and nothing that ran "
         f"uses {'them' if len(names) > 1 else 'it'}: is that meant?"
+    )
+
+
+def _unheld(seen: Observation) -> str:
+    """Parameters that get gradients and that no optimizer holds: that may be meant."""
+    doubted = seen.run.doubted if seen.run is not None else []
+    names = [name for d in doubted if d.kind == "unfed-parameters" for name in d.instead]
+    if not names:
+        return ""
+    return (
+        f"Backward calls give gradients to {some(names)}, which no optimizer holds: if that is "
+        "meant, `requires_grad_(False)` saves the work."
     )
 
 

@@ -111,7 +111,8 @@ def _hungry(
     """The parameters that the original was seen to starve, and that the patch feeds zeros. Beside
     another of its module that is fed, one may have no influence on the loss."""
     fed = _fed_names(candidate) | _fed_names(moving)
-    told = _told(original, "unfed-parameters") - spared
+    told = _told(original, "unfed-parameters") | _told(original, "cleared-gradients")
+    told -= spared
     alive = {_module(name) for name in told & fed}
     return {
         p.id

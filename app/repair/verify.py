@@ -17,7 +17,12 @@ from app.schemas import Check, Effect, Gradients, Verified
 from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
 
-OF_GRADIENTS = ("overwritten-gradient", "uncleared-gradients", "unfed-parameters")
+OF_GRADIENTS = (
+    "overwritten-gradient",
+    "uncleared-gradients",
+    "unfed-parameters",
+    "cleared-gradients",
+)
 """Silent faults that are in the gradients, so that the references have them, too."""
 
 AT_BEST = (False, False, 0, False, False, False)

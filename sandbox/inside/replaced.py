@@ -10,6 +10,7 @@ from .deepening import GROWTH
 from .details import LISTED
 from .frames import Json
 from .parameters import Known
+from .starving import modules
 
 MOST = 64  # names that are told
 
@@ -63,11 +64,40 @@ def unlisted(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
     return {}
 
 
+def unheld(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
+    """Parameters of modules that get gradients while optimizers step others, and that no optimizer
+    holds. Only the source tells whether they are meant to stay as they are. A part of a module is
+    no finding: its other parameters are replaced in a call."""
+    last = max(stepped.values(), default=0)
+    fed = [one for one in _learning(known) if "." in one.name and not one.read]
+    fed = _of_whole_modules([one for one in fed if last - one.fed_from >= GROWTH])
+    held = [one for one in known if one.optimizer is not None and one.taken and one.receipts]
+    roots = {one.name.partition(".")[0] for one in fed}
+    held.sort(key=lambda one: one.name.partition(".")[0] not in roots)
+    found = told_of(held[:1], fed) if held else {}
+    return {**found, "params": []} if found else {}
+
+
+def _of_whole_modules(fed: Sequence[Known]) -> list[Known]:
+    """Those of them whose module has no parameters but these."""
+    by_tensor = {id(tensor): one.id for one in fed if (tensor := one.tensor()) is not None}
+    parts = set[int]()
+    for module in modules() if by_tensor else ():
+        own = [id(one) for one in module._parameters.values() if one is not None]
+        if not all(key in by_tensor for key in own):
+            parts |= {by_tensor[key] for key in own if key in by_tensor}
+    return [one for one in fed if one.id not in parts]
+
+
 def _learns_beside(held: Known, one: Known, stepped: Mapping[int, int]) -> bool:
-    """Whether the optimizer of one parameter was made before another came, and still steps it."""
+    """Whether the optimizer of one parameter was made before another came, and still steps it, or
+    would if it were not frozen by now."""
     assert held.optimizer is not None
+    tensor = held.tensor()
+    frozen = tensor is not None and not tensor.requires_grad
     steps = stepped.get(held.optimizer, 0) - one.fed_from
-    return one.born > held.optimizer and held.fed_until >= one.fed_from and steps >= GROWTH
+    learns = frozen or held.fed_until >= one.fed_from
+    return one.born > held.optimizer and learns and steps >= GROWTH
 
 
 def stands_for(

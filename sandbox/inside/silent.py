@@ -13,8 +13,9 @@ from .aliases import Aliases
 from .ascents import Ascents
 from .composed import Composed
 from .deepening import GROWTH, Deepening
-from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
+from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNHELD, UNTOUCHED, UNUSED
 from .emitter import Emitter
+from .empty_steps import EmptySteps
 from .engine import Call, Observer
 from .foreign import Foreign
 from .frames import Json
@@ -24,7 +25,7 @@ from .losses import LossLog
 from .parameters import Known, Parameters, values_of
 from .piled import Piled
 from .rebound import Rebound
-from .replaced import added, replaced, stands_for, unlisted
+from .replaced import added, replaced, stands_for, unheld, unlisted
 from .retained import Retained, old_names
 from .stamps import Clock, Stamps
 from .starving import Starving
@@ -53,6 +54,7 @@ class SilentWatch(Observer):
         self._retained = Retained()
         self._aliases = Aliases(parameters)
         self._starving = Starving(parameters)
+        self._empty_steps = EmptySteps()
         self._rebound = Rebound(parameters)
         self._uncleared = Uncleared()
         self._foreign = Foreign()
@@ -115,6 +117,7 @@ class SilentWatch(Observer):
             early = call.n <= self._until
             self.composed.after(call, early=early)
             if early:
+                self._empty_steps.walked(call)
                 self._foreign.after(call)
                 self._tell_uncleared(call)
                 self._tell_ascents(call)
@@ -133,8 +136,10 @@ class SilentWatch(Observer):
         closure leaves those of its calls on one another."""
         self._stepped[optimizer] = Clock.steps
         self._starving.stepped(optimizer, owned)
-        self._note_lost(owned)
         here = frames.user_frame(sys._getframe())
+        if Clock.visits <= self._until:
+            self._empty_steps.stepped(optimizer, owned, frames.user_place(sys._getframe()))
+        self._note_lost(owned)
         self._rebound.stepped(owned, here)
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
@@ -212,7 +217,10 @@ class SilentWatch(Observer):
         """Tell the parameters of a trained module that never received a gradient; and, where
         nothing plainer was, what there was doubt about."""
         self._doubt_aliases(ended=True)
-        if starved := self._starving.found():
+        missed = self._empty_steps.found(self._parameters.known)
+        if missed is not None and missed[0] == "cleared-gradients":
+            self._tell(missed[0], **missed[1])
+        elif starved := self._starving.found():
             names = [known.name for known in starved if known.name]
             at = next((known.withheld for known in starved if known.withheld), None)
             at = at or next((known.lost for known in starved if known.lost), None)
@@ -233,6 +241,8 @@ class SilentWatch(Observer):
             or self._rebound.found()
         ):
             self._tell("unfed-parameters", figures=[float(len(told["instead"]))], **told)
+        elif missed is not None:
+            self._tell(missed[0], **missed[1])
         if not self._told and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
         if not self._told:
@@ -244,6 +254,9 @@ class SilentWatch(Observer):
             self._tell("unfed-parameters", doubtful=at is None, **told)
         if not self._told:
             self._tell_unmoved()
+        if not self._told and (told := unheld(self._parameters.known, self._stepped)):
+            figures = [float(len(told["instead"]))]
+            self._tell("unfed-parameters", figures=figures, detail=UNHELD, doubtful=True, **told)
         for kind, told in list(self.composed.found())[:LINES] if not self._told else ():
             self._emit(kind, doubtful=True, **told)  # one a line: reading takes what is a fault
 
@@ -253,7 +266,8 @@ class SilentWatch(Observer):
             return
         for known in owned:
             tensor = known.tensor()
-            if tensor is not None and not known.receipts and known.lost is None:
+            missed = not known.receipts or self._empty_steps.misses(known)
+            if tensor is not None and missed and known.lost is None:
                 ended = self._log.of_leaf(tensor)
                 known.lost = ended.at if ended is not None else None
 

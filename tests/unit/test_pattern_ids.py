@@ -38,6 +38,7 @@ GIVEN = {
     "GM029": "missing-zero-grad",
     "GM030": "retain-graph-leak",
     "GM031": "starved-parameter",
+    "GM050": "cleared-before-step",
 }
 """Every id that was ever given. Append; never change or remove a row: where a pattern is gone, its
 id is not given again."""

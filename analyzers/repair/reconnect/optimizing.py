@@ -28,6 +28,7 @@ from analyzers.source.recording import recorded
 from analyzers.source.runs import behind
 from analyzers.source.trees import walk
 
+_MANY = 6  # parts of models: more than a person would list
 _ENTRY = re.compile(r"(.+)\[('[^']*'|\"[^\"]*\"|\d+)\]")
 
 
@@ -41,6 +42,32 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     yield from _made_behind(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _added(where, project, fault)
+    yield from _given_too(where, call, fault)
+
+
+def _given_too(where: Spot, call: ast.Call, fault: SilentFault) -> Iterator[Proposal]:
+    """The same optimizer, given what no optimizer holds as well."""
+    if fault.params:
+        return
+    asked, given = call.args[0], where.editor.text_of(call.args[0])
+    root, more = _root(fault.instead), list[str]()
+    apart = re.search(rf"(?<![\w.]){re.escape(root)}(?!\w)", given) is None
+    for name in [root] if apart else [name.rpartition(".")[0] for name in fault.instead]:
+        path = re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", name)
+        more.append(path)
+    more = [f"{path}.parameters()" for path in dict.fromkeys(more) if path]
+    if not 0 < len(more) <= _MANY:
+        return
+    groups = isinstance(asked, ast.List) and all(isinstance(e, ast.Dict) for e in asked.elts)
+    quote = quote_of(where.module)
+    parts = [f"{{{quote}params{quote}: {one}}}" if groups else f"*{one}" for one in more]
+    if isinstance(asked, ast.List) and asked.elts:
+        end = where.editor.span(asked.elts[-1])[1]
+        edit = Edit(where.module.path, end, end, f", {', '.join(parts)}")
+    else:
+        edit = where.editor.replace(asked, f"[*{given}, {', '.join(parts)}]")
+    title = f"Give the optimizer {said(more)}, too"
+    yield Proposal("optimizer-of-more", title, (edit,), "", 2)
 
 
 def _making(where: Spot) -> ast.Call | None:

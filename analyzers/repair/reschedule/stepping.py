@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import indentation, joined, lines_with
 from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.makers import computed, is_data, makers, told
@@ -63,6 +64,18 @@ def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
         if kept := _for_their_own(editor, block, block.index(moved[0]), end):
             edits = [*move_behind(editor, _steps_in(block[first:end]), block[end]), *kept]
             yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank + 1)
+
+
+def step_behind_backward(where: Spot) -> Iterator[Proposal]:
+    """The step at a place, and those next to it, after the first backward below it in its block;
+    nothing where a backward precedes it there."""
+    block = where.block
+    at = block.index(where.statement)
+    walks = [number for number, s in enumerate(block) if calls_named(s, "backward")]
+    if walks and at < walks[0]:
+        moved = _steps_in(block[: walks[0]])
+        edits = move_behind(where.editor, moved, block[walks[0]])
+        yield Proposal("step-after-backward", "Step after the backward", joined(edits), "", 0)
 
 
 def rescheduled(

@@ -1,0 +1,90 @@
+"""Gradients are cleared between the backward that computes them and the step.
+
+What happens: the script runs, and the weights stay as they are. `optimizer.zero_grad()` comes after
+`loss.backward()`, or `optimizer.step()` comes before it: the step finds None at every parameter and
+leaves it alone. An optimizer with momentum or weight decay that finds zeros instead still moves its
+weights, in no useful direction.
+
+Why: a gradient exists from the backward that computes it until it is cleared. An optimizer skips a
+parameter whose `.grad` is None, and raises nothing.
+
+The fix: clear, then backward, then step, in this order. Where gradients of several backward calls
+are to be added up, clear once, before the first of them.
+
+When this fix is wrong: when the gradients were kept somewhere else and are put back before the
+step. Then put them back before that.
+
+Broken::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(4):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        loss.backward()
+        optimizer.zero_grad()
+        optimizer.step()
+
+Mended::
+
+    import torch
+
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(4):
+        loss = model(torch.randn(8, 3)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.listed import some
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.reuse.telling import line
+from analyzers.explain.silent import matched, silent
+from analyzers.explain.spots import spot
+from analyzers.repair.reschedule.clearing import clear_before_walk, optimizer_stepped
+from analyzers.repair.reschedule.stepping import step_behind_backward
+from analyzers.source.project import Project
+
+ID = "GM050"
+NAME = "cleared-before-step"
+FAMILY = "silent"
+SHOWN_AS = "cleared"
+TITLE = "Gradients are cleared before the step uses them"
+SEEN_AS = "cleared-gradients"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """No step of an optimizer has found the gradients that backward calls gave."""
+    fault = silent(evidence, SEEN_AS)
+    where = spot(project, fault.at) if fault is not None else None
+    if fault is None or where is None:
+        return None
+    name = optimizer_stepped(where)
+    return matched(NAME, fault, fault.at, Carrier(name, where.place) if name else None)
+
+
+def explain(match: Match, project: Project) -> str:
+    """Which parameters, given a gradient where, and cleared before which step."""
+    fault = evidence_in(match, SilentFault)
+    given = f" at {line(fault.visit.at, project)}" if fault.visit is not None else ""
+    return (
+        f"The backward{given} gives gradients to {some(fault.params) or 'the parameters'}. They "
+        f"are cleared before the step at {line(match.location, project)}, which finds none there "
+        "in any iteration: it changes nothing."
+    )
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """The gradients cleared ahead of the backward; the step after it."""
+    where = spot(project, match.location)
+    if where is not None:
+        moved = list(step_behind_backward(where))
+        yield from moved or clear_before_walk(where, again=True)
