@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.receivers import steps_optimizer
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import unsliced, writes_in_place
@@ -101,13 +102,11 @@ def reads_gradient(node: ast.AST) -> bool:
 
 
 def steps(node: ast.AST) -> list[ast.Call]:
-    """Calls that look like an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
+    """Calls that may be an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
     return [
         call
         for call in calls_named(node, "step")
-        if isinstance(call.func, ast.Attribute)
-        and "sched" not in spelled(call.func).lower()
-        and len(call.args) <= 1
+        if isinstance(call.func, ast.Attribute) and steps_optimizer(call)
     ]
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Literal
 
 from analyzers.source.project import FUNCTIONS, Module, spelled
+from analyzers.source.receivers import takes_loss
 from analyzers.source.targets import assigned, assigned_pairs, target_names
 from analyzers.source.trees import children, remembered, walk
 
@@ -197,9 +198,11 @@ WALKS = ("backward", "grad", "manual_backward")
 
 
 def walked(call: ast.Call) -> ast.expr | None:
-    """The tensor that a backward call walks: its receiver, or its first argument."""
+    """The tensor that a backward call begins at: its receiver, or its first argument."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         receiver = call.func.value
+        if takes_loss(call):
+            return call.args[0]
         if spelled(receiver) not in ("torch.autograd", "autograd"):
             return receiver
     for keyword in call.keywords:

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TypeVar, cast
 
 from analyzers.source.cells import Cell, cells_in
+from analyzers.source.receivers import mark_receivers
 from analyzers.source.temporaries import join_handed_on
 from analyzers.source.trees import children, walk
 
@@ -32,6 +33,7 @@ class Module:
         self.text = text
         self.tree = ast.parse(text)
         self.handed_on = join_handed_on(self.tree, imported)
+        mark_receivers(self.tree)
         self.lines = text.splitlines()
 
     @cached_property

@@ -1,0 +1,152 @@
+"""Finds what may have made the object that an expression denotes.
+
+Followed are names to their bindings, attributes of the file's own objects, items of containers,
+results of the file's own functions, and parameters to what calls give for them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.source.names import PARAMETER, Binding, Names
+
+DEPTH = 8  # bindings that are followed one after another
+BUDGET = 500  # bindings that are followed for one question
+_COPIES = ("copy.deepcopy", "copy.copy")
+
+Made = tuple[str, ast.expr]  # the qualified name of what was called, and the call
+
+
+class Makers:
+    """What makes the objects of one file."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._left = BUDGET
+
+    def of(self, node: ast.expr, depth: int = DEPTH) -> Iterator[Made]:
+        """What may have made the object that an expression denotes: the qualified name of what was
+        called, with the call; for anything else an empty name and the expression."""
+        self._left = BUDGET if depth == DEPTH else self._left - 1
+        if depth <= 0 or self._left <= 0:
+            return
+        match node:
+            case ast.Name():
+                yield from self._made_by_name(node, depth)
+            case ast.Attribute(value=value, attr=attr):
+                held = self._held_as(value, attr, depth)
+                for binding in held:
+                    yield from self._made_by(binding, depth)
+                if not held:
+                    yield "", node
+            case ast.IfExp(body=one, orelse=other):
+                yield from self.of(one, depth - 1)
+                yield from self.of(other, depth - 1)
+            case ast.Subscript(value=value):
+                yield from self._items(value, -1, depth)
+            case ast.Call(func=func, args=[first, *_]) if self._names.qualified(func) in _COPIES:
+                yield from self.of(first, depth - 1)
+            case ast.Call(func=func):
+                path = self._names.qualified(func)
+                yield from self._returned(path, func, depth) or [(path, node)]
+            case _:
+                yield "", node
+
+    def _made_by_name(self, node: ast.Name, depth: int) -> Iterator[Made]:
+        scope, found = self._names.bindings(node) or (None, [])
+        for binding in found:
+            if binding.path == PARAMETER:
+                yield from self._given(scope, node, depth)
+            else:
+                yield from self._made_by(binding, depth)
+        if not found:
+            yield "", node
+
+    def _made_by(self, binding: Binding, depth: int) -> Iterator[Made]:
+        if binding.value is not None and binding.item is None:
+            yield from self.of(binding.value, depth - 1)
+        elif binding.value is not None and binding.item is not None:
+            yield from self._items(binding.value, binding.item, depth)
+
+    def _held_as(self, owner: ast.expr, attr: str, depth: int) -> list[Binding]:
+        """What an attribute of an object of the file's own classes is given in its methods."""
+        if isinstance(owner, ast.Name) and owner.id == "self":
+            own = self._names.class_around(self._names.around.get(owner))
+            classes = [own] if own is not None else []
+        else:
+            paths = [path for path, _ in self.of(owner, depth - 1) if path.startswith(".")]
+            classes = [own for path in paths if (own := self._names.own_class(path)) is not None]
+        bases = [
+            self._names.own_class(p)
+            for own in classes
+            for p in self._names.bases(own)
+            if p[:1] == "."
+        ]
+        every = [*classes, *(base for base in bases if base is not None)]
+        return [b for own in every for b in self._names.attributes[own].get(attr, [])]
+
+    def _items(self, value: ast.expr, place: int, depth: int) -> Iterator[Made]:
+        """What may have made an item of a sequence or a dictionary."""
+        for path, made in self.of(value, depth - 1) if depth else ():
+            match made:
+                case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Dict(values=items):
+                    for item in items[place : place + 1] if place >= 0 else items:
+                        yield from self.of(item, depth - 1)
+                case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) | ast.DictComp(value=item):
+                    yield from self.of(item, depth - 1)
+                case ast.Call(args=given) if path.endswith(".prepare") or not path:
+                    chosen = given[place : place + 1] if place >= 0 else given
+                    for item in chosen:
+                        yield from self.of(item, depth - 1)
+                    if not chosen:
+                        yield path, made
+                case _:
+                    yield path, made
+
+    def _returned(self, path: str, func: ast.expr, depth: int) -> list[Made]:
+        """What a function of the file's own gives back, or its one method of a name."""
+        found = list[Made]()
+        name = path[1:] if path.startswith(".") else ""
+        if not path and isinstance(func, ast.Attribute):
+            name = func.attr
+        definitions = self._names.definitions(name)
+        for definition in definitions if len(definitions) == 1 and depth > 1 else ():
+            if not isinstance(definition, ast.ClassDef):
+                for value in self._names.returned.get(definition, ()):
+                    found += self.of(value, depth - 1)
+        return found
+
+    def _given(self, scope: ast.AST | None, parameter: ast.Name, depth: int) -> Iterator[Made]:
+        """What calls of a function of the file's own give for a parameter; its annotation."""
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield "", parameter
+            return
+        arguments = [*scope.args.posonlyargs, *scope.args.args]
+        names = [argument.arg for argument in arguments]
+        owner = self._names.around.get(scope)
+        within = isinstance(owner, ast.ClassDef)
+        called = scope.name
+        if isinstance(owner, ast.ClassDef) and called == "__init__":
+            called = owner.name
+        found = False
+        for call in self._names.calls.get(called, ()):
+            for given in _given_for(call, names[within:], parameter.id):
+                found = True
+                yield from self.of(given, depth - 1)
+        for argument in (*arguments, *scope.args.kwonlyargs):
+            if argument.arg == parameter.id and argument.annotation is not None:
+                if path := self._names.qualified(argument.annotation):
+                    found = True
+                    yield path, argument.annotation
+        if not found:
+            yield "", parameter
+
+
+def _given_for(call: ast.Call, names: list[str], name: str) -> Iterator[ast.expr]:
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            yield keyword.value
+    place = names.index(name) if name in names else len(call.args)
+    if place < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args):
+        yield call.args[place]

@@ -1,0 +1,200 @@
+"""What `step` and `backward` are called on: an optimizer, a tensor, or something else by that name.
+
+Decided once for each file, where the names are known, and kept with the call as a plain mark.
+Where nothing is known of a receiver its call counts by its form, as it does in a fragment.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from analyzers.source.makers import Makers
+from analyzers.source.names import Names
+from analyzers.source.ops import FACTORIES
+from analyzers.source.trees import walk
+
+_STEPS, _TAKES = "steps_optimizer", "takes_loss"
+_OPTIMIZER = re.compile(r"(?i)optim|deepspeed\.initialize|GradScaler")
+_SCHEDULER = re.compile(r"(?i)lr_scheduler|schedule")
+_ENGINES = re.compile(  # of libraries: `engine.backward(loss)`
+    r"accelerate\.Accelerator|(?:lightning|lightning_fabric|lightning\.fabric)\.Fabric"
+    r"|deepspeed\.initialize|torch\.autograd$|torch\.distributed\.autograd"
+)
+
+
+def mark_receivers(tree: ast.Module) -> None:
+    """Mark the calls of `step` and `backward` in a file by what they are called on."""
+    calls = [
+        (node, node.func)
+        for node in walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    calls = [(call, func) for call, func in calls if func.attr in ("step", "backward")]
+    if not calls:
+        return
+    names, used = Names(tree), _used(tree)
+    makers = Makers(names)
+    for call, func in calls:
+        if func.attr == "step":
+            vars(call)[_STEPS] = _steps_optimizer(call, func, makers, names, used)
+        else:
+            vars(call)[_TAKES] = _takes_loss(call, func, makers, names)
+
+
+def steps_optimizer(call: ast.Call) -> bool:
+    """Whether a call of `step` may be an optimizer's: `opt.step()`, `scaler.step(opt)`."""
+    known: bool | None = vars(call).get(_STEPS)
+    return len(call.args) <= 1 if known is None else known
+
+
+def takes_loss(call: ast.Call) -> bool:
+    """Whether a call of `backward` is given the loss: `accelerator.backward(loss)`."""
+    return bool(vars(call).get(_TAKES))
+
+
+def _used(tree: ast.Module) -> set[ast.expr]:
+    """Calls whose result is taken apart: an optimizer's step gives a loss, or None."""
+    found = set[ast.expr]()
+    for node in walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Tuple() | ast.List()], value=value):
+                found.add(value)
+            case ast.Subscript(value=value):
+                found.add(value)
+    return found
+
+
+def _steps_optimizer(
+    call: ast.Call, func: ast.Attribute, makers: Makers, names: Names, used: set[ast.expr]
+) -> bool:
+    if len(call.args) > 1 or call in used:
+        return False
+    kinds = {_kind(path, made, names) for path, made in makers.of(func.value)}
+    kinds.discard(None)
+    if kinds:
+        return "optimizer" in kinds
+    return "sched" not in ast.unparse(func.value).lower()  # nothing is known but how it is called
+
+
+def _kind(path: str, made: ast.expr, names: Names) -> str | None:
+    """Whether what was made so is an optimizer, or something else that steps; None: not known."""
+    if path.startswith("."):
+        owner = names.own_class(path)
+        if owner is None:
+            return None
+        bases = [base for base in names.bases(owner) if not base.startswith(".")]
+        if any(_SCHEDULER.search(base) for base in bases):
+            return "other"
+        method = names.method(owner, "step")
+        if method is not None and not _is_given_parameters(made):
+            return "optimizer" if _updates(method) else "other"
+        known = _is_given_parameters(made) or any(_OPTIMIZER.search(base) for base in bases)
+        return "optimizer" if known else None
+    if _SCHEDULER.search(path):
+        return "other"
+    if _OPTIMIZER.search(path):
+        return "optimizer"
+    return "optimizer" if path and _is_given_parameters(made) else None
+
+
+def _is_given_parameters(made: ast.expr) -> bool:
+    """Whether a call is given what a model's `parameters()` gives."""
+    if not isinstance(made, ast.Call):
+        return False
+    given = [*made.args, *(keyword.value for keyword in made.keywords)]
+    within = (node for argument in given for node in walk(argument))
+    return any(isinstance(n, ast.Attribute) and n.attr == "parameters" for n in within)
+
+
+def _updates(method: ast.FunctionDef) -> bool:
+    """Whether a `step` of the script's own moves weights, and does not compute their gradients:
+    a whole iteration by that name (`trainer.step()`) has its own steps within."""
+    if any(_calls(node, "backward") for node in walk(method)):
+        return False
+    return any(map(_moves, walk(method)))
+
+
+def _moves(node: ast.AST) -> bool:
+    """Whether a node of a `step` writes to weights, or reads their gradients."""
+    match node:
+        case ast.Attribute(attr="grad"):
+            return True
+        case ast.AugAssign(target=target, op=ast.Sub() | ast.Add()):
+            return _root(target) != "self" and bool(_names(node.value))
+        case ast.Call(func=ast.Attribute(attr="step", value=value)):
+            return not (isinstance(value, ast.Call) and _root(value.func) == "super")
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr.endswith("_") and not attr.startswith("_")
+    return False
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _calls(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr == name
+    return False
+
+
+def _takes_loss(call: ast.Call, func: ast.Attribute, makers: Makers, names: Names) -> bool:
+    if len(call.args) != 1:
+        return False
+    if _ENGINES.search(names.qualified(func.value)):
+        return True
+    made = list(makers.of(func.value))
+    if any(_ENGINES.search(path) for path, _ in made):
+        return True
+    own = [o for path, _ in made if path.startswith(".") and (o := names.own_class(path))]
+    methods = [m for owner in own if (m := names.method(owner, "backward")) is not None]
+    if any(map(_hands_on, methods)):
+        return True
+    if names.defines("backward"):  # an engine of the script's own: of gradients, or of losses
+        return False
+    given = list(makers.of(call.args[0]))
+    return all(map(_is_unknown, made)) and any(_is_computed(one) for one in given)
+
+
+def _hands_on(method: ast.FunctionDef) -> bool:
+    """Whether a `backward` of the script's own goes backward from what it is given."""
+    given = {argument.arg for argument in method.args.args[1:]}
+    for node in walk(method):
+        if isinstance(node, ast.For) and given & _names(node.iter):
+            given |= _names(node.target)
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "backward"
+        and not node.args
+        and bool(given & _names(node.func.value))
+        for node in walk(method)
+    )
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {inner.id for inner in walk(node) if isinstance(inner, ast.Name)}
+
+
+def _is_unknown(made: tuple[str, ast.expr]) -> bool:
+    """Whether nothing in the file computes it: it is given from outside, or held by an object."""
+    return made[0] == "" and isinstance(made[1], ast.Name | ast.Attribute)
+
+
+def _is_computed(made: tuple[str, ast.expr]) -> bool:
+    """Whether it comes from a calculation, and from none that fills a tensor: a gradient to begin
+    with is most often ones."""
+    path, value = made
+    filled = path.rpartition(".")[2] in FACTORIES or _is_filled(value)
+    return not (_is_unknown(made) or filled or isinstance(value, ast.Constant))
+
+
+def _is_filled(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr in FACTORIES or attr.startswith("new_")
+    return False
