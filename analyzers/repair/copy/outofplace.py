@@ -12,8 +12,10 @@ from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.rewrite import unused_name, without_keyword, without_true
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, names_read
-from analyzers.source.project import Module, is_path
+from analyzers.source.flow import bindings, called_name, first_use, names_read
+from analyzers.source.project import Module, is_path, spelled
+from analyzers.source.runs import ahead_of, behind
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
 _SYMBOLS: dict[type[ast.operator], str] = {
@@ -189,14 +191,46 @@ def cloned_first(where: Spot, names: set[str], rank: int) -> Iterator[Proposal]:
 
 
 def given_new(written: Iterable[tuple[Spot, Set[str]]], how: str, rank: int) -> Iterator[Proposal]:
-    """Each of these statements without its writes to those names; `how` ends the title."""
-    edits: list[Edit] = []
-    names: list[str] = []
+    """Each of these statements without its writes to those names; `how` ends the title. Other names
+    of a tensor that was written to follow it, as they do now; or they keep the old value."""
+    edits, following = list[Edit](), list[Edit]()
+    names, others = list[str](), list[str]()
     for where, wanted in written:
         made = out_of_place(where.module, where.statement, wanted.__contains__)
         edits += made
-        names += [w.name for w in writes(where.statement) if made and w.name in wanted]
-    if edits:
-        late = 2 if sum(edit.text.count(".clone()") for edit in edits) > 1 else 0
-        title = f"Give {said(names)} a new tensor instead of writing {how}"
-        yield Proposal("out-of-place", title, joined(edits), "", rank + late)
+        for write in writes(where.statement) if made else ():
+            if write.name in wanted:
+                names.append(write.name)
+                alike = list(other_names(where, write.name))
+                lines = [f"{other} = {write.name}" for other in alike]
+                following += [where.editor.insert_after(where.statement, *lines)] if lines else []
+                others += alike
+    if not edits:
+        return
+    late = 2 if sum(edit.text.count(".clone()") for edit in edits) > 1 else 0
+    title = f"Give {said(names)} a new tensor instead of writing {how}"
+    if others:
+        told = f"{title}; {said(others)} {'follow' if len(others) > 1 else 'follows'} it"
+        yield Proposal("out-of-place", told, joined([*edits, *following]), "", rank + late)
+        title, late = (
+            f"{title}; {said(others)} keep{'s' * (len(others) == 1)} the old value",
+            late + 1,
+        )
+    yield Proposal("out-of-place", title, joined(edits), "", rank + late)
+
+
+def other_names(where: Spot, name: str) -> Iterator[str]:
+    """Names that denote the tensor of another one where a statement writes to it, and that are
+    read after that: `r` of `r = h; h += x; f(r)`."""
+    alike = set[str]()
+    for statement in ahead_of(where.module, where.statement):
+        given = [(spelled(target), spelled(value)) for target, value in assigned_pairs(statement)]
+        for one, other in given or [(bound, "") for bound in bindings(statement)]:
+            if one == name:
+                alike = {other} if is_path(other) else set()
+            elif other == name or other in alike:
+                alike.add(one)
+            else:
+                alike.discard(one)
+    following = behind(where.module, where.statement)
+    yield from (other for other in sorted(alike) if first_use(following, other) == "read")

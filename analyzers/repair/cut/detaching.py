@@ -154,6 +154,7 @@ def starts_as_none(scope: ast.AST, name: str) -> bool:
 def values_given(scope: ast.AST, name: str) -> Iterator[ast.expr]:
     """What the plain assignments in a scope, and in those within it, give a name or a path."""
     for node in walk(scope):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from [node.value] if name in map(spelled, targets) else []
+        pairs = assigned_pairs(node)
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            pairs = [(node.target, node.value)]
+        yield from (value for target, value in pairs if spelled(target) == name)
