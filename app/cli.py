@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from app.command.options import INTERNAL, USAGE, BadInput, Form, Options, Run
+from app.command.pull_request import add_pull_request
 from app.command.verify import add_verify
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ _beside("explain", "Explain a kind of fault: gradmend explain recurrent-state.")
 
 
 add_verify(cli, lambda main: _run(main))
+add_pull_request(cli, lambda main: _run(main))
 
 
 @cli.command()

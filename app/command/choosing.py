@@ -27,8 +27,8 @@ def scripts_of(paths: tuple[Path, ...], exclude: tuple[str, ...] = ()) -> list[P
 
 
 def _training(folder: Path, exclude: tuple[str, ...]) -> list[Path]:
-    sources = [path for path in _sources(folder) if not _excluded(path, folder, exclude)]
-    training = [path for path in sources if _trains(path)]
+    sources = [path for path in sources_in(folder) if not _excluded(path, folder, exclude)]
+    training = [path for path in sources if trains(path)]
     if not training:
         if not sources:
             raise BadInput(f"{folder}: there is no Python file in it.")
@@ -46,7 +46,7 @@ def _excluded(path: Path, folder: Path, exclude: tuple[str, ...]) -> bool:
     return any(fnmatch(name, pattern.rstrip("/")) for name in names for pattern in exclude)
 
 
-def _sources(folder: Path) -> Iterator[Path]:
+def sources_in(folder: Path) -> Iterator[Path]:
     """Python files and notebooks, without hidden folders, environments and what was installed."""
     for place, folders, files in os.walk(folder):
         if "pyvenv.cfg" in files:
@@ -56,7 +56,8 @@ def _sources(folder: Path) -> Iterator[Path]:
         yield from (Path(place, name) for name in sorted(files) if name.endswith(SOURCES))
 
 
-def _trains(path: Path) -> bool:
+def trains(path: Path) -> bool:
+    """Return whether a file runs backward."""
     try:
         return _TRAINS.search(path.read_bytes()) is not None
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import subprocess
 import tarfile
@@ -41,10 +42,22 @@ class Repository:
             archive.extractall(folder, filter="data")
 
     def changed(self, base: str, head: str) -> list[str]:
-        """Return the paths that differ between two revisions' trees and exist in both."""
+        """Return the paths that differ between two revisions' trees."""
         commits = (self.commit(base), self.commit(head))
-        told = _git(self.top, "diff", "--name-only", "--diff-filter=M", "-z", *commits)
+        told = _git(self.top, "diff", "--name-only", "--no-renames", "-z", *commits)
         return [name for name in told.decode().split("\0") if name]
+
+    def fetched(self, commit: str) -> str:
+        """Return a commit's hash, fetched where the checkout is too shallow to have it."""
+        with contextlib.suppress(BadInput):
+            return self.commit(commit)
+        with contextlib.suppress(BadInput):
+            _git(self.top, "fetch", "-q", "--depth=1", "origin", "--", commit)
+            return self.commit(commit)
+        raise BadInput(
+            f"The commit {commit[:12]} is not in this checkout: give actions/checkout "
+            "`fetch-depth: 0`."
+        )
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the revision at which two histories parted; the first one where they never met."""

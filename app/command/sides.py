@@ -18,6 +18,10 @@ from app.request.changes import resolved
 from app.schemas import DiagnosisRequest, SourceFile
 
 
+class NoSuchFile(BadInput):
+    """The revision has no file of this name."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What the command line asks for. `before` and `after` are files, or `REV:path`; with
@@ -86,7 +90,7 @@ def _side(named: str, options: Options, opened: ExitStack) -> DiagnosisRequest:
     repository.extract(revision, tree)
     script = _found(path, tree, repository)
     if script is None:
-        raise BadInput(f"{path}: there is no such file in {revision}.")
+        raise NoSuchFile(f"{path}: there is no such file in {revision}.")
     return _in_tree(script, tree, repository, options)
 
 

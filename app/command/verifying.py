@@ -25,18 +25,21 @@ async def verify_here(comparison: Comparison, allowed: tuple[str, ...]) -> int:
     """Compare two versions, print the verdict, and return the exit code. Raises `BadInput`."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
     request = comparison.request()
-    found = await found_here(request, comparison.options)
+    (found,) = await found_here([request], comparison.options)
     printed(comparison.options.form, request, found)
     return exit_code(found, allowed)
 
 
-async def found_here(request: ChangeRequest, options: Options) -> ChangeFindings:
-    """Return what a change does, found out in a sandbox of this process."""
+async def found_here(requests: list[ChangeRequest], options: Options) -> list[ChangeFindings]:
+    """Return what each change does, found out in a sandbox of this process."""
     if find_spec("torch") is None:
-        return ChangeFindings(verdict="not_comparable", summary=NO_TORCH)
+        return [ChangeFindings(verdict="not_comparable", summary=NO_TORCH) for _ in requests]
     async with tools(options) as (sandbox, reader):
         with progress_on(Console(stderr=True, highlight=False)) as progress:
-            return await verify_change(request, sandbox=sandbox, reader=reader, progress=progress)
+            return [
+                await verify_change(one, sandbox=sandbox, reader=reader, progress=progress)
+                for one in requests
+            ]
 
 
 def exit_code(found: ChangeFindings, allowed: tuple[str, ...] = ()) -> int:
