@@ -12,6 +12,7 @@ from typing import Literal
 from analyzers.certainty import Basis
 
 How = Literal["predicted", "observed", "confirmed"]
+Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
 Engine = Literal["torch", "custom"]
 
 
@@ -225,7 +226,24 @@ class SilentFault:
         return self.at or (self.visit.at if self.visit is not None else None)
 
 
-Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault
+@dataclass(frozen=True, slots=True)
+class KnownError:
+    """An error whose message alone says what kind of fault it is. `entry`: its id in the catalogue
+    of messages; `kind`: as there. `names`: what the message names (a parameter, a Function);
+    `details`: what a run saw of it."""
+
+    entry: str
+    kind: str
+    how: How
+    message: str = ""
+    at: Place | None = None
+    stack: tuple[Place, ...] = ()
+    names: tuple[str, ...] = ()
+    details: str = ""
+    holders: tuple[Holder, ...] = ()
+
+
+Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault | KnownError
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,7 @@ class Cause(Value):
     reached_again_by: Event | None = None
     boundary: Boundary | None = None
     explanation: str
+    remedy: str = Field("", description="what to do, in a sentence, where that is known")
     learn_more: str
 
 
@@ -227,6 +228,17 @@ class NextStep(Value):
     value: str | None = None
 
 
+class Answer(Value):
+    """What is known of the error's message, where no patch has passed: `message` is its id in the
+    catalogue, `text` the likeliest cause with its remedy, `location` the line that shows it."""
+
+    message: str
+    means: str
+    text: str
+    location: Spot | None = None
+    page: str
+
+
 class Timings(Value):
     read: float = 0.0
     queue: float = 0.0
@@ -248,6 +260,7 @@ class Findings(Outcome):
 
     verdict: Verdict | None = None
     error: ErrorReport | None = None
+    answer: Answer | None = None
     causes: list[Cause] = []
     patches: list[Patch] = []
     run: RunReport | None = None

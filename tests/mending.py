@@ -37,9 +37,12 @@ def recognise(
     `job` says otherwise; None if nothing was seen or recognised."""
     texts = {f"{name}.py": textwrap.dedent(text) for name, text in files.items()}
     project = Project({"train.py": textwrap.dedent(script), **texts}, "train.py")
-    trace = traced(script, files=texts, **{"mode": "inplace", **(job or {})}).trace
-    turns = in_turns(matches_of(evidence, project) for evidence in observed(trace))
-    if not turns:
+    for mode in ("inplace", "trace"):  # compilers do not compile in the slower way
+        trace = traced(script, files=texts, **{"mode": mode, **(job or {})}).trace
+        turns = in_turns(matches_of(evidence, project) for evidence in observed(trace))
+        if turns:
+            break
+    else:
         return None
     match = turns[0][0]
     pattern = patterns()[match.pattern]

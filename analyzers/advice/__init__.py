@@ -1,103 +1,139 @@
 """What could be behind an error that nothing could show: the lines of a text that are known for
-it, each with the usual remedy, and what versions have to do with it.
+its message, each with the usual remedy.
 
-Every module here holds `ENTRIES` for one family of errors, and is found by itself. An entry says
-what to look for in the source and what to tell; it proves nothing.
+What to look for, and what to say of it, are the causes in the catalogue of messages
+(`analyzers/messages`). They prove nothing.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
-import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
+from analyzers.advice import graphs, looking, training
+from analyzers.advice.looking import Look
+from analyzers.advice.settings import settings_in
 from analyzers.evidence import Place
-from analyzers.source.project import Module, Project
+from analyzers.messages import Message, UsualCause, entry_for
+from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback
 
 MAX_HINTS = 5
 
-# What an entry finds in a syntax node of a module: the name to tell it by, or nothing.
-Look = Callable[[ast.AST, Module], str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """`kinds`: of error within the family, where it must be one of them.
-    `look` finds lines of the source, or `frames` a part of the path of a library's frame; `say` is
-    told about them, with `{name}` for what was found. `blames`: whether such a line can be the
-    fault itself."""
-
-    say: str
-    look: Look | None = None
-    kinds: frozenset[str] = frozenset()
-    frames: str = ""
-    kind: Literal["lines", "version"] = "lines"
-    blames: bool = True
-
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """One thing to look at. `place` is None for what concerns the whole; `blames` as in `Entry`."""
+    """One thing to look at. `place` is None for what concerns the whole, or for a setting that
+    stands beside the code; `code` is the line. `blames`: whether such a line can be the fault
+    itself; `usual`: nothing in the text shows it, it is what is usually behind the message."""
 
     kind: Literal["lines", "version"]
     text: str
     place: Place | None = None
     code: str = ""
     blames: bool = True
+    usual: bool = False
 
 
-@cache
-def entries() -> dict[str, tuple[Entry, ...]]:
-    """The entries of every family, the most telling first."""
-    found: dict[str, tuple[Entry, ...]] = {}
-    for info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        for family in getattr(module, "FAMILIES", ()):
-            found[family] = module.ENTRIES
-    return found
+def looks_for(look: Mapping[str, Any]) -> Look | None:
+    """The look that a cause of the catalogue asks for; None of those that need no syntax.
+
+    Raises KeyError for a name that no look has."""
+    found: Look | None = None
+    if "calls" in look or "keyword" in look:
+        found = looking.calls(*look.get("calls", ()), keyword=look.get("keyword", ""))
+    elif "storing" in look:
+        found = looking.storing(*look["storing"])
+    elif "attribute" in look:
+        found = looking.attribute(*look["attribute"])
+    elif "requires_grad" in look:
+        found = looking.requires_grad(look["requires_grad"])
+    elif "mentions" in look:
+        found = looking.mentions(*look["mentions"])
+    elif "compiled" in look:
+        found = looking.compiled
+    elif "named" in look:
+        found = _NAMED[look["named"]]
+    return looking.of_values(found) if found is not None and "of_values" in look else found
 
 
-def hints(project: Project, error: ParsedTraceback) -> tuple[Hint, ...]:
+_NAMED: dict[str, Look] = {
+    name: look
+    for module in (looking, graphs, training)
+    for name, look in vars(module).items()
+    if callable(look) and not name.startswith("_")
+}
+
+
+def hints(
+    project: Project, error: ParsedTraceback, beside: Mapping[str, str] | None = None
+) -> tuple[Hint, ...]:
     """What could be behind the error: first on lines that the traceback names, then in functions
-    that it passes through, then elsewhere; of each entry the first line only."""
+    that it passes through, then elsewhere; of each cause the first line only. `beside`: what was
+    sent and is no source (a configuration, a command)."""
+    entry = entry_for(error.message, error.family, error.kind)
+    return hints_of(entry, project, error, beside) if entry is not None else ()
+
+
+def hints_of(
+    entry: Message,
+    project: Project,
+    error: ParsedTraceback,
+    beside: Mapping[str, str] | None = None,
+) -> tuple[Hint, ...]:
+    """The same, of an entry that is known."""
     told: list[tuple[int, int, Hint]] = []
     near = _Nearness(project, error)
-    for rank, entry in enumerate(entries().get(error.family, ())):
-        if entry.kinds and error.kind not in entry.kinds:
-            continue
-        found = [(near.of(hint), hint) for hint in _found(entry, project, error)]
+    for rank, cause in enumerate(entry.causes):
+        found = [(near.of(hint), hint) for hint in _found(cause, project, error, beside or {})]
         if found:
             distance, hint = min(found, key=lambda pair: pair[0])
             told.append((distance, rank, hint))
     told.sort(key=lambda each: each[:2])
-    return tuple(hint for _, _, hint in told[:MAX_HINTS])
+    kept: list[Hint] = []
+    for _, _, hint in told:
+        if hint.place is None or all(hint.place != other.place for other in kept):
+            kept.append(hint)
+    return tuple(kept[:MAX_HINTS])
 
 
-def _found(entry: Entry, project: Project, error: ParsedTraceback) -> Iterator[Hint]:
-    if entry.frames and any(entry.frames in frame.file for frame in error.frames):
-        yield Hint(entry.kind, entry.say.format(name=""))
-    if entry.look is None:
-        if not entry.frames:
-            yield Hint(entry.kind, entry.say)
+def _found(
+    cause: UsualCause, project: Project, error: ParsedTraceback, beside: Mapping[str, str]
+) -> Iterator[Hint]:
+    look = cause.look
+    if look is None:
+        yield Hint(cause.note, cause.say(), usual=True)
         return
-    for module in project.modules.values():
+    if "frames" in look and any(look["frames"] in frame.file for frame in error.frames):
+        yield Hint(cause.note, cause.say())
+    if any(settings_in({**project.files, **beside}, look.get("unless", ()))):
+        return
+    yield from _in_settings(cause, look.get("setting", ()), project, beside)
+    syntax = looks_for(look)
+    for module in project.modules.values() if syntax is not None else ():
         for node in module.nodes:
-            name = entry.look(node, module)
+            name = syntax(node, module) if syntax is not None else None
             if name is not None:
-                line = getattr(node, "lineno", 1)
-                place = Place(module.path, line)
-                text = entry.say.format(name=name)
-                yield Hint(entry.kind, text, place, module.code(line), entry.blames)
+                place = Place(module.path, getattr(node, "lineno", 1))
+                text, code = cause.say(name), module.code(place.line)
+                yield Hint(cause.note, text, place, code, cause.blames)
+
+
+def _in_settings(
+    cause: UsualCause, wanted: Sequence[str], project: Project, beside: Mapping[str, str]
+) -> Iterator[Hint]:
+    for path, line, name, code in settings_in(project.files, wanted) if wanted else ():
+        yield Hint(cause.note, cause.say(name), Place(path, line), code, cause.blames)
+    for _, _, name, code in settings_in(beside, wanted) if wanted else ():
+        yield Hint(cause.note, cause.say(name), None, code, cause.blames)
 
 
 class _Nearness:
     """How far a place is from what the traceback names: 0 for its innermost line, 1 for another
-    of its lines, 2 for a function that it passes through, 3 for a file, 4 for the rest."""
+    of its lines, 2 for a function that it passes through, 3 for a file, 4 for the rest; 6 for what
+    is only usual."""
 
     def __init__(self, project: Project, error: ParsedTraceback) -> None:
         own = [frame for frame in error.frames if not frame.is_library]
@@ -113,7 +149,7 @@ class _Nearness:
 
     def of(self, hint: Hint) -> int:
         if hint.place is None:
-            return 0 if hint.kind == "lines" else 5
+            return 6 if hint.usual else 0 if hint.kind == "lines" else 5
         at = (hint.place.file, hint.place.line)
         if at == self._last:
             return 0

@@ -1,14 +1,16 @@
-"""What entries look for: calls, writes, state that a loop hands on."""
+"""What the catalogue's causes look for in syntax: calls, reads, writes, flags."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
-from analyzers.advice import Look
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import is_plainly_number, names_read
 from analyzers.source.project import Module, spelled
-from analyzers.source.targets import assigned
+
+# What a cause finds in a syntax node of a module: the name to tell it by, or nothing.
+Look = Callable[[ast.AST, Module], str | None]
 
 MAX_SPELLED = 60
 _LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs writes is no fault
@@ -20,8 +22,10 @@ def calls(*names: str, keyword: str = "") -> Look:
     wanted = frozenset(names)
     argument, _, value = keyword.partition("=")
 
-    def look(node: ast.AST, _: Module) -> str | None:
-        if not isinstance(node, ast.Call) or (wanted and last_name(node.func) not in wanted):
+    def look(node: ast.AST, module: Module) -> str | None:
+        if not isinstance(node, ast.Call):
+            return _decorator(node, module, wanted) if wanted and not argument else None
+        if wanted and last_name(node.func) not in wanted:
             return None
         if argument and not any(
             k.arg == argument and (not value or spelled(k.value) == value) for k in node.keywords
@@ -30,6 +34,31 @@ def calls(*names: str, keyword: str = "") -> Look:
         return short(node.func)
 
     return look
+
+
+def _decorator(node: ast.AST, module: Module, wanted: frozenset[str]) -> str | None:
+    """The name of a decorator that is not called: `@torch.inference_mode`."""
+    if not isinstance(node, ast.Name | ast.Attribute) or last_name(node) not in wanted:
+        return None
+    parent = module.parents.get(node)
+    of = getattr(parent, "decorator_list", ())
+    return short(node) if any(each is node for each in of) else None
+
+
+def compiled(node: ast.AST, module: Module) -> str | None:
+    """`torch.compile(...)`, `@torch.compile` and `model.compile()`."""
+    found = calls("compile")(node, module)
+    return None if found is None or found in ("re.compile", "compile") else found
+
+
+def of_values(look: Look) -> Look:
+    """The same, of calls that are given more than constants."""
+
+    def found(node: ast.AST, module: Module) -> str | None:
+        given = node.args if isinstance(node, ast.Call) else []
+        return look(node, module) if any(names_read(each) for each in given) else None
+
+    return found
 
 
 def storing(*names: str) -> Look:
@@ -93,15 +122,15 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
     of constants are left out."""
     match node:
         case ast.AugAssign(target=target, value=value):
-            return None if is_plainly_number(value) or _is_aside(target) else short(target)
+            return None if is_plainly_number(value) or is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Subscript(value=value, slice=index)]):
             return None if _is_text(index) else short(value)
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if _is_inplace(name):
-            return None if _is_aside(value) or _root(value) in _LIBRARIES else short(node.func)
+            return None if is_aside(value) or _root(value) in _LIBRARIES else short(node.func)
     return None
 
 
-def _is_aside(node: ast.expr) -> bool:
+def is_aside(node: ast.expr) -> bool:
     """Whether a target is one that autograd does not see: `w.data`, `p.grad`."""
     return isinstance(node, ast.Attribute) and node.attr in ("data", "grad")
 
@@ -118,71 +147,6 @@ def _is_text(node: ast.expr) -> bool:
 
 def _is_inplace(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_") and name != "requires_grad_"
-
-
-def carried(node: ast.AST, module: Module) -> str | None:
-    """`h = rnn(x, h)` and `y, h = rnn(x, h)`: what a call gives goes into its next call."""
-    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
-        return None
-    handed = {name for a in node.value.args for name in _names(a)}
-    return next((name for name in assigned(node) if name in handed), None)
-
-
-def renewed(node: ast.AST, module: Module) -> str | None:
-    """`h = h.detach()` and `h = Tensor(h.data)` in a loop: the state loses its history there."""
-    if not isinstance(node, ast.Assign) or not module.loops_around(node):
-        return None
-    return next((name for name in assigned(node) if name in _bare(node.value)), None)
-
-
-def _bare(value: ast.expr) -> set[str]:
-    """The names of which an expression takes the numbers alone."""
-    parts = (p for p in ast.walk(value) if isinstance(p, ast.Attribute))
-    bare = [p.value for p in parts if p.attr in ("data", "detach")]
-    return {spelled(n.value if isinstance(n, ast.Subscript) else n) for n in bare}
-
-
-def _names(node: ast.expr) -> set[str]:
-    if isinstance(node, ast.Attribute):
-        return {spelled(node)}
-    inner = node.elts if isinstance(node, ast.Tuple) else [node]
-    return {spelled(each) for each in inner if isinstance(each, ast.Name | ast.Attribute)}
-
-
-def summed_up(node: ast.AST, module: Module) -> str | None:
-    """`total += loss` and `total = total + loss` of something that is no plain number."""
-    match node:
-        case ast.AugAssign(target=target, op=ast.Add(), value=value):
-            return None if is_plainly_number(value) or _is_aside(target) else short(target)
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add()) as value):
-            if name in names_read(value.left) and not is_plainly_number(value.right):
-                return name
-    return None
-
-
-def walks_behind(step: bool) -> Look:
-    """A `backward()` with another one above it in the same block of statements, and a `step()`
-    between the two (or none)."""
-
-    def look(node: ast.AST, module: Module) -> str | None:
-        block = getattr(node, "body", None)
-        if not isinstance(block, list):
-            return None
-        found = [name for s in block if isinstance(s, ast.Expr) and (name := _stepping(s.value))]
-        walks = [at for at, name in enumerate(found) if name != "step"]
-        if len(walks) < 2:
-            return None
-        between = "step" in found[walks[0] : walks[-1]]
-        return f"{found[walks[0]]}` and `{found[walks[-1]]}" if between == step else None
-
-    return look
-
-
-def _stepping(node: ast.expr) -> str | None:
-    if not isinstance(node, ast.Call):
-        return None
-    name = last_name(node.func)
-    return "step" if name == "step" else short(node.func) if name.endswith("backward") else None
 
 
 def last_name(node: ast.expr) -> str:

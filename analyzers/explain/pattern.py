@@ -44,7 +44,8 @@ class Match:
     """A pattern recognised in a piece of evidence.
 
     `certainty` is the pattern's own level; `location` is the line to look at first; `title` says it
-    where the pattern's own would not be true.
+    where the pattern's own would not be true. `remedy`: what to do, where that can be said in a
+    sentence, for those for whom no patch can be run.
     `facts` holds what the pattern found on the way and its fixes need.
     """
 
@@ -56,6 +57,7 @@ class Match:
     boundary: Boundary = Boundary()
     facts: dict[str, object] = field(default_factory=dict)
     title: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

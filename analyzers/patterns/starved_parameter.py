@@ -50,8 +50,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph, Place, SilentFault
-from analyzers.explain import missing
+from analyzers.evidence import Evidence, KnownError, MissingGraph, Place, SilentFault
+from analyzers.explain import known, missing
 from analyzers.explain.followers import is_of_follower
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
@@ -81,6 +81,7 @@ TITLE_OF_UNHELD = "Parameters get gradients, and no optimizer holds them"
 UNHELD = "no optimizer holds them"  # as the tracer says
 ELSEWHERE = "backward calls of others give them gradients, and the one before their step does not"
 SEEN_AS = "unfed-parameters"
+KIND = "no-inf-checks"
 _KEPT_OUT = re.compile(  # what is left out of an optimizer on purpose goes by such names
     r"fixed|frozen|random|target|teacher|critic|judge|percept|vgg|lpips|prior|proxy|(?<![a-z])(?:ema|old|ref)(?![a-z])",
     re.IGNORECASE,
@@ -91,6 +92,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """Parameters of an optimizer were never reached; a cut on their way is the place."""
     if isinstance(evidence, MissingGraph):
         return _missed(evidence, project)
+    if (error := known.known(evidence, KIND)) is not None:
+        return known.matched(NAME, error, project)
     fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
@@ -153,6 +156,8 @@ def _missed(evidence: MissingGraph, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which parameters, cut off where."""
+    if isinstance(match.evidence, KnownError):
+        return known.explain(match, project)
     if isinstance(match.evidence, MissingGraph):
         name = f"`{match.carrier.name}`" if match.carrier else "a parameter"
         return (
@@ -214,6 +219,10 @@ def _cuts(match: Match) -> list[Cut]:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Each cut taken away, or all of them."""
+    if isinstance(match.evidence, KnownError):
+        lost = spot(project, match.location)
+        yield from without_cut(lost) if lost is not None else ()
+        return
     if isinstance(match.evidence, MissingGraph):
         lost = where_switched_off(match.evidence.ended_stack, project)
         lost = lost or spot(project, match.evidence.ended_at)

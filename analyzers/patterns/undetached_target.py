@@ -39,7 +39,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Place, SilentFault
+from analyzers.evidence import Evidence, KnownError, Place, SilentFault
+from analyzers.explain import known
 from analyzers.explain.listed import some
 from analyzers.explain.moving import CROSSED, Target, constant_target
 from analyzers.explain.pattern import Carrier, Match, Proposal
@@ -50,6 +51,7 @@ from analyzers.explain.reuse.targets import entry_targets
 from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
+from analyzers.repair.cut.arguments import detached_argument
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.cut.constants import (
     collected_without_graph,
@@ -69,6 +71,7 @@ TITLE = "A value meant as a constant keeps its graph"
 BEFORE = ("shared-subgraph", "derived-outside-loop", "forward-outside-loop")
 USUAL = True
 SEEN_AS = "moving-target"
+KIND = "target"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -76,6 +79,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     is to aim at."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
         return _aimed_at(fault, project)
+    if (error := known.known(evidence, KIND)) is not None:
+        return known.matched(NAME, error, project)
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or story.from_grad:
         return None
@@ -104,6 +109,8 @@ def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Which value was meant to be read only."""
+    if isinstance(match.evidence, KnownError):
+        return known.explain(match, project)
     target = match.facts.get("target")
     if isinstance(match.evidence, SilentFault) and isinstance(target, Target) and target.weighs:
         return (
@@ -131,6 +138,9 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Detach where it is used as a constant; or where it is made; several values together."""
+    if isinstance(match.evidence, KnownError):
+        yield from detached_argument(match.evidence, project)
+        return
     target = match.facts.get("target")
     if isinstance(target, Target):
         yield from constant(target)

@@ -13,19 +13,30 @@ from analyzers.evidence import (
     Evidence,
     GraphReuse,
     InplaceChange,
+    KnownError,
     MissingGraph,
     Place,
     SilentFault,
 )
+from analyzers.messages import entry_of
 from analyzers.source.project import Module, Project
 from analyzers.tracebacks import Frame, ParsedTraceback
 
-EXPLAINED_BY: dict[str, type[Evidence]] = {
+_EXPLAINED_BY: dict[str, type[Evidence]] = {
     "graph-reuse": GraphReuse,
     "engine": GraphReuse,
     "inplace": InplaceChange,
     "no-grad": MissingGraph,
 }
+
+
+def explained_by(error: ParsedTraceback) -> type[Evidence] | None:
+    """The evidence that can explain the error: of those whose message says what kind of fault it
+    is, that message; None for errors that are not ours."""
+    entry = entry_of(error.message)
+    if entry is not None and entry.names_cause:
+        return KnownError
+    return _EXPLAINED_BY.get(error.family)
 
 
 def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
@@ -114,8 +125,8 @@ def agreeing(
 ) -> tuple[Evidence, ...]:
     """The evidence that is of the error's family: what fails on a line of the traceback, the
     innermost first; where nothing does, what does not fail behind the line that raised."""
-    kind = EXPLAINED_BY[error.family]
-    pieces = [piece for piece in evidence if isinstance(piece, kind)]
+    kind = explained_by(error)
+    pieces = [piece for piece in evidence if kind is not None and isinstance(piece, kind)]
     lines = [(frame.file, frame.line) for frame in own_frames(error, project)]
     named = [p for p in pieces if _failing(p) in lines]
     if named:
@@ -139,7 +150,7 @@ def failing_place(piece: Evidence) -> Place | None:
             return piece.reached.at
         case InplaceChange(reached=reached) if reached is not None:
             return reached.at
-        case InplaceChange() | MissingGraph() | SilentFault():
+        case InplaceChange() | MissingGraph() | SilentFault() | KnownError():
             return piece.at
     return None
 

@@ -67,6 +67,7 @@ class Explained:
     explanation: str
     parameters: tuple[str, ...] = ()
     silent: bool = False  # nothing was raised
+    remedy: str = ""  # what to do, in a sentence
     candidates: list[Candidate] = field(default_factory=list)
 
     @property

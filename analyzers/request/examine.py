@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from analyzers.advice import Hint, hints
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Reading
+from analyzers.evidence import Evidence, KnownError, Reading
 from analyzers.explain.spots import spot
 from analyzers.notebooks.notebook import (
     LineMap,
@@ -21,14 +21,14 @@ from analyzers.notebooks.notebook_text import Notebook, notebook_text
 from analyzers.notebooks.replay import extra_runs, repeated, replays
 from analyzers.paste import Pasted, is_python, legible, too_long
 from analyzers.reading import read
-from analyzers.request.binding import EXPLAINED_BY, agreeing, located, own_frames
+from analyzers.request.binding import agreeing, explained_by, located, own_frames
 from analyzers.request.boxes import told_apart
 from analyzers.request.causes import Explained, classify
 from analyzers.request.recalled import beside_sources, evidence_of, files_of
 from analyzers.request.syntax import SyntaxFault, syntax_fault
 from analyzers.source.cells import Cell
 from analyzers.source.project import Project
-from analyzers.tracebacks import Frame, ParsedTraceback, parse
+from analyzers.tracebacks import Frame, ParsedTraceback, lines_of_error, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     sent = told_apart(script, traceback, (_predicts, _suspects))
     parsed = sent.error
     if sent.pasted is None and parsed is not None and not files:
-        return _recalled(parsed, filename)
+        return _recalled(parsed, filename, traceback or script)
     found = sent.pasted or Pasted(script, script)
     pasted = {filename: found, **_legible(files)}
     project = Project({**files, **{path: p.text for path, p in pasted.items()}}, filename)
@@ -96,7 +96,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
         fault=syntax_fault(found) if parsed is None else None,
         no_program=problem is not None and legible(script) is None and not too_long(script),
     )
-    return _with_hints(examined)
+    return _with_hints(examined, traceback)
 
 
 def code_in(text: str) -> str:
@@ -128,17 +128,17 @@ def _ran_again(project: Project, error: ParsedTraceback | None) -> list[Cell]:
 def _predicts(text: str, error: ParsedTraceback | None) -> bool:
     """Whether the program raises the error for certain; without one, whether it fails at all."""
     evidence = read(Project({"pasted.py": text}, "pasted.py")).evidence
-    if error is None or error.family not in EXPLAINED_BY:
-        return bool(evidence)
-    return any(isinstance(piece, EXPLAINED_BY[error.family]) for piece in evidence)
+    kind = explained_by(error) if error is not None else None
+    return bool(evidence) if kind is None else any(isinstance(piece, kind) for piece in evidence)
 
 
 def _suspects(text: str, error: ParsedTraceback | None) -> bool:
     """Whether the program may raise the error."""
-    if error is None or error.family not in EXPLAINED_BY:
+    kind = explained_by(error) if error is not None else None
+    if error is None or kind is None or kind is KnownError:
         return False
     reading = read(Project({"pasted.py": text}, "pasted.py"), suspecting=error.family)
-    return any(isinstance(piece, EXPLAINED_BY[error.family]) for piece in reading.evidence)
+    return any(isinstance(piece, kind) for piece in reading.evidence)
 
 
 def _examine_notebook(
@@ -162,15 +162,20 @@ def _examine_notebook(
     parsed = located(parsed, project) if parsed is not None else None
     reading = _read(project, problem, parsed, extra_runs(order, lines))
     notebook = replace(notebook_text(text, lines), replays=tuple(orders))
-    return _with_hints(Examined(project, parsed, reading, problem, cells, notebook))
+    return _with_hints(Examined(project, parsed, reading, problem, cells, notebook), traceback)
 
 
-def _with_hints(examined: Examined) -> Examined:
-    """With what can be told of an error of a kind that we know, whatever reading found."""
+def _with_hints(examined: Examined, sent: str) -> Examined:
+    """With what can be told of an error of a kind that we know, whatever reading found. `sent`: the
+    text in which the error stood, which may hold settings beside it."""
     error, project = examined.traceback, examined.project
-    if error is None or error.family not in EXPLAINED_BY:
+    if error is None:
         return examined
-    found = hints(project, error)
+    of_error = lines_of_error(sent)
+    beside = [line for at, line in enumerate(sent.splitlines()) if at not in of_error]
+    found = hints(project, error, {"": "\n".join(beside)})
+    if explained_by(error) is None:
+        return replace(examined, hints=found)
     told = _told_alone(error, project.entry) or _told_by_hint(error, found, project)
     return replace(examined, told=told, hints=found)
 
@@ -204,6 +209,7 @@ def _told_by_hint(
         replace(
             cause,
             certainty=Certainty.USUAL,
+            remedy=first.text,
             explanation=f"The message says: {cause.title[:1].lower()}{cause.title[1:]}. No run and "
             f"no reading shows where. The likeliest of the lines sent is line {first.place.line}: "
             f"{first.text}",
@@ -219,7 +225,7 @@ def _whole(hint: Hint, project: Project) -> str:
     return ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr) else hint.code
 
 
-def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:
+def _recalled(parsed: ParsedTraceback, entry: str, sent: str) -> Examined:
     """A traceback alone."""
     found = evidence_of(parsed, entry)
     reading = Reading((found,) if found is not None else ())
@@ -228,7 +234,7 @@ def _recalled(parsed: ParsedTraceback, entry: str) -> Examined:
     if own is not None and own.cell is not None:
         cells[own.line] = f"cell {own.cell}, line {own.line}"
     project = Project(files_of(parsed, entry), entry, recalled=True)
-    return _with_hints(Examined(project, parsed, reading, cells=cells))
+    return _with_hints(Examined(project, parsed, reading, cells=cells), sent)
 
 
 def _read(
@@ -243,8 +249,11 @@ def _read(
     if problem is not None or not project.files[project.entry].strip():
         return Reading()
     reading = read(project, again)
-    if error is None or error.family not in EXPLAINED_BY:
+    kind = explained_by(error) if error is not None else None
+    if error is None or kind is None:
         return reading
+    if kind is KnownError:
+        return replace(reading, evidence=(), suspected=_told_by(error, project), basis="told")
     if agreed := agreeing(reading.evidence, error, project):
         return replace(reading, evidence=agreed, basis="bound")
     reading = replace(reading, evidence=())
@@ -257,7 +266,7 @@ def _read(
 
 def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
     """What the traceback alone says, where it passes through the project's files."""
-    if not own_frames(error, project):
+    if explained_by(error) is not KnownError and not own_frames(error, project):
         return ()
     frames = tuple(f for f in error.frames if f.is_library or f.file in project.files)
     told = evidence_of(replace(error, frames=frames), project.entry)

@@ -100,6 +100,7 @@ def _explained(match: Match, turn: int, project: Project) -> Explained:
         explanation=pattern.explain(match, project),
         parameters=evidence.params if isinstance(evidence, SilentFault) else (),
         silent=isinstance(evidence, SilentFault),
+        remedy=match.remedy,
         candidates=_candidates(match, turn, project),
     )
 
@@ -125,6 +126,7 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
         freed_by=None,
         reached_again_by=None,
         explanation=explained(match.title or pattern.TITLE, match.location, code),
+        remedy=match.remedy,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from analyzers.certainty import Certainty
@@ -12,12 +13,14 @@ from analyzers.evidence import (
     Holder,
     InplaceChange,
     Join,
+    KnownError,
     MissingGraph,
     Node,
     Place,
     Visit,
 )
 from analyzers.explain.pattern import Match, usually
+from analyzers.messages import entry_of
 from analyzers.source.flow import names_read
 from analyzers.source.project import spelled
 from analyzers.source.targets import assigned
@@ -25,6 +28,7 @@ from analyzers.source.writes import writes
 from analyzers.tracebacks import Frame, ParsedTraceback
 
 MAX_LINE = 20_000
+_NAMED = re.compile(r"with name ([\w.]{1,200})|[Ff]unction '?(\w{1,120}?)(?:Backward\d*)?'? return")
 _WALKS = ("backward", "_backward", "backprop", "backpropagate")
 
 
@@ -48,6 +52,11 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
     if traceback.family == "engine":  # the walk that was asked for, not the engine's complaint
         own = [f for f in own if f.function.rpartition(".")[2] not in _WALKS] or own
     stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
+    known = entry_of(traceback.message)
+    if known is not None and known.names_cause and known.kind is not None:
+        last = stack[-1] if stack else None
+        names = named_in(traceback.message)
+        return KnownError(known.id, known.kind, "predicted", traceback.message, last, stack, names)
     if not stack:
         return None
     at, message = stack[-1], traceback.message
@@ -82,6 +91,11 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
             rebound = at if "NoneType" in message and _is_assignment(own[-1]) else None
             return MissingGraph("predicted", message, at, stack, holders, rebound)
     return None
+
+
+def named_in(message: str) -> tuple[str, ...]:
+    """What a message names: DDP's parameters, the Function whose backward went wrong."""
+    return tuple(dict.fromkeys(n for found in _NAMED.findall(message) for n in found if n))[:8]
 
 
 def _is_assignment(frame: Frame) -> bool:

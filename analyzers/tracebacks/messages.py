@@ -5,47 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from analyzers.source import typeset
-from analyzers.tracebacks.model import Family, Part
+from analyzers.evidence import Family
+from analyzers.messages import entry_of, plain
+from analyzers.tracebacks.model import Part
 
 _OF_NO_LEAF = ".grad attribute of a tensor that is not a leaf"
-# Family, kind, and fragments that must all occur; the first row that fits wins. Lower case.
-_KNOWN: tuple[tuple[Family, str | None, tuple[str, ...]], ...] = (
-    ("graph-reuse", None, ("backward through the graph", "second time")),
-    ("graph-reuse", None, ("specify retain_variables=true",)),
-    ("graph-reuse", None, ("buffers have already been freed",)),
-    ("graph-reuse", None, ("saved intermediate results have already been freed",)),
-    ("graph-reuse", None, ("saved tensors after they have already been freed",)),
-    ("graph-reuse", None, ("saved variables after they have already been freed",)),
-    ("inplace", "view", ("is a view and", "inplace")),
-    ("inplace", "view", ("is a view and", "in-place")),
-    ("inplace", "view", ("returns multiple views",)),
-    ("inplace", "view", ("a view was created in", "inplace")),
-    ("inplace", "view", ("in-place operations can be only used on", "share storage")),
-    ("inplace", "leaf", ("leaf variable", "in-place operation")),
-    ("inplace", "leaf", ("leaf variable has been moved into the graph interior",)),
-    ("inplace", None, ("modified by an inplace operation",)),
-    ("inplace", None, ("modified by an in-place operation",)),
-    ("no-grad", "detached", ("does not require grad and does not have a grad_fn",)),
-    ("no-grad", "detached", ("differentiated tensors does not require grad",)),
-    ("no-grad", "detached", ("differentiated variables does not require grad",)),
-    ("no-grad", "detached", ("no graph nodes that require computing gradients",)),
-    ("no-grad", "detached", ("element 0 of variables tuple is volatile",)),
-    ("no-grad", "detached", ("inference tensors cannot be saved for backward",)),
-    ("no-grad", "detached", ("object has no attribute 'backward'",)),
-    ("no-grad", "rebound", ("'nonetype' object has no attribute 'zero_'",)),
-    ("no-grad", "non-scalar", ("grad can be implicitly created only for",)),
-    ("no-grad", "non-scalar", ("backward should be called only on a scalar",)),
-    ("no-grad", "unused", ("appears to not have been used in the graph",)),
-    ("no-grad", "unused", ("appears not to have been used in the graph",)),
-    ("no-grad", "unused", ("expected to have finished reduction in the prior",)),
-    ("no-grad", "numpy", ("can't call numpy() on", "requires grad")),
-    ("no-grad", "deepcopy", ("created explicitly by the user", "deepcopy")),
-    ("no-grad", "nonleaf", (_OF_NO_LEAF,)),
-    ("no-grad", "nonleaf", ("can't optimize a non-leaf tensor",)),
-    ("no-grad", None, ("element 0 of tensors does not require grad",)),
-    ("no-grad", None, ("element 0 of variables does not require grad",)),
-)
 _NONE_GRAD = (
     "unsupported operand type",
     "'nonetype' object has no attribute",
@@ -54,12 +18,6 @@ _NONE_GRAD = (
 _ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
 _WALKS = ("backward", "backprop")
 _TWICE = ("more than once", "twice", "second time", "again", "already")
-# What raises the messages above, where that is not a RuntimeError.
-_RAISED_AS = {
-    "object has no attribute": "AttributeError",
-    "unsupported operand type": "TypeError",
-    "can't optimize a non-leaf": "ValueError",
-}
 _QUOTED = re.compile(
     r"""["“'`](?P<name>\w{0,60}(?:Error|Exception)): (?P<message>[^"”'`]{1,400})["”'`]"""
 )
@@ -83,10 +41,9 @@ _MARKUP = " \t*`_#>\"'?:-"
 
 def classify(part: Part) -> tuple[Family, str | None]:
     """The family of an error, and its kind where the message or the frames alone tell it."""
-    message = " ".join(typeset.plain(part.message).lower().split())
-    for family, kind, fragments in _KNOWN:
-        if all(fragment in message for fragment in fragments):
-            return family, kind or _kind(part, family)
+    message = plain(part.message)
+    if (entry := entry_of(message)) is not None:
+        return entry.family, entry.kind or _kind(part, entry.family)
     if "nonetype" in message and any(m in message for m in _NONE_GRAD) and _reads_grad(part):
         return "no-grad", "rebound"
     if _is_engine(part, message):
@@ -114,9 +71,8 @@ def told_in(line: str) -> Part | None:
     name = before.rpartition(" ")[2].strip(_MARKUP)
     if error and name.isidentifier():
         return Part(f"{name}Error", message.strip(_MARKUP))
-    lowered = text.lower()
-    kind = next((kind for words, kind in _RAISED_AS.items() if words in lowered), "RuntimeError")
-    return Part(kind, text.strip(_MARKUP))
+    entry = entry_of(text)
+    return Part(entry.exception if entry is not None else "RuntimeError", text.strip(_MARKUP))
 
 
 def is_denied(text: str) -> bool:

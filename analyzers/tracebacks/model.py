@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
+from analyzers.evidence import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +31,10 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class ParsedTraceback:
     """The error of a pasted text. `forward_frames`: anomaly mode's account of the forward call
-    that made the failing node, which it names in `forward_op`. `kind`: what of its family it is,
-    where that is told: leaf, view, detached, non-scalar, unused, numpy, deepcopy, nonleaf, rebound,
-    closure. `beside`: the families and kinds of the other errors in the text that we know: what
-    somebody had before, or has tried. `retold`: it stands in words about the program, without the
-    traceback that raised it."""
+    that made the failing node, which it names in `forward_op`. `kind`: what of its family it is, as
+    in the catalogue of messages; rebound, closure. `beside`: the families and kinds of the other
+    errors in the text that we know: what somebody had before, or has tried. `retold`: it stands in
+    words about the program, without the traceback that raised it."""
 
     exception: str = ""
     message: str = ""

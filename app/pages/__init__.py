@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from app.http.problems import ProblemError
-from app.pages import assets, catalogue, changes, downloads, form, previews, result
+from app.pages import assets, catalogue, changes, downloads, form, messages, previews, result
 from app.pages.view import page
 
 
@@ -17,7 +17,7 @@ def problem_page(problem: ProblemError) -> Response:
 
 
 router = APIRouter(include_in_schema=False)
-for part in (form, changes, result, previews, catalogue, downloads, assets):
+for part in (form, changes, result, previews, catalogue, messages, downloads, assets):
     router.include_router(part.router)
 
 __all__ = ["problem_page", "router"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import some
-from app.present.meanings import meaning
-from app.present.next_steps import told
+from app.present.answer import first_hint, meaning, named_cause, told
 from app.present.world import is_completed
 from app.request.case import Case
 from app.run.outcome import ending, is_given, len_backwards
@@ -19,7 +18,10 @@ _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 def why(case: Case, seen: Observation) -> str:
     """One to three sentences."""
-    said = [meaning(case.traceback), _why(case, seen), _not_python(case), look(case)]
+    said = [meaning(case), _why(case, seen), _not_python(case), look(case)]
+    if named_cause(case) is not None and (hint := first_hint(case)) is not None:
+        open_why = "" if hint.place is not None or hint.code else _why(case, seen)
+        said = [told(hint, case), meaning(case), _not_python(case), open_why]
     return " ".join(sentence for sentence in said if sentence)
 
 
@@ -38,9 +40,13 @@ def needs(seen: Observation) -> str:
 
 
 def look(case: Case) -> str:
-    """The line that is likeliest to be behind the error."""
-    hint = next((hint for hint in case.hints if hint.kind == "lines"), None)
-    return f"The first place to look at: {_lowered(told(hint, case))}" if hint is not None else ""
+    """The line that is likeliest to be behind the error; without one, what is usually behind it."""
+    hint = first_hint(case)
+    if hint is None:
+        return ""
+    if hint.usual:
+        return f"The usual cause: {hint.text}"
+    return f"The first place to look at: {_lowered(told(hint, case))}"
 
 
 def _not_python(case: Case) -> str:
@@ -68,10 +74,7 @@ def _why(case: Case, seen: Observation) -> str:
     if case.problem is not None:
         return f"The script could not be read: {case.problem}."
     if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
-        return (
-            "Only a message or traceback was sent: the script would show which tensor is meant. "
-            "Send it along to get a patch."
-        )
+        return "With the script, the line can be named and a patch run."
     if wanted := needs(seen):
         return f"The script could not be run to the error: it {wanted}."
     run = seen.run

@@ -8,6 +8,7 @@ from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse
 from analyzers.request.binding import failing_place
 from app.present import local_run
+from app.present.answer import told
 from app.request.case import Case
 from app.run.reproduce import Observation
 from app.schemas import NextStep, Patch, Verdict
@@ -87,12 +88,3 @@ def _needed(seen: Observation) -> Iterator[NextStep]:
                 yield NextStep(kind="arguments", text=text, field="args", value=need.name)
             case "file":
                 yield NextStep(kind="file", text=text, field="files", value=need.name)
-
-
-def told(hint: Hint, case: Case) -> str:
-    """A hint with its place in front."""
-    if hint.place is None:
-        return hint.text[:1].upper() + hint.text[1:]
-    cell = case.cell_of(hint.place)
-    file = f" of `{hint.place.file}`" if hint.place.file != case.project.entry else ""
-    return f"{(cell or f'line {hint.place.line}').capitalize()}{file}: {hint.text}"

@@ -12,6 +12,7 @@ from analyzers.request.syntax import SyntaxFault
 from analyzers.source.edits import unified_diff
 from analyzers.tracebacks import Frame
 from app.present import verdict
+from app.present.answer import answer
 from app.present.environment import environment
 from app.present.levels import level_of
 from app.present.next_steps import next_steps
@@ -65,6 +66,7 @@ def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Fin
         verdict=decided,
         summary=verdict.summary(decided, case, seen, reported, listed),
         error=error,
+        answer=answer(case, reported, listed),
         causes=reported,
         patches=listed,
         run=run_report(seen, case),
@@ -121,6 +123,7 @@ def cause(explained: Explained, case: Case) -> Cause:
             line=explained.boundary.place.line if explained.boundary.place else 0,
         ),
         explanation=_in_cells(explained, case),
+        remedy=explained.remedy,
         learn_more=f"/patterns/{explained.pattern}",
     )
 

@@ -27,6 +27,8 @@ def findings_as_markdown(found: Findings) -> str:
 
 def _as_markdown(found: Findings, headline: str) -> str:
     parts = [f"**{headline}.** {found.summary}"]
+    if (remedy := wording.remedy(found)) and remedy not in found.summary:
+        parts.append(remedy)
     for cause in found.causes[:1]:
         parts += [cause.explanation.strip(), "\n".join(_places(cause))]
     for patch in found.patches[:1]:
@@ -36,15 +38,20 @@ def _as_markdown(found: Findings, headline: str) -> str:
 
 def as_short_markdown(diagnosis: Diagnosis) -> str:
     """At most twelve lines, for an issue: what, where, the change itself, the address."""
-    parts = [f"**{wording.headline(diagnosis)}.** {wording.sentences(diagnosis.summary)[0]}"]
+    said = wording.sentences(diagnosis.summary)[0]
+    parts = [f"**{wording.headline(diagnosis)}.** {said}"]
+    if (remedy := wording.remedy(diagnosis)) and remedy not in said:
+        parts.append(remedy)
     for patch in diagnosis.patches[:1]:
         changed = [
             line
             for line in patch.diff.split("\n")
             if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")
         ]
-        parts.append(f"{patch.title} ({wording.proof(patch)}):")
-        if len(changed) <= LONGEST_CHANGE:
+        short = len(changed) <= LONGEST_CHANGE
+        where = ":" if short else f": {len(changed)} lines, at the address below."
+        parts.append(f"{patch.title} ({wording.proof(patch)}){where}")
+        if short:
             parts.append(fenced("\n".join(changed), "diff"))
     parts.append(f"[How we know]({diagnosis.url})")
     return "\n".join(parts) + "\n"

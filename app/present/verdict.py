@@ -100,6 +100,9 @@ def _summary(
     file = f"{first.location.file}, " if len(case.project.modules) > 1 else ""
     told += f" ({first.location.cell or f'{file}line {first.location.line}'})."
     best = patches[0] if patches else None
+    passed = best is not None and best.verification.status == "passed"
+    if first.remedy and not passed:
+        return f"{told} {first.remedy[:1].upper()}{first.remedy[1:]}"
     if seen.plan is not None and seen.from_run:
         return f"{told} {_in_world(seen, best)}"
     if best is not None and best.verification.status == "passed":

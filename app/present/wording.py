@@ -159,6 +159,8 @@ def _open(found: Findings) -> str:
         return f"Syntax error in line {error.location.line}"
     if found.basis == "reading" and found.run is None and found.error is None:
         return "No fault found by reading"
+    if found.answer is not None:
+        return "Known error: its likely cause"
     return "We need one more thing"
 
 
@@ -169,6 +171,11 @@ def _fixed(words: str, patch: Patch) -> State:
 
 
 _TONES: dict[Level, Tone] = {"safe": "good", "unsafe": "unsure", "display_only": "unsure"}
+
+
+def remedy(found: Findings) -> str:
+    """What to do, where that is known and no patch has passed."""
+    return found.answer.text if found.answer is not None else ""
 
 
 def training(patch: Patch) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from analyzers import evidence as ev
+from analyzers.messages import entry_of
+from analyzers.request.recalled import named_in
 from sandbox import records as rec
 
 
@@ -19,7 +21,22 @@ def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
         raised.append(_inplace(trace.inplace))
     if trace.missing is not None:
         raised.append(_missing(trace.missing))
+    if not raised and not trace.silent and trace.failed is not None:
+        raised += _known(trace.failed)
     return (*raised, *(silent(record) for record in trace.silent))
+
+
+def _known(failed: rec.Failed) -> Iterator[ev.KnownError]:
+    """The error that ended the run, where its message alone says what kind of fault it is."""
+    entry = entry_of(failed.message)
+    if entry is None or not entry.names_cause or entry.kind is None:
+        return
+    stack = tuple(
+        ev.Place(f.file, f.line, f.function) for f in failed.frames if f.line and not f.library
+    )
+    at = stack[-1] if stack else None
+    names = named_in(failed.message)
+    yield ev.KnownError(entry.id, entry.kind, "observed", failed.message, at, stack, names)
 
 
 def merged(

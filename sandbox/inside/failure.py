@@ -83,6 +83,7 @@ def record(error: BaseException) -> Json:
                 "line": entry.tb_lineno,
                 "function": frames.function_name(code),
                 "code": linecache.getline(code.co_filename, entry.tb_lineno).strip(),
+                "library": frames.owner(code) != frames.USER,
             }
         )
     kind = type(error)

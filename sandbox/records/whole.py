@@ -27,9 +27,10 @@ class Started(Record):
 
 
 class FailedAt(Place):
-    """A frame of a traceback, the user's or a library's; `code` is the line's text."""
+    """A frame of a traceback, the user's or a `library`'s; `code` is the line's text."""
 
     code: Text = ""
+    library: bool = False
 
 
 class Failed(Record):

@@ -13,6 +13,7 @@ STATES = [
     "/",
     "/docs",
     "/patterns",
+    "/messages",
     "/patterns/recurrent-state",
     "/d/missing",
     "lstm",

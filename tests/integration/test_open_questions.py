@@ -25,7 +25,9 @@ async def test_a_fragment_gets_its_lines_and_a_next_step(service: Service) -> No
     assert found.next[0].value == "gradmend run -- python train.py"
 
 
-async def test_a_message_that_the_script_does_not_raise_gets_its_versions(service: Service) -> None:
+async def test_an_error_that_the_script_does_not_raise_brings_no_old_versions(
+    service: Service,
+) -> None:
     script = "import torch\n\nw = torch.ones(3, requires_grad=True)\n(w * 2)[0].backward()\n"
     message = (
         "one of the variables needed for gradient computation has been modified by an inplace "
@@ -33,8 +35,7 @@ async def test_a_message_that_the_script_does_not_raise_gets_its_versions(servic
     )
     found = await asked(service, script, message)
     assert found.verdict == "unreproduced"
-    assert "torch 1.2" in found.summary
-    assert any(step.kind == "version" for step in found.next)
+    assert "torch 1." not in found.summary
 
 
 async def test_a_patch_that_passed_leaves_nothing_open(service: Service) -> None:

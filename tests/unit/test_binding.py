@@ -6,7 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from analyzers.advice import entries
+from analyzers.advice import looks_for
+from analyzers.messages import catalogue
 from analyzers.request.causes import Explained, classify
 from analyzers.request.examine import Examined, examine
 from analyzers.source.project import Project
@@ -117,11 +118,11 @@ def test_hints_come_in_the_order_of_the_traceback() -> None:
     assert [hint.place.line for hint in hints if hint.place] == [7, 2]
 
 
-def test_every_family_has_hints_that_read_well() -> None:
-    assert entries().keys() == {"graph-reuse", "engine", "inplace", "no-grad"}
-    for entry in (entry for found in entries().values() for entry in found):
-        assert entry.say.format(name="x").rstrip().endswith((".", ")"))
-        assert entry.look is not None or entry.kind == "version"
+def test_every_message_has_causes_that_read_well_and_can_be_looked_for() -> None:
+    for cause in (cause for entry in catalogue().values() for cause in entry.causes):
+        assert cause.say("x").endswith(".")
+        assert "{name}" not in cause.say("x")
+        assert cause.look is None or looks_for(cause.look) or "setting" in cause.look
 
 
 def test_a_healthy_line_is_no_hint() -> None:

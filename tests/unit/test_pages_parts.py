@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from analyzers.messages import catalogue
 from app.pages.diffs import hunks
 from app.pages.listing import Cell, Gap, Line, fits, in_cells, listings, whole
 from app.present import wording
@@ -20,6 +22,7 @@ from app.present.markdown import to_html
 from app.present.share import as_markdown, fenced
 from app.present.story import steps
 from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
+from tests.serving import serving
 
 TAG = re.compile(r"<[^>]*>")
 BEFORE = "a = 1\nb = 2\nc = '''x\ny'''\nd = 4\ne = 5\nf = 6\ng = 7\nh = 8\ni = 9\n"
@@ -216,3 +219,9 @@ def test_a_notebooks_listing_is_told_in_its_cells() -> None:
     heads = [(at, row.cell) for at, row in enumerate(found.rows) if isinstance(row, Cell)]
     assert heads == [(0, 2), (3, 4)]
     assert [row.number for row in found.rows if isinstance(row, Line)] == [1, 2, 1]
+
+
+async def test_every_message_has_its_place_on_the_page_of_messages(tmp_path: Path) -> None:
+    async with serving(tmp_path) as http:
+        shown = (await http.get("/messages")).text
+    assert {e.id for e in catalogue().values() if f'id="{e.id}"' not in shown} == {"own-engine"}

@@ -38,6 +38,15 @@ GIVEN = {
     "GM029": "missing-zero-grad",
     "GM030": "retain-graph-leak",
     "GM031": "starved-parameter",
+    "GM032": "checkpoint-mismatch",
+    "GM033": "reduced-twice",
+    "GM034": "scaler-order",
+    "GM035": "function-gradients",
+    "GM036": "inference-tensor",
+    "GM037": "functional-transform",
+    "GM038": "compiled-region",
+    "GM039": "no-derivative",
+    "GM040": "checkpoint-input",
     "GM050": "cleared-before-step",
 }
 """Every id that was ever given. Append; never change or remove a row: where a pattern is gone, its

@@ -1,0 +1,192 @@
+"""What outlives an iteration, comes between two backwards, or leaves the graph: named looks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.advice.looking import (
+    Look,
+    calls,
+    is_aside,
+    last_name,
+    requires_grad,
+    short,
+    written_in_place,
+)
+from analyzers.source.flow import is_plainly_number, names_read
+from analyzers.source.project import Module, spelled
+from analyzers.source.targets import assigned
+
+_WRAPPERS = ("DistributedDataParallel", "DDP", "DataParallel", "FSDP", "compile")
+
+
+def compared_types(node: ast.AST, module: Module) -> str | None:
+    """`type(h) == Variable`, which is true of no tensor any more."""
+    match node:
+        case ast.Compare(left=ast.Call(func=ast.Name(id="type")) as left, comparators=[other]):
+            return spelled(left) if spelled(other).endswith("Variable") else None
+    return None
+
+
+def kept_by_self(node: ast.AST, module: Module) -> str | None:
+    """`self.state = f(x)` outside `__init__`: it lives as long as its object."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call | ast.BinOp):
+        return None
+    name = next((s for t in node.targets if (s := spelled(t)).startswith("self.")), None)
+    scope = module.scope_of(node)
+    inside = isinstance(scope, ast.FunctionDef) and scope.name != "__init__"
+    cut = spelled(node.value).endswith((".detach()", ".item()"))
+    return name if name is not None and inside and not cut else None
+
+
+def carried(node: ast.AST, module: Module) -> str | None:
+    """`h = rnn(x, h)` and `y, h = rnn(x, h)` in a loop or function: what a call gives goes into its
+    next call. A model that is wrapped is no state."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return None
+    if last_name(node.value.func) in _WRAPPERS or not _repeats(node, module):
+        return None
+    handed = {name for a in node.value.args for name in _names(a)}
+    return next((name for name in assigned(node) if name in handed), None)
+
+
+def _repeats(node: ast.AST, module: Module) -> bool:
+    """Whether a statement may run more than once: in a loop, or in a function."""
+    return bool(module.loops_around(node)) or not isinstance(module.scope_of(node), ast.Module)
+
+
+def renewed(node: ast.AST, module: Module) -> str | None:
+    """`h = h.detach()` and `h = Tensor(h.data)` in a loop: the state loses its history there."""
+    if not isinstance(node, ast.Assign) or not module.loops_around(node):
+        return None
+    return next((name for name in assigned(node) if name in _bare(node.value)), None)
+
+
+def _bare(value: ast.expr) -> set[str]:
+    """The names of which an expression takes the numbers alone."""
+    parts = (p for p in ast.walk(value) if isinstance(p, ast.Attribute))
+    bare = [p.value for p in parts if p.attr in ("data", "detach")]
+    return {spelled(n.value if isinstance(n, ast.Subscript) else n) for n in bare}
+
+
+def _names(node: ast.expr) -> set[str]:
+    if isinstance(node, ast.Attribute):
+        return {spelled(node)}
+    inner = node.elts if isinstance(node, ast.Tuple) else [node]
+    return {spelled(each) for each in inner if isinstance(each, ast.Name | ast.Attribute)}
+
+
+def summed_up(node: ast.AST, module: Module) -> str | None:
+    """`total += loss` and `total = total + loss` of something that is no plain number."""
+    match node:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return None if is_plainly_number(value) or is_aside(target) else short(target)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add()) as value):
+            if name in names_read(value.left) and not is_plainly_number(value.right):
+                return name
+    return None
+
+
+def _backwards(step: bool) -> Look:
+    """A `backward()` with another one above it in the same block of statements, and a `step()`
+    between the two (or none)."""
+
+    def look(node: ast.AST, module: Module) -> str | None:
+        block = getattr(node, "body", None)
+        if not isinstance(block, list):
+            return None
+        found = [name for s in block if isinstance(s, ast.Expr) and (name := _stepping(s.value))]
+        walks = [at for at, name in enumerate(found) if name != "step"]
+        if len(walks) < 2:
+            return None
+        between = "step" in found[walks[0] : walks[-1]]
+        return f"{found[walks[0]]}` and `{found[walks[-1]]}" if between == step else None
+
+    return look
+
+
+def _stepping(node: ast.expr) -> str | None:
+    if not isinstance(node, ast.Call):
+        return None
+    name = last_name(node.func)
+    return "step" if name == "step" else short(node.func) if name.endswith("backward") else None
+
+
+two_backwards, step_between = _backwards(step=False), _backwards(step=True)
+
+
+def changed_over_views(node: ast.AST, module: Module) -> str | None:
+    """`for row in x: row += 1`: iteration gives views."""
+    if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
+        return None
+    name = node.target.id
+    written = (written_in_place(inner, module) for s in node.body for inner in ast.walk(s))
+    return name if any(w is not None and w.split(".")[0] == name for w in written) else None
+
+
+def broadcasting_wrapper(node: ast.AST, module: Module) -> str | None:
+    """DDP that broadcasts buffers, of a module that has some."""
+    if not isinstance(node, ast.Call) or last_name(node.func) not in _WRAPPERS[:2]:
+        return None
+    if any(k.arg == "broadcast_buffers" and spelled(k.value) == "False" for k in node.keywords):
+        return None
+    return short(node.func) if "BatchNorm" in module.text or "buffer" in module.text else None
+
+
+def forced_leaf(node: ast.AST, module: Module) -> str | None:
+    """`loss.requires_grad = True`, of what by its name is a loss."""
+    name = requires_grad(True)(node, module)
+    return name if name is not None and "loss" in name.lower() else None
+
+
+def flag_on_module(node: ast.AST, module: Module) -> str | None:
+    """`module.requires_grad = True`, of something whose parameters are asked for elsewhere."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(value=owner, attr="requires_grad") as target]):
+            return short(target) if spelled(owner) in _modules_named(module) else None
+    return None
+
+
+def _modules_named(module: Module) -> set[str]:
+    """The names that are used as modules: asked for parameters, or made of layers."""
+    return set(_asked(module)) | set(_made_of_layers(module))
+
+
+def _asked(module: Module) -> Iterator[str]:
+    for node in module.each(ast.Attribute):
+        if node.attr in ("parameters", "named_parameters", "state_dict", "modules", "children"):
+            yield spelled(node.value)
+
+
+def _made_of_layers(module: Module) -> Iterator[str]:
+    layers = calls("Linear", "Sequential", "ModuleList", "Embedding", "Conv2d", "LSTM", "GRU")
+    for node in module.each(ast.Assign):
+        if layers(node.value, module) is not None:
+            yield from map(spelled, node.targets)
+
+
+def derived_without_graph(node: ast.AST, module: Module) -> str | None:
+    """`autograd.grad(y, x)` without `create_graph`."""
+    if not isinstance(node, ast.Call) or not spelled(node.func).endswith("grad"):
+        return None
+    if last_name(node.func) != "grad" or any(k.arg == "create_graph" for k in node.keywords):
+        return None
+    return short(node.func) if len(node.args) > 1 or node.keywords else None
+
+
+def numpy_functions(node: ast.AST, module: Module) -> str | None:
+    """`np.sum(x)` and its like."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"))):
+            return short(node.func)
+    return None
+
+
+def moved_leaf(node: ast.AST, module: Module) -> str | None:
+    """`torch.randn(3, requires_grad=True).cuda()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="cuda" | "to" | "double")):
+            if any(k.arg == "requires_grad" for k in made.keywords):
+                return short(made.func)
+    return None

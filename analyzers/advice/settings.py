@@ -1,0 +1,33 @@
+"""Settings in a paste, however they are written: keyword, YAML, JSON, a command's option."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+MAX_LINE = 400
+_LINES = 5000
+
+
+@cache
+def _pattern(setting: str) -> re.Pattern[str]:
+    """Of `use_reentrant=true`: that name and value in any notation; `--name` alone is true."""
+    name, _, value = setting.partition("=")
+    spelled = re.escape(name).replace("_", "[_-]")
+    given = rf"['\"]?\s*(?:[:=]|\s)\s*['\"]?{re.escape(value)}\b"
+    flag = rf"|--{spelled}(?=\s*(?:\\|--|$))" if value == "true" else ""
+    return re.compile(rf"(?:^|[\s,({{'\"-]){spelled}{given}{flag}", re.IGNORECASE)
+
+
+def settings_in(
+    texts: Mapping[str, str], wanted: Sequence[str]
+) -> Iterator[tuple[str, int, str, str]]:
+    """The file and line of what holds one of the settings (`name=value`), with the setting as it is
+    written there, and the line's text."""
+    for path, text in texts.items():
+        for number, line in enumerate(text.splitlines()[:_LINES], 1):
+            found = (_pattern(one).search(line[:MAX_LINE]) for one in wanted)
+            if (first := next(filter(None, found), None)) is not None:
+                setting = first[0].strip(" \t,({'\"")
+                yield path, number, setting, line.strip()[:MAX_LINE]

@@ -1,0 +1,245 @@
+"""Checkpoints, scalers, wrappers, custom Functions and their order: named looks."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from analyzers.advice.looking import calls, last_name, short
+from analyzers.source.flow import walk_scope
+from analyzers.source.project import Function, Module, Scope, spelled
+from analyzers.source.signatures import named
+
+_LOSSES = re.compile(r"(?:\w+_loss|cross_entropy|nll_loss|kl_div|criterion|loss_fn|\w*[lL]oss)$")
+_ONE_LINE = 400
+
+
+def reentrant_checkpointing(node: ast.AST, module: Module) -> str | None:
+    """Checkpointing that is reentrant, or does not say: `checkpoint(f, x)`,
+    `gradient_checkpointing_enable()`, `gradient_checkpointing=True`."""
+    if re.search(r"use_reentrant['\"]?\s*[=:]\s*False", module.text):
+        return None
+    match node:
+        case ast.Call(func=func) if last_name(func) in ("checkpoint", "checkpoint_sequential"):
+            return short(func) if "checkpoint" in module.text and _of_torch(func, module) else None
+        case ast.Call(func=ast.Attribute(attr="gradient_checkpointing_enable") as func):
+            return short(func)
+        case ast.Call(func=func) if last_name(func) == "prepare_model_for_kbit_training":
+            return short(func)
+        case ast.keyword(arg="gradient_checkpointing", value=ast.Constant(value=True)):
+            return "gradient_checkpointing=True"
+    return None
+
+
+def _of_torch(func: ast.expr, module: Module) -> bool:
+    """Whether a function called `checkpoint` is torch's: imported from there, or spelled so."""
+    text = spelled(func)
+    return "." in text or "torch.utils.checkpoint" in module.text
+
+
+def cache_in_use(node: ast.AST, module: Module) -> str | None:
+    """`use_cache=True`, `past_key_values=cache`, `DynamicCache()`."""
+    match node:
+        case ast.keyword(arg="use_cache", value=ast.Constant(value=True)):
+            return "use_cache=True"
+        case ast.keyword(arg="past_key_values" | "past_key_value" as name):
+            return name
+        case ast.Assign(targets=[ast.Attribute(attr="use_cache")], value=ast.Constant(value=True)):
+            return short(node.targets[0])
+        case ast.Call(func=func) if last_name(func) in ("DynamicCache", "StaticCache"):
+            return short(func)
+    return None
+
+
+def _checkpointed(module: Module) -> set[str]:
+    """The last names of what is handed to `checkpoint`."""
+    called = (n for n in module.each(ast.Call) if last_name(n.func).startswith("checkpoint"))
+    return {last_name(n.args[0]) for n in called if n.args}
+
+
+def _in_checkpointed(node: ast.AST, module: Module) -> bool:
+    """Whether code lies in a function that is checkpointed, or in the forward of a module that
+    is: any method but the constructor, where the function is not known by name."""
+    scope = module.scope_of(node)
+    name = getattr(scope, "name", "")
+    known = _checkpointed(module)
+    if not name or name == "__init__" or not known:
+        return False
+    defined = {f.name for f in module.nodes if isinstance(f, ast.FunctionDef)}
+    return name in known or (not known & defined and name == "forward")
+
+
+def state_in_checkpoint(node: ast.AST, module: Module) -> str | None:
+    """`self.calls += 1` and `self.seen.append(x)` in what is checkpointed."""
+    target: ast.expr | None = None
+    match node:
+        case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target):
+            pass
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript() as target]):
+            pass
+        case ast.Call(func=ast.Attribute(value=target, attr="append" | "add_")):
+            pass
+    if target is None or not _in_checkpointed(node, module):
+        return None
+    return short(target) if _outlives(target, module.scope_of(node)) else None
+
+
+def _outlives(target: ast.expr, scope: Scope) -> bool:
+    """Whether what is changed is older than the call of the function."""
+    root = target
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    name = root.id if isinstance(root, ast.Name) else ""
+    arguments = named(scope) if isinstance(scope, Function) else ()
+    bound = {n.id for n in walk_scope(scope) if isinstance(n, ast.Name) and not _is_read(n)}
+    return name == "self" or (bool(name) and name not in bound and name not in arguments)
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
+def autocast_around_checkpoint(node: ast.AST, module: Module) -> str | None:
+    """`with torch.autocast(...)` around a call that checkpoints."""
+    if not isinstance(node, ast.Call) or last_name(node.func) != "autocast":
+        return None
+    return short(node.func) if _checkpointed(module) else None
+
+
+def drawn_in_checkpoint(node: ast.AST, module: Module) -> str | None:
+    """`random.random()` or `np.random.…` in what is checkpointed; torch's own with
+    `preserve_rng_state=False`."""
+    if not isinstance(node, ast.Call) or not _in_checkpointed(node, module):
+        return None
+    text = spelled(node.func)
+    if text.startswith(("random.", "np.random.", "numpy.random.")):
+        return short(node.func)
+    unkept = "preserve_rng_state=False" in module.text.replace(" ", "")
+    return short(node.func) if unkept and last_name(node.func).startswith("rand") else None
+
+
+def wrapped_called_twice(node: ast.AST, module: Module) -> str | None:
+    """Two calls of what DDP wraps, before one backward."""
+    block = getattr(node, "body", None)
+    if not isinstance(block, list):
+        return None
+    wrapped = {
+        name
+        for statement in module.each(ast.Assign)
+        if calls("DistributedDataParallel", "DDP")(statement.value, module) is not None
+        for name in map(spelled, statement.targets)
+    }
+    before: dict[str, int] = {}
+    for statement in block:
+        for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
+            name = spelled(call.func)
+            if last_name(call.func) == "backward":
+                before.clear()
+            elif name in wrapped:
+                before[name] = before.get(name, 0) + 1
+                if before[name] == 2:
+                    return name
+    return None
+
+
+def optimizer_before_move(node: ast.AST, module: Module) -> str | None:
+    """An optimizer that is made above the line that moves, wraps or replaces its model."""
+    match node:
+        case ast.Assign(value=ast.Call(args=[ast.Call(func=ast.Attribute(value=owner, attr=
+                        "parameters")), *_])):  # fmt: skip
+            return _replaced_below(spelled(owner), node.lineno, module)
+    return None
+
+
+def _replaced_below(owner: str, line: int, module: Module) -> str | None:
+    for other in module.each(ast.Assign):
+        made = any(spelled(t).partition(".")[0] == owner.partition(".")[0] for t in other.targets)
+        if made and other.lineno > line and isinstance(other.value, ast.Call):
+            return owner
+    return None
+
+
+def cleared_before_step(node: ast.AST, module: Module) -> str | None:
+    """`zero_grad()` between a backward and the step in one block."""
+    block = getattr(node, "body", None)
+    if not isinstance(block, list):
+        return None
+    last = ""
+    for statement in block:
+        for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
+            name = last_name(call.func)
+            if name == "zero_grad" and last == "backward":
+                return short(call.func)
+            if name in ("backward", "step"):
+                last = name
+    return None
+
+
+def half_parameters(node: ast.AST, module: Module) -> str | None:
+    """`model.half()`, `torch_dtype=torch.float16`, `model.to(torch.float16)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="half") as func, args=[]):
+            return short(func)
+        case ast.keyword(arg="torch_dtype" | "dtype" as name, value=value):
+            half = spelled(value).endswith(("float16", "half")) and "bfloat" not in spelled(value)
+            return f"{name}={spelled(value)}" if half else None
+        case ast.Call(func=ast.Attribute(attr="to") as func, args=[value, *_]):
+            return short(func) if spelled(value) in ("torch.float16", "torch.half") else None
+    return None
+
+
+def unscale_twice(node: ast.AST, module: Module) -> str | None:
+    """Two calls of `unscale_` without an `update()` between them, in one block."""
+    block = getattr(node, "body", None)
+    if not isinstance(block, list):
+        return None
+    seen = 0
+    for statement in block:
+        for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
+            name = last_name(call.func)
+            seen = 0 if name == "update" else seen + (name == "unscale_")
+            if seen == 2:
+                return short(call.func)
+    return None
+
+
+def _is_function(node: ast.AST) -> bool:
+    bases = getattr(node, "bases", ())
+    return any(last_name(base) in ("Function", "InplaceFunction") for base in bases)
+
+
+def function_class(node: ast.AST, module: Module) -> str | None:
+    """A class that derives from `autograd.Function`."""
+    return node.name if isinstance(node, ast.ClassDef) and _is_function(node) else None
+
+
+def legacy_function(node: ast.AST, module: Module) -> str | None:
+    """A Function whose forward is a method of an object."""
+    if not isinstance(node, ast.ClassDef) or not _is_function(node):
+        return None
+    methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "forward"]
+    plain = any(not m.decorator_list for m in methods)
+    return node.name if plain else None
+
+
+def function_backward(node: ast.AST, module: Module) -> str | None:
+    """What the backward of a Function returns."""
+    if not isinstance(node, ast.Return) or node.value is None:
+        return None
+    scope = module.scope_of(node)
+    inside = isinstance(scope, ast.FunctionDef) and scope.name in ("backward", "vjp")
+    if not inside or not _is_function(module.parents.get(scope, scope)):
+        return None
+    return module.code(node.lineno)[:_ONE_LINE]
+
+
+def loss_call(node: ast.AST, module: Module) -> str | None:
+    """A loss that is given a prediction and a target."""
+    if not isinstance(node, ast.Call) or len(node.args) + len(node.keywords) < 2:
+        return None
+    return short(node.func) if _LOSSES.match(last_name(node.func)) else None
+
+
+def training_step(node: ast.AST, module: Module) -> str | None:
+    """Lightning's method."""
+    return node.name if isinstance(node, ast.FunctionDef) and node.name == "training_step" else None

@@ -1,0 +1,96 @@
+"""Errors whose message says what kind of fault it is: where the source shows the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analyzers.advice import Hint, hints_of
+from analyzers.certainty import Certainty
+from analyzers.evidence import Evidence, KnownError, Place
+from analyzers.explain.listed import some
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.telling import line
+from analyzers.messages import catalogue
+from analyzers.source.project import Project
+from analyzers.tracebacks import Frame, ParsedTraceback
+
+HINTS = "hints"
+
+
+def known(evidence: Evidence, kind: str) -> KnownError | None:
+    """The evidence, if it is an error of this kind."""
+    mine = isinstance(evidence, KnownError) and evidence.kind == kind
+    return evidence if mine and isinstance(evidence, KnownError) else None
+
+
+def matched(
+    pattern: str,
+    error: KnownError,
+    project: Project,
+    wanted: Callable[[Hint], bool] = lambda hint: True,
+) -> Match | None:
+    """A match at the first line that the causes of the message find, else where it was raised; None
+    where neither is known."""
+    entry = catalogue()[error.entry]
+    found = [hint for hint in hints_of(entry, project, as_error(error)) if wanted(hint)]
+    first = next((hint for hint in found if hint.place is not None and hint.blames), None)
+    at = first.place if first is not None else error.at
+    if at is None:
+        return None
+    certainty = Certainty.LIKELY if first is not None else Certainty.POSSIBLE
+    best = first or next(iter(found), None)
+    remedy = "" if best is None else best.text if best.place == at else told(best)
+    return Match(
+        pattern, certainty, error, at, facts={HINTS: found}, title=entry.title, remedy=remedy
+    )
+
+
+def as_error(error: KnownError) -> ParsedTraceback:
+    """The error as a traceback tells it."""
+    frames = tuple(Frame(p.file, p.line, p.function) for p in error.stack)
+    return ParsedTraceback(message=error.message, frames=frames)
+
+
+def told(hint: Hint) -> str:
+    """A hint as a sentence of its own, with its line."""
+    if hint.place is None:
+        return hint.text[:1].upper() + hint.text[1:]
+    return f"Line {hint.place.line}: {hint.text}"
+
+
+def hints_in(match: Match) -> list[Hint]:
+    """What the causes of the message found, the likeliest first."""
+    found = match.facts.get(HINTS, [])
+    assert isinstance(found, list)
+    return found
+
+
+def lines_of(match: Match) -> list[Place]:
+    """The lines that were found, the likeliest first."""
+    return [hint.place for hint in hints_in(match) if hint.place is not None]
+
+
+def explain(match: Match, project: Project) -> str:
+    """Markdown: what the message means, what it names, which lines show the cause, and what to
+    do."""
+    error = match.evidence
+    assert isinstance(error, KnownError)
+    entry = catalogue()[error.entry]
+    parts = [entry.means, _named(error), error.details]
+    shown = [hint for hint in hints_in(match) if not hint.usual][:2] or hints_in(match)[:1]
+    parts += [_at(hint, match) for hint in shown]
+    if all(hint.place != match.location for hint in shown):
+        parts.insert(1, f"It was raised at {line(match.location, project)}.")
+    parts += [f"Not this: {wrong}" for wrong in entry.wrong[:1]]
+    return " ".join(part for part in parts if part)
+
+
+def _named(error: KnownError) -> str:
+    return f"It names {some(error.names)}." if error.names else ""
+
+
+def _at(hint: Hint, match: Match) -> str:
+    code = f" (`{hint.code}`)" if hint.code and "`" not in hint.code and hint.place else ""
+    if hint.place is None:
+        return told(hint)
+    return f"Look at line {hint.place.line}{code}: {hint.text}"

@@ -1,0 +1,75 @@
+"""The catalogue of messages: what autograd and its neighbours raise, what it means, what is behind.
+
+Data, in the TOML files of this folder; `entry` says what they hold. `python -m benchmarks.messages`
+compares it with what the installed packages raise.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from analyzers.evidence import Family
+from analyzers.messages.entry import CatalogueError, Message, UsualCause, read
+from analyzers.source import typeset
+
+_WORD = re.compile(r"[a-z_]+")
+
+__all__ = ["Message", "UsualCause", "catalogue", "entry_for", "entry_of", "plain"]
+
+
+@cache
+def catalogue() -> dict[str, Message]:
+    """Every entry by its id, in the order of the files.
+
+    Raises CatalogueError for an entry that is not as `entry` describes it."""
+    tables: list[dict[str, Any]] = []
+    for path in sorted(Path(__file__).parent.glob("*.toml")):
+        tables += tomllib.loads(path.read_text("utf-8"))["message"]
+    causes = {table["id"]: table.get("cause", ()) for table in tables}
+    if len(causes) != len(tables):
+        raise CatalogueError("two entries have one id")
+    return {table["id"]: read(table, causes) for table in tables}
+
+
+def plain(message: str) -> str:
+    """A message as entries spell it: lower case, plain quotes, single spaces."""
+    return " ".join(typeset.plain(message).lower().split())
+
+
+def entry_of(message: str) -> Message | None:
+    """The entry of a message: the one whose text covers most of it."""
+    text = plain(message)
+    anchored = _anchored()
+    alike = [entry for word in {"", *_WORD.findall(text)} for entry in anchored.get(word, ())]
+    best = max(alike, key=lambda entry: (entry.found_in(text), entry.id), default=None)
+    return best if best is not None and best.found_in(text) else None
+
+
+@cache
+def _anchored() -> dict[str, list[Message]]:
+    """Entries by a word that their text holds as a whole; without one, under no word: most lines
+    of a paste hold none of these words, and need no comparing."""
+    found: dict[str, list[Message]] = {}
+    for entry in catalogue().values():
+        for word in {_anchor(parts) for parts in entry.parts}:
+            found.setdefault(word, []).append(entry)
+    return found
+
+
+def _anchor(parts: tuple[str, ...]) -> str:
+    """The longest word inside of a text's parts; those at their ends may be parts of words."""
+    inner = (word for part in parts for word in _WORD.findall(part)[1:-1])
+    return max(inner, key=len, default="")
+
+
+def entry_for(message: str, family: Family, kind: str | None) -> Message | None:
+    """The entry of a message; of one that no text tells, that of its family and kind."""
+    found = entry_of(message)
+    if found is not None and found.family == family:
+        return found
+    alike = (e for e in catalogue().values() if (e.family, e.kind) == (family, kind))
+    return next(alike, None) if family != "other" else None

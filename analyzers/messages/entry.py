@@ -1,0 +1,147 @@
+"""One entry of the catalogue of messages: what a message says, and what is behind it.
+
+The entries are the tables `[[message]]` of the TOML files beside this one:
+
+`id`           of the entry, in the address of its page
+`family`       of the error, as in the contract
+`kind`         which sort of its family; the pattern that declares it as its `KIND` explains it
+`texts`        of the message, lower case; `…` is whatever stands between two parts
+`exception`    what raises it; RuntimeError where nothing is said
+`torch`        the versions that raise it
+`means`        one or two sentences
+`title`        what a cause of this message is called, where its pattern's own would not be true
+`names_cause`  whether the message alone says what kind of fault it is
+`wrong`        remedies that are often given, and are wrong
+`same_causes`  the id of an entry that has the same causes
+
+`[[message.cause]]`, the most usual first; those that name no line at the end:
+
+`because`      the cause; `{name}` is what was found in the source
+`do`           its remedy
+`look`         what to look for in the source (`analyzers/advice/looking.py`); none: the usual cause
+`blames`       whether such a line can be the fault itself
+`note`         `version` for what only a version changes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from analyzers.evidence import Family
+
+GAP = "…"
+FORMS = frozenset(
+    {
+        "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
+        "compiled", "of_values", "setting", "unless",
+    }
+)  # fmt: skip
+_CAUSE = {"because", "do", "look", "blames", "note"}
+_MESSAGE = {
+    "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
+    "same_causes", "cause",
+}  # fmt: skip
+
+
+class CatalogueError(ValueError):
+    """An entry is not as it should be; the message says which, and what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsualCause:
+    """A cause with its remedy. `look`: as in the file; None for one that names no line."""
+
+    because: str
+    do: str
+    look: Mapping[str, Any] | None = None
+    blames: bool = True
+    note: Literal["lines", "version"] = "lines"
+
+    def say(self, name: str = "") -> str:
+        """The cause and its remedy in one sentence, about what was found."""
+        return f"{self.because}: {self.do}".replace("{name}", name)
+
+    def in_general(self) -> str:
+        """The same about no script: what it would find there is called `this`."""
+        return f"{self.because}: {self.do}".replace("`{name}`", "this").replace("{name}", "this")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An entry. `parts`: of each text, what stands before and behind each gap, in order."""
+
+    id: str
+    family: Family
+    kind: str | None
+    texts: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
+    exception: str
+    torch: str
+    means: str
+    title: str
+    names_cause: bool
+    wrong: tuple[str, ...]
+    causes: tuple[UsualCause, ...]
+
+    def found_in(self, message: str) -> int:
+        """How many characters of a message (lower case, single spaces) an entry's text covers at
+        most; 0 for another message."""
+        return max((_covered(parts, message) for parts in self.parts), default=0)
+
+
+def _covered(parts: Sequence[str], message: str) -> int:
+    at = 0
+    for part in parts:
+        found = message.find(part, at)
+        if found < 0:
+            return 0
+        at = found + len(part)
+    return sum(map(len, parts))
+
+
+def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Message:
+    """The entry of a file's table; `causes` holds those of all entries, by their ids."""
+    name = str(table.get("id"))
+    if unknown := table.keys() - _MESSAGE:
+        raise CatalogueError(f"{name}: no such field: {', '.join(sorted(unknown))}")
+    if table["family"] not in get_args(Family):
+        raise CatalogueError(f"{name}: no such family: {table['family']}")
+    texts = tuple(table["texts"])
+    if any(text != text.lower() or "  " in text for text in texts):
+        raise CatalogueError(f"{name}: texts are lower case, with single spaces")
+    given = table.get("cause") or causes.get(table.get("same_causes", ""), ())
+    if not given:
+        raise CatalogueError(f"{name}: it has no cause")
+    return Message(
+        id=name,
+        family=table["family"],
+        kind=table.get("kind"),
+        texts=texts,
+        parts=tuple(tuple(p.strip() for p in text.split(GAP)) for text in texts),
+        exception=table.get("exception", "RuntimeError"),
+        torch=table.get("torch", "all"),
+        means=table["means"],
+        title=table.get("title", ""),
+        names_cause=table.get("names_cause", False),
+        wrong=tuple(table.get("wrong", ())),
+        causes=tuple(_cause(name, one) for one in given),
+    )
+
+
+def _cause(name: str, table: Mapping[str, Any]) -> UsualCause:
+    if unknown := table.keys() - _CAUSE:
+        raise CatalogueError(f"{name}: no such field of a cause: {', '.join(sorted(unknown))}")
+    look = table.get("look")
+    if look is not None and (unknown := look.keys() - FORMS):
+        raise CatalogueError(f"{name}: nothing looks for {', '.join(sorted(unknown))}")
+    if look is None and "{name}" in table["because"] + table["do"]:
+        raise CatalogueError(f"{name}: a cause that names something has to look for it")
+    return UsualCause(
+        because=table["because"],
+        do=table["do"],
+        look=look,
+        blames=table.get("blames", True),
+        note=table.get("note", "lines"),
+    )

@@ -1,0 +1,88 @@
+"""A checkpointed part does something else when it runs again in the backward.
+
+What happens: activation checkpointing throws the activations of a part away and runs it a second
+time in the backward. Where the second run saves other tensors than the first (a cache has grown, a
+counter or flag has changed, autocast casts again, other random numbers were drawn) torch refuses
+to go on.
+
+The fix: make the part a function of its inputs. Switch caches off while training
+(`use_cache=False`), keep counters and logs outside, put autocast inside, draw random numbers before
+and hand them in.
+
+When this fix is wrong: `determinism_check="none"` silences the check. The gradients are then of
+another computation than the loss.
+
+Broken::
+
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
+    state = {"layers": 2}
+
+    def block(x):
+        for layer in layers[: state["layers"]]:
+            x = torch.tanh(layer(x))
+        state["layers"] = 1
+        return x
+
+    x = torch.randn(2, 4)
+    checkpoint(block, x, use_reentrant=False).sum().backward()
+
+Mended::
+
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
+    state = {"layers": 2}
+
+    def block(x):
+        for layer in layers[: state["layers"]]:
+            x = torch.tanh(layer(x))
+        return x
+
+    x = torch.randn(2, 4)
+    checkpoint(block, x, use_reentrant=False).sum().backward()
+    state["layers"] = 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.explain import known
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.repair.settings.checkpointing import (
+    autocast_without_cache,
+    counted_outside,
+    drawn_before,
+    uncached,
+)
+from analyzers.source.project import Project
+
+ID = "GM032"
+NAME = "checkpoint-mismatch"
+FAMILY = "graph-reuse"
+TITLE = "The recomputation of a checkpoint differs from its forward"
+KIND = "recomputed"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The two runs of a checkpointed part saved different tensors."""
+    error = known.known(evidence, KIND)
+    return known.matched(NAME, error, project) if error is not None else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """What the message means, and which lines show the cause."""
+    return known.explain(match, project)
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """No cache; no counter inside; the same casts; random numbers that are restored."""
+    yield from uncached(project)
+    yield from counted_outside(project)
+    yield from autocast_without_cache(project, 2)
+    yield from drawn_before(project, 3)

@@ -1,0 +1,83 @@
+"""A custom `autograd.Function` gives back gradients that do not fit its inputs.
+
+What happens: the backward of a Function has to return one gradient for each argument of `forward`
+(without `ctx`), in that order, of the argument's shape, and None for what needs none. An input that
+was broadcast in the forward needs its gradient summed back; an input that was changed in place has
+to be marked dirty and returned.
+
+The fix: count the arguments, give `None` for numbers and flags, sum a broadcast gradient with
+`grad.sum_to_size(x.shape)`. `torch.autograd.gradcheck`, in double precision, says which input is
+wrong.
+
+When this fix is wrong: where torch can differentiate the forward by itself, the Function is not
+needed.
+
+Broken::
+
+    import torch
+
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.factor
+
+    x = torch.randn(3, requires_grad=True)
+    Scale.apply(x, 2.0).sum().backward()
+
+Mended::
+
+    import torch
+
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.factor, None
+
+    x = torch.randn(3, requires_grad=True)
+    Scale.apply(x, 2.0).sum().backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, KnownError
+from analyzers.explain import known
+from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.repair.settings.functions import index_in, of_its_shape, one_for_each
+from analyzers.source.project import Project
+
+ID = "GM035"
+NAME = "function-gradients"
+FAMILY = "engine"
+TITLE = "The backward of a custom Function does not fit its inputs"
+KIND = "function"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The engine refused what a custom Function gave back."""
+    error = known.known(evidence, KIND)
+    return known.matched(NAME, error, project) if error is not None else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """What the message means, and which lines show the cause."""
+    return known.explain(match, project)
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """One gradient for each input; a gradient of its input's shape."""
+    error = evidence_in(match, KnownError)
+    yield from one_for_each(project, error.names)
+    if (index := index_in(error.message)) is not None:
+        yield from of_its_shape(project, error.names, index, 1)

@@ -1,0 +1,74 @@
+"""A function given to `torch.func` does what a transform forbids.
+
+What happens: `torch.func.grad`, `vmap` and their kin call a function with tensors of their own.
+Inside it a plain `torch.zeros` has no batch dimension and cannot be written with batched values,
+`backward()` has no place, saved-tensor hooks (checkpointing) are refused, and a custom Function
+needs a separate `setup_context`.
+
+The fix: make tensors of those that come in (`x.new_zeros(...)`, `torch.zeros_like(x)`) or collect
+values and stack them; return the loss in place of calling backward; split a Function into
+`forward` and `setup_context`.
+
+When this fix is wrong: where only one derivative is wanted, `torch.autograd.grad` outside of a
+transform has none of these rules.
+
+Broken::
+
+    import torch
+
+    def squares(row):
+        out = torch.zeros(4)
+        for i in range(4):
+            out[i] = row[i] ** 2
+        return out
+
+    print(torch.func.vmap(squares)(torch.randn(3, 4)))
+
+Mended::
+
+    import torch
+
+    def squares(row):
+        out = row.new_zeros(4)
+        for i in range(4):
+            out[i] = row[i] ** 2
+        return out
+
+    print(torch.func.vmap(squares)(torch.randn(3, 4)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence, KnownError
+from analyzers.explain import known
+from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.repair.settings.functions import batched_by_rule
+from analyzers.repair.settings.transforms import returned_loss, written_out_of_place
+from analyzers.source.project import Project
+
+ID = "GM037"
+NAME = "functional-transform"
+FAMILY = "inplace"
+TITLE = "A rule of `torch.func` is broken inside a transformed function"
+KIND = "transform"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A transform refused what the function does."""
+    error = known.known(evidence, KIND)
+    return known.matched(NAME, error, project) if error is not None else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """What the message means, and which lines show the cause."""
+    return known.explain(match, project)
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Out of place; a rule for vmap; the loss returned."""
+    error = evidence_in(match, KnownError)
+    yield from written_out_of_place(error, project)
+    yield from batched_by_rule(project, 1)
+    yield from returned_loss(error, project, 2)

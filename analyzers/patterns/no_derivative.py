@@ -1,0 +1,65 @@
+"""An operator on the way has no derivative of the kind that is asked for.
+
+What happens: some operators give no gradient to some of their inputs, and fused kernels (attention,
+cuDNN's recurrent layers) have a first derivative only. A gradient penalty, MAML or forces ask for
+the second.
+
+The fix: run that forward with a kernel that has one
+(`torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`), take another operator, or detach the input if
+it is a constant.
+
+When this fix is wrong: where the second derivative was not meant: leave `create_graph=True` out.
+
+Broken::
+
+    import torch
+    import torch.nn.functional as F
+
+    q = torch.randn(1, 2, 4, 8, requires_grad=True)
+    out = F.scaled_dot_product_attention(q, q, q)
+    grad, = torch.autograd.grad(out.sum(), q, create_graph=True)
+    grad.pow(2).sum().backward()
+
+Mended::
+
+    import torch
+    import torch.nn.functional as F
+
+    q = torch.randn(1, 2, 4, 8, requires_grad=True)
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        out = F.scaled_dot_product_attention(q, q, q)
+    grad, = torch.autograd.grad(out.sum(), q, create_graph=True)
+    grad.pow(2).sum().backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.explain import known
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.repair.settings.modes import on_math_kernel
+from analyzers.source.project import Project
+
+ID = "GM039"
+NAME = "no-derivative"
+FAMILY = "no-grad"
+TITLE = "An operator has no derivative of this order"
+KIND = "no-derivative"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """The engine found no derivative."""
+    error = known.known(evidence, KIND)
+    return known.matched(NAME, error, project) if error is not None else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """What the message means, and which lines show the cause."""
+    return known.explain(match, project)
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """The kernel of attention that has a second derivative."""
+    yield from on_math_kernel(project)

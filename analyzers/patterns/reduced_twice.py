@@ -1,0 +1,90 @@
+"""DDP or DeepSpeed gets the gradient of one parameter twice in one backward.
+
+What happens: the wrapper counts a parameter's gradient as done when its hook has fired once. A
+reentrant checkpoint runs a backward of its own inside the backward, and comes to parameters that
+were counted already: as unused (`find_unused_parameters=True`), or for another use of the same
+layer.
+
+The fix: checkpoint with `use_reentrant=False` (Trainer:
+`gradient_checkpointing_kwargs={"use_reentrant": False}`). Where a wrapped module is called twice
+for one loss, call it once on the concatenated batch.
+
+When this fix is wrong: `find_unused_parameters=True`, which is often advised, is one of the
+causes. `static_graph=True` is right only if every iteration uses the same parameters in the same
+way.
+
+Broken::
+
+    import torch
+    import torch.distributed as dist
+    from torch.nn.parallel import DistributedDataParallel
+    from torch.utils.checkpoint import checkpoint
+
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+
+    class Tower(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            return checkpoint(self.layer, x, use_reentrant=True)
+
+    net = DistributedDataParallel(Tower(), find_unused_parameters=True)
+    net(torch.randn(2, 4, requires_grad=True)).sum().backward()
+
+Mended::
+
+    import torch
+    import torch.distributed as dist
+    from torch.nn.parallel import DistributedDataParallel
+    from torch.utils.checkpoint import checkpoint
+
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+
+    class Tower(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            return checkpoint(self.layer, x, use_reentrant=False)
+
+    net = DistributedDataParallel(Tower(), find_unused_parameters=True)
+    net(torch.randn(2, 4, requires_grad=True)).sum().backward()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.explain import known
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.repair.settings.checkpointing import not_reentrant
+from analyzers.repair.settings.wrapping import all_used, static_graph
+from analyzers.source.project import Project
+
+ID = "GM033"
+NAME = "reduced-twice"
+FAMILY = "graph-reuse"
+TITLE = "A parameter's gradient comes twice in one backward"
+KIND = "reduced-twice"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A wrapper counted a parameter's gradient twice."""
+    error = known.known(evidence, KIND)
+    return known.matched(NAME, error, project) if error is not None else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """What the message means, and which lines show the cause."""
+    return known.explain(match, project)
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """The other kind of checkpoint; no search for unused parameters; a graph that stays."""
+    yield from not_reentrant(project)
+    yield from all_used(project, 1)
+    yield from static_graph(project, 2)

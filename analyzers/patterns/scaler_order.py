@@ -1,0 +1,74 @@
+"""The gradient scaler's calls come twice, too late, or on parameters in half precision.
+
+What happens: for each optimizer and step a `GradScaler` allows one `unscale_`, then `step`, then
+`update`. Clipping inside gradient accumulation, a helper that unscales by itself, or a missing
+`update()` breaks the order. And it unscales gradients in fp32 only: a model that was made
+`.half()` gives gradients in fp16.
+
+The fix: `scaler.scale(loss).backward()`, and only when a step is taken `unscale_`, clip, `step`,
+`update`. Keep what learns in fp32, and run the forward under `torch.autocast`.
+
+When this fix is wrong: where bf16 is used no scaler is needed at all.
+
+Broken::
+
+    import torch
+
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cpu")
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    scaler.update()
+
+Mended::
+
+    import torch
+
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cpu")
+    loss = net(torch.randn(8, 4)).pow(2).mean()
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    scaler.step(optimizer)
+    scaler.update()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analyzers.evidence import Evidence
+from analyzers.explain import known
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.repair.settings.scaling import in_single_precision, scaled_once
+from analyzers.source.project import Project
+
+ID = "GM034"
+NAME = "scaler-order"
+FAMILY = "inplace"
+TITLE = "The gradient scaler is called out of order"
+KIND = "scaler-order"
+
+
+def match(evidence: Evidence, project: Project) -> Match | None:
+    """A scaler refused a call, or gradients in half precision."""
+    error = known.known(evidence, KIND)
+    return known.matched(NAME, error, project) if error is not None else None
+
+
+def explain(match: Match, project: Project) -> str:
+    """What the message means, and which lines show the cause."""
+    return known.explain(match, project)
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """Each call once; parameters in single precision."""
+    yield from in_single_precision(project)
+    yield from scaled_once(project, 1)

@@ -1,0 +1,149 @@
+"""Checkpointing of the other kind, and without what differs between the two runs of a part."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.advice import Hint, hints, looking
+from analyzers.advice.training import (
+    autocast_around_checkpoint,
+    cache_in_use,
+    drawn_in_checkpoint,
+    reentrant_checkpointing,
+    state_in_checkpoint,
+)
+from analyzers.evidence import Place
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import spot
+from analyzers.repair.rewrite import with_keyword
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import called_name
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.trees import walk
+from analyzers.tracebacks import ParsedTraceback
+
+NOT_REENTRANT = "use_reentrant"
+_KWARGS = "gradient_checkpointing_kwargs"
+_ADAPTERS = ("get_peft_model", "LoraConfig", "prepare_model_for_kbit_training", "PeftModel", "lora")
+
+
+def not_reentrant(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Every checkpoint with `use_reentrant=False`."""
+    edits = [
+        edit for editor, call in _checkpoints(project) for edit in _not_reentrant(editor, call)
+    ]
+    if edits:
+        title = "Checkpoint with `use_reentrant=False`"
+        yield Proposal("not-reentrant", title, tuple(edits), "", rank)
+
+
+def _checkpoints(project: Project) -> Iterator[tuple[Editor, ast.Call]]:
+    for module, call in project.each(ast.Call):
+        if _is_reentrant(call, module):
+            yield Editor(module), call
+
+
+def _says_so(call: ast.Call) -> bool:
+    """Whether a checkpoint is told to be reentrant."""
+    told = [k for k in call.keywords if k.arg == NOT_REENTRANT and spelled(k.value) == "True"]
+    return called_name(call).startswith("checkpoint") and bool(told)
+
+
+def _not_reentrant(editor: Editor, call: ast.Call) -> Iterator[Edit]:
+    name = called_name(call)
+    if name in ("checkpoint", "checkpoint_sequential"):
+        yield with_keyword(editor, call, NOT_REENTRANT, "False")
+    elif name == "gradient_checkpointing_enable" and not call.args:
+        yield with_keyword(editor, call, _KWARGS, f'{{"{NOT_REENTRANT}": False}}')
+
+
+def uncached(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """No cache of keys and values while training."""
+    for module in project.modules.values():
+        for node in module.nodes:
+            if cache_in_use(node, module) is None:
+                continue
+            if isinstance(node, ast.keyword | ast.Assign) and spelled(node.value) == "True":
+                edit = Editor(module).replace(node.value, "False")
+                yield Proposal("no-cache", "Keep no cache while training", (edit,), "", rank)
+
+
+def counted_outside(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """What the checkpointed part counts or collects is left out of it."""
+    for module in project.modules.values():
+        for node in module.each(ast.stmt):
+            inner = node.value if isinstance(node, ast.Expr) else node
+            told = state_in_checkpoint(inner, module)
+            if told is not None:
+                title = f"Change `{told}` outside of the checkpointed part only"
+                yield Proposal("no-state", title, (Editor(module).delete(node),), "", rank)
+
+
+def drawn_before(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Random numbers of generators that a checkpoint restores."""
+    for module in project.modules.values():
+        for node in module.each(ast.Call):
+            if drawn_in_checkpoint(node, module) is None:
+                continue
+            editor, text = Editor(module), spelled(node.func)
+            if text in ("random.random", "np.random.rand", "numpy.random.rand") and not node.args:
+                title = "Draw with torch's generator, which the checkpoint restores"
+                edit = editor.replace(node, "torch.rand(()).item()")
+                yield Proposal("restored-draw", title, (edit,), "", rank)
+        for call in module.each(ast.Call):
+            kept = [k for k in call.keywords if k.arg == "preserve_rng_state"]
+            if kept and spelled(kept[0].value) == "False":
+                edit = Editor(module).replace(kept[0].value, "True")
+                title = "Restore the random state for the recomputation"
+                yield Proposal("restored-draw", title, (edit,), "", rank)
+
+
+def autocast_without_cache(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Autocast that casts weights each time, in the recomputation as in the forward."""
+    for module in project.modules.values():
+        for node in module.each(ast.Call):
+            if autocast_around_checkpoint(node, module) is not None:
+                edit = with_keyword(Editor(module), node, "cache_enabled", "False")
+                title = "Cast weights in the recomputation as in the forward"
+                yield Proposal("no-cast-cache", title, (edit,), "", rank)
+
+
+def checkpoint_around(places: Sequence[Place | None], project: Project) -> Place | None:
+    """The line of a reentrant checkpoint among these, or that hands over the function in which the
+    last of them is."""
+    for place in places:
+        where = spot(project, place)
+        for call in walk(where.statement) if where is not None else ():
+            if (
+                where is not None
+                and isinstance(call, ast.Call)
+                and _is_reentrant(call, where.module)
+            ):
+                return where.place
+    last = places[-1] if places else None
+    function = last.function.rpartition(".")[2] if last is not None else ""
+    for editor, call in _checkpoints(project) if function else ():
+        if call.args and spelled(call.args[0]).rpartition(".")[2] == function:
+            return Place(editor.module.path, call.lineno)
+    return None
+
+
+def _is_reentrant(call: ast.Call, module: Module) -> bool:
+    return reentrant_checkpointing(call, module) is not None or _says_so(call)
+
+
+def checkpoint_hint(message: str, project: Project) -> Hint | None:
+    """The line that checkpoints in the reentrant way, with what to do."""
+    found = hints(project, ParsedTraceback(message=message, family="no-grad", kind="detached"))
+    return next((hint for hint in found if "use_reentrant" in hint.text), None)
+
+
+def has_frozen(project: Project) -> bool:
+    """Whether something is frozen: by a flag, or by the use of adapters."""
+    frozen, adapters = looking.requires_grad(False), looking.mentions(*_ADAPTERS)
+    return any(
+        frozen(node, module) is not None or adapters(node, module) is not None
+        for module in project.modules.values()
+        for node in module.nodes
+    )

@@ -1,0 +1,103 @@
+"""What a custom `autograd.Function` gives back: one gradient for each input, of its shape."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from analyzers.advice.training import function_class
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import joined
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.project import Module, Project
+
+Methods = dict[str, ast.FunctionDef]
+
+
+def functions(project: Project) -> Iterator[tuple[Module, ast.ClassDef, Methods]]:
+    """The script's own Functions with their methods."""
+    for module, node in project.each(ast.ClassDef):
+        if function_class(node, module) is not None:
+            methods = {m.name: m for m in node.body if isinstance(m, ast.FunctionDef)}
+            yield module, node, methods
+
+
+def inputs_of(methods: Methods) -> list[str] | None:
+    """The names of the forward's inputs, without `ctx`; None where there may be any number."""
+    forward = methods.get("forward")
+    if forward is None or forward.args.vararg is not None:
+        return None
+    names = [a.arg for a in (*forward.args.posonlyargs, *forward.args.args)]
+    return names if "setup_context" in methods else names[1:]
+
+
+def returned(method: ast.FunctionDef | None) -> list[tuple[ast.Return, list[ast.expr]]]:
+    """What a backward returns, value by value."""
+    found = []
+    for node in ast.walk(method) if method is not None else ():
+        if isinstance(node, ast.Return) and node.value is not None:
+            parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            found.append((node, parts))
+    return found
+
+
+def index_in(message: str) -> int | None:
+    """The number of the gradient that a message calls invalid."""
+    found = re.search(r"invalid gradient at index (\d{1,4})", message)
+    return int(found[1]) if found is not None else None
+
+
+def one_for_each(project: Project, named: tuple[str, ...], rank: int = 0) -> Iterator[Proposal]:
+    """None for the inputs that were left out; without what is too much at the end."""
+    for module, node, methods in functions(project):
+        inputs = inputs_of(methods)
+        if inputs is None or (named and node.name not in named):
+            continue
+        edits: list[Edit] = []
+        for statement, parts in returned(methods.get("backward")):
+            editor = Editor(module)
+            texts = [editor.text_of(part) for part in parts][: len(inputs)]
+            texts += ["None"] * (len(inputs) - len(texts))
+            if len(parts) != len(inputs):
+                edits.append(editor.replace(statement, f"return {', '.join(texts)}"))
+        if edits:
+            title = f"Return one gradient for each input of `{node.name}`"
+            yield Proposal("one-for-each", title, joined(edits), "", rank)
+
+
+def of_its_shape(
+    project: Project, named: tuple[str, ...], index: int, rank: int = 0
+) -> Iterator[Proposal]:
+    """A gradient summed over what was broadcast: to the shape of its input, kept in the forward."""
+    for module, node, methods in functions(project):
+        inputs = inputs_of(methods)
+        if inputs is None or (named and node.name not in named):
+            continue
+        if index < len(inputs) and "setup_context" not in methods:
+            yield from _summed(module, node, methods, inputs[index], index, rank)
+
+
+def _summed(
+    module: Module, node: ast.ClassDef, methods: Methods, name: str, at: int, rank: int
+) -> Iterator[Proposal]:
+    editor, forward = Editor(module), methods["forward"]
+    ctx = forward.args.args[0].arg if forward.args.args else "ctx"
+    backward = methods.get("backward")
+    own = backward.args.args[0].arg if backward is not None and backward.args.args else "ctx"
+    edits = [editor.insert_before(forward.body[0], f"{ctx}.{name}_shape = {name}.shape")]
+    for _, parts in returned(backward):
+        if at < len(parts) and not isinstance(parts[at], ast.Constant):
+            edits.append(editor.append_to(parts[at], f".sum_to_size({own}.{name}_shape)"))
+    if len(edits) > 1:
+        title = f"Sum the gradient of `{name}` to its shape"
+        yield Proposal("summed-to-shape", title, joined(edits), "", rank)
+
+
+def batched_by_rule(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """A Function that vmap batches by what its methods do."""
+    for module, node, methods in functions(project):
+        if "vmap" not in methods and "setup_context" in methods:
+            edit = Editor(module).insert_before(node.body[0], "generate_vmap_rule = True")
+            title = f"Have vmap batch `{node.name}` by what its methods do"
+            yield Proposal("vmap-rule", title, (edit,), "", rank)

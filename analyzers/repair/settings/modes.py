@@ -1,0 +1,78 @@
+"""`no_grad` in place of inference mode, a kernel with a second derivative, no compiler."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import alias, joined, missing_import, wrapped
+from analyzers.source.calls import calls_to
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import called_name
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+
+_MATH = "with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):"
+
+
+def without_inference_mode(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """`torch.no_grad()` wherever inference mode was: where several, each, then all of them."""
+    each = [edit for module in project.modules.values() for edit in _no_grad(module)]
+    title = "Use `torch.no_grad()` in place of inference mode"
+    if len(each) > 1:
+        yield Proposal("no-grad-instead", f"{title}, everywhere", tuple(each), "", rank + len(each))
+    for number, edit in enumerate(each):
+        yield Proposal("no-grad-instead", title, (edit,), "", rank + number)
+
+
+def _no_grad(module: Module) -> Iterator[Edit]:
+    editor = Editor(module)
+    for node in module.nodes:
+        if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            continue
+        if spelled(node).rpartition(".")[2] != "inference_mode":
+            continue
+        text = spelled(node)
+        switched = f"{alias(module, 'torch')}.no_grad" if "." not in text else text.replace(
+            "inference_mode", "no_grad"
+        )  # fmt: skip
+        yield editor.replace(node, switched)
+
+
+def uncompiled(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """What was compiled left as it is: `torch.compile(f, …)` → `f`, a decorator taken away."""
+    edits = [edit for module in project.modules.values() for edit in _uncompiled(module)]
+    if edits:
+        title = "Leave uncompiled what is differentiated twice"
+        yield Proposal("uncompiled", title, tuple(edits), "It runs at the speed of eager.", rank)
+
+
+def _uncompiled(module: Module) -> Iterator[Edit]:
+    editor = Editor(module)
+    for function in (n for n in module.nodes if isinstance(n, (*FUNCTIONS[:2], ast.ClassDef))):
+        for decorator in getattr(function, "decorator_list", ()):
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if spelled(called) == "torch.compile":
+                yield editor.delete_lines(decorator)
+    for call in module.each(ast.Call):
+        in_decorator = module.parents.get(call)
+        if any(call is d for d in getattr(in_decorator, "decorator_list", ())):
+            continue
+        if spelled(call.func) == "torch.compile" and call.args:
+            yield editor.replace(call, editor.text_of(call.args[0]))
+        elif called_name(call) == "compile" and isinstance(call.func, ast.Attribute):
+            statement = module.parents.get(call)
+            if isinstance(statement, ast.Expr) and not call.args:
+                yield editor.delete(statement)
+
+
+def on_math_kernel(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """The statement that computes attention under the kernel that has a second derivative."""
+    for module, call in calls_to(project, "scaled_dot_product_attention"):
+        statement, editor = module.statement_at(call.lineno, call.col_offset), Editor(module)
+        text = _MATH.replace("torch.", f"{alias(module, 'torch')}.")
+        edit = wrapped(editor, [statement], text) if statement is not None else None
+        if edit is not None:
+            edits = joined((*missing_import(editor), edit))
+            title = "Compute attention with the kernel that has a second derivative"
+            yield Proposal("math-kernel", title, edits, "It needs more memory.", rank)

@@ -1,0 +1,76 @@
+"""The scaler's calls in their order, and what learns in single precision."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.advice.training import half_parameters
+from analyzers.explain.pattern import Proposal
+from analyzers.source.edits import Editor
+from analyzers.source.flow import called_name
+from analyzers.source.project import Module, Project, spelled
+
+
+def scaled_once(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """A second `unscale_` or `step` of one optimizer before `update()` taken out; an `update()` put
+    behind a `step` that has none."""
+    for module in project.modules.values():
+        for block in _blocks(module):
+            yield from _once(module, block, "unscale_", rank)
+            yield from _once(module, block, "step", rank + 1)
+            yield from _updated(module, block, rank)
+
+
+def _blocks(module: Module) -> Iterator[list[ast.stmt]]:
+    for node in module.nodes:
+        block = getattr(node, "body", None)
+        if isinstance(block, list):
+            yield block
+
+
+def _scaler_calls(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+    """The method and the argument of a scaler's call that is a statement of its own."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if "scaler" in spelled(call.func.value).lower():
+            yield call.func.attr, spelled(call.args[0]) if call.args else ""
+
+
+def _once(module: Module, block: list[ast.stmt], method: str, rank: int) -> Iterator[Proposal]:
+    seen: set[str] = set()
+    for statement in block:
+        for name, given in _scaler_calls(statement):
+            if name == "update":
+                seen.clear()
+            elif name == method and given in seen:
+                edit = Editor(module).delete(statement)
+                title = f"Call `{method}` once for each update"
+                yield Proposal("scaled-once", title, (edit,), "", rank)
+            elif name == method:
+                seen.add(given)
+
+
+def _updated(module: Module, block: list[ast.stmt], rank: int) -> Iterator[Proposal]:
+    called = [(name, statement) for statement in block for name, _ in _scaler_calls(statement)]
+    steps = [statement for name, statement in called if name == "step"]
+    if steps and all(name != "update" for name, _ in called):
+        owner = spelled(steps[-1].value.func.value)  # type: ignore[attr-defined]
+        edit = Editor(module).insert_after(steps[-1], f"{owner}.update()")
+        yield Proposal("scaled-once", "Update the scaler after its steps", (edit,), "", rank)
+
+
+def in_single_precision(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """`.half()` of what learns taken away; the forward is left to autocast."""
+    for module in project.modules.values():
+        for call in module.each(ast.Call):
+            if half_parameters(call, module) is None or called_name(call) != "half":
+                continue
+            owner = call.func.value  # type: ignore[attr-defined]
+            statement, editor = module.parents.get(call), Editor(module)
+            if isinstance(statement, ast.Expr):
+                edit = editor.delete(statement)
+            else:
+                edit = editor.replace(call, editor.text_of(owner))
+            title = f"Keep `{spelled(owner)}` in single precision"
+            yield Proposal("single-precision", title, (edit,), "It needs more memory.", rank)

@@ -1,0 +1,67 @@
+"""What a function given to `torch.func` may do: no writes into what has no batch, no backward."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.evidence import KnownError
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot, spot
+from analyzers.repair.blocks import joined
+from analyzers.source.edits import Edit
+from analyzers.source.flow import called_name, statements_of
+from analyzers.source.project import FUNCTIONS, Project, spelled
+
+_FILLED = {"zeros": "new_zeros", "ones": "new_ones", "empty": "new_empty", "full": "new_full"}
+_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+
+
+def written_out_of_place(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """A total as `total = total + x`; else what is written into made of a tensor that is given."""
+    where = spot(project, error.at)
+    if where is None:
+        return
+    write = where.statement
+    if isinstance(write, ast.AugAssign) and isinstance(write.target, ast.Name):
+        name = write.target.id
+        sign = _SIGNS.get(type(write.op))
+        if sign is not None:
+            text = f"{name} = {name} {sign} {_operand(where, write.value)}"
+            title = f"Compute a new `{name}` in place of writing into it"
+            yield Proposal("out-of-place", title, (where.editor.replace(write, text),), "", rank)
+    yield from _of_what_comes_in(where, rank + 1)
+
+
+def _operand(where: Spot, value: ast.expr) -> str:
+    text = where.editor.text_of(value)
+    return f"({text})" if isinstance(value, ast.BinOp | ast.IfExp) else text
+
+
+def _of_what_comes_in(where: Spot, rank: int) -> Iterator[Proposal]:
+    """`torch.zeros(n)` as `x.new_zeros(n)` of the function's first argument."""
+    function = where.scope
+    if not isinstance(function, FUNCTIONS[:2]) or not function.args.args:
+        return
+    source = function.args.args[0].arg
+    edits: list[Edit] = []
+    for statement in statements_of(function):
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        made = isinstance(value, ast.Call) and called_name(value) in _FILLED
+        if made and isinstance(value, ast.Call) and spelled(value.func).startswith("torch."):
+            edits.append(
+                where.editor.replace(value.func, f"{source}.{_FILLED[called_name(value)]}")
+            )
+    if edits:
+        title = f"Make what is written into of `{source}`, which has the batch"
+        yield Proposal("of-the-batch", title, joined(edits), "", rank)
+
+
+def returned_loss(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """A backward within the function taken out: the transform takes the gradient."""
+    where = spot(project, error.at)
+    call = where.call("backward") if where is not None else None
+    if where is None or call is None or not isinstance(where.statement, ast.Expr):
+        return
+    title = "Leave the gradient to the transform"
+    yield Proposal("no-backward", title, (where.editor.delete(where.statement),), "", rank)

@@ -1,0 +1,39 @@
+"""Arguments of DDP, and the forward that comes twice."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.rewrite import with_keyword, without_keyword
+from analyzers.source.edits import Editor
+from analyzers.source.flow import called_name
+from analyzers.source.project import Module, Project, spelled
+
+_WRAPPERS = ("DistributedDataParallel", "DDP")
+
+
+def _wrappers(project: Project) -> Iterator[tuple[Module, ast.Call]]:
+    for module, call in project.each(ast.Call):
+        if called_name(call) in _WRAPPERS:
+            yield module, call
+
+
+def all_used(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """DDP without `find_unused_parameters`."""
+    for module, call in _wrappers(project):
+        for keyword in call.keywords:
+            if keyword.arg == "find_unused_parameters" and spelled(keyword.value) == "True":
+                edit = without_keyword(Editor(module), call, keyword)
+                title = "Do not count parameters as unused"
+                yield Proposal("all-used", title, (edit,), "", rank)
+
+
+def static_graph(project: Project, rank: int = 1) -> Iterator[Proposal]:
+    """DDP that is told that every iteration is alike."""
+    for module, call in _wrappers(project):
+        edit = with_keyword(Editor(module), call, "static_graph")
+        title = "Tell DDP that every iteration is alike"
+        tradeoff = "It is right only if every iteration uses the same parameters in the same way."
+        yield Proposal("static-graph", title, (edit,), tradeoff, rank)

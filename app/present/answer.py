@@ -1,0 +1,66 @@
+"""The answer that the catalogue of messages gives, for where no patch has passed."""
+
+from __future__ import annotations
+
+from analyzers.advice import Hint
+from analyzers.messages import Message, entry_for
+from app.request.case import Case
+from app.schemas import Answer, Cause, Patch, Spot
+
+
+def entry(case: Case) -> Message | None:
+    """The entry of the error that was given."""
+    given = case.traceback
+    return entry_for(given.message, given.family, given.kind) if given is not None else None
+
+
+def named_cause(case: Case) -> Message | None:
+    """The entry of the error that was given, if its message alone says what kind of fault it is."""
+    found = entry(case)
+    return found if found is not None and found.names_cause else None
+
+
+def first_hint(case: Case) -> Hint | None:
+    """The likeliest line, setting or usual cause; of a message that names its kind of fault, what
+    was sent shows it, or else what is usual."""
+    return next(iter(case.hints), None)
+
+
+def told(hint: Hint, case: Case) -> str:
+    """A hint with its place in front."""
+    if hint.place is None:
+        return hint.text[:1].upper() + hint.text[1:]
+    cell = case.cell_of(hint.place)
+    file = f" of `{hint.place.file}`" if hint.place.file != case.project.entry else ""
+    return f"{(cell or f'line {hint.place.line}').capitalize()}{file}: {hint.text}"
+
+
+def meaning(case: Case) -> str:
+    """What the message of the error that was given means; empty for messages that are not known."""
+    found = entry(case)
+    return found.means if found is not None else ""
+
+
+def answer(case: Case, causes: list[Cause], patches: list[Patch]) -> Answer | None:
+    """What to do about the error, where that is known and no patch has passed. A cause that was
+    found speaks for itself: by its remedy, or not at all."""
+    found, hint = entry(case), first_hint(case)
+    if found is None or (patches and patches[0].verification.status == "passed"):
+        return None
+    if causes:
+        first = causes[0]
+        text, location = first.remedy, first.location
+        return _answer(found, text, location) if text else None
+    if hint is None:
+        return None
+    place = hint.place
+    if place is None:
+        return _answer(found, told(hint, case), None)
+    cell = case.cell_of(place)
+    spot = Spot(file=place.file, line=place.line, code=hint.code, cell=cell)
+    return _answer(found, told(hint, case), spot)
+
+
+def _answer(found: Message, text: str, location: Spot | None) -> Answer:
+    page = f"/messages#{found.id}"
+    return Answer(message=found.id, means=found.means, text=text, location=location, page=page)
