@@ -29,6 +29,8 @@ def case_of(script: str) -> Case:
         traceback=None,
         hints=(),
         others=0,
+        fault=None,
+        no_program=False,
         cell_of=lambda place: None,
     )
     return cast(Case, case)
