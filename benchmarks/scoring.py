@@ -11,8 +11,6 @@ from app.schemas import Cause, Findings, Patch
 from benchmarks.plain import Line
 from benchmarks.trials import Trial
 from tests.case_files import Case
-from tests.plain_runs import run_files
-from tests.probe import Record, judge
 
 
 @dataclass
@@ -82,18 +80,13 @@ def _score_cause(case: Case, cause: Cause, result: Score) -> None:
 
 
 def _score_patch(trial: Trial, patch: Patch, result: Score) -> None:
-    objections = judge(_run_patched(trial, patch), trial.accepted)
+    files = trial.files | {file.path: file.content for file in patch.files}
+    objections = trial.objections({**files, trial.request.filename: patch.script})
     result.patch = not objections
     if objections:
         status = patch.verification.status
         result.misjudged = status == "passed"
         result.wrong.append(f"patch {patch.strategy}, {status}: {objections[0][:200]}")
-
-
-def _run_patched(trial: Trial, patch: Patch) -> Record:
-    files = trial.files | {file.path: file.content for file in patch.files}
-    files[trial.request.filename] = patch.script
-    return run_files(files, trial.request.filename)
 
 
 def _sent_as(case: Case, file: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from app.schemas import DiagnosisRequest, SourceFile
 from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line, Sight, watch
 from tests.case_files import Case
-from tests.plain_runs import run_files, run_once
-from tests.probe import Record, judge
+from tests.plain_runs import Given, PlainRuns
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Trial:
 
     case: Case
     request: DiagnosisRequest
-    accepted: tuple[Record, ...]
+    runs: PlainRuns
     sight: Sight
     anomaly: Line | None = None
     retain_heals: bool = False
@@ -32,32 +31,28 @@ class Trial:
     def files(self) -> dict[str, str]:
         return {self.request.filename: self.case.stripped, **self.case.files}
 
+    def objections(self, files: dict[str, str]) -> list[str]:
+        """Return what the probe has against patched files beside the case's repairs."""
+        patched = Given(files, self.request.filename)
+        return self.runs.outcome(patched, self.case.fixed).objections
 
-def prepare(case: Case, baselines: bool = True) -> Trial:
-    """Run the case, its repairs and, where wanted, the baselines in plain Python, each in a
-    fork."""
-    return prepared(case, tuple(run_once(variant) for variant in case.fixed), baselines)
 
-
-def prepared(case: Case, accepted: tuple[Record, ...], baselines: bool = False) -> Trial:
-    """The same, for a case whose repairs ran already."""
+def prepare(case: Case, baselines: bool = True, runs: PlainRuns | None = None) -> Trial:
+    """Run the case and, where wanted, the baselines in plain Python, each in a fork; `runs` may
+    recall what came of it."""
+    runs = runs or PlainRuns()
     entry = "train" + PurePosixPath(case.entry).suffix
     files = {entry: case.stripped, **case.files}
-    sight = watch(files, entry)
+    sight = runs.sight(Given(files, entry))
     request = DiagnosisRequest(
         script=case.stripped,
         filename=entry,
         files=[SourceFile(path=path, content=text) for path, text in case.files.items()],
         traceback=sight.traceback,
     )
+    trial = Trial(case, request, runs, sight)
     if case.healthy or not baselines:
-        return Trial(case, request, accepted, sight)
+        return trial
     retained = {path: retain_everywhere(path, text) for path, text in files.items()}
-    return Trial(
-        case,
-        request,
-        accepted,
-        sight,
-        anomaly=watch(files, entry, anomaly=True).anomaly,
-        retain_heals=not judge(run_files(retained, entry), accepted),
-    )
+    anomaly = watch(files, entry, anomaly=True).anomaly
+    return replace(trial, anomaly=anomaly, retain_heals=not trial.objections(retained))

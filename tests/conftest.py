@@ -18,11 +18,12 @@ from tests import tiers
 from tests.postgres import Cluster, find_program
 from tests.recorded import plugin
 from tests.recorded.box import RecordedSandbox, ThreadReader
+from tests.recorded.findings import FindingsFiles
 from tests.recorded.recorder import Recorder
 from tests.tracing import Tracing
 
 if TYPE_CHECKING:
-    from tests.recorded.plain import PlainRuns
+    from tests.plain_runs import PlainRuns
 
 # How long an example takes says more about the machine than about the code.
 hypothesis_settings.register_profile("untimed", deadline=None)
@@ -73,9 +74,15 @@ def traced(recorder: Recorder, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture(scope="session")
 def plain(recorder: Recorder) -> PlainRuns:
     """Runs programs in plain Python, without anything of ours."""
-    from tests.recorded.plain import PlainRuns  # imports torch, which few tests need here
+    from tests.plain_runs import PlainRuns  # imports torch, which few tests need here
 
     return PlainRuns(recorder)
+
+
+@pytest.fixture(scope="session")
+def findings_files(recorder: Recorder) -> FindingsFiles:
+    """Findings that were recorded, for comparison."""
+    return FindingsFiles(recorder)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

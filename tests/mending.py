@@ -11,8 +11,7 @@ from analyzers.request.explaining import matches_of, patched
 from analyzers.request.ranking import in_turns
 from analyzers.source.project import Project
 from app.run.witness import observed
-from tests.plain_runs import run_files
-from tests.probe import Record
+from tests.plain_runs import Given, Outcome, PlainRuns
 from tests.tracing import Tracing
 
 
@@ -50,13 +49,14 @@ def recognise(
     return Recognised(project, match, pattern, [p for p in proposals if patched(project, p)])
 
 
-def first_that_runs(found: Recognised) -> tuple[Proposal, Record, str]:
-    """The first proposal whose patched script ends by itself, its record, and its `train.py`."""
+def first_that_runs(found: Recognised, plain: PlainRuns) -> tuple[Proposal, Outcome, str]:
+    """The first proposal whose patched script ends by itself, what came of it, and its
+    `train.py`."""
     tried: list[str] = []
     for proposal in found.proposals:
         files = found.files(proposal)
-        record = run_files(files)
-        if record.error is None:
-            return proposal, record, files["train.py"]
-        tried.append(f"{proposal.strategy}: {record.error}")
+        outcome = plain.outcome(Given(files))
+        if outcome.error is None:
+            return proposal, outcome, files["train.py"]
+        tried.append(f"{proposal.strategy}: {outcome.error}")
     raise AssertionError(f"no proposal runs: {tried}")

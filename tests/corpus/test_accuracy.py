@@ -1,36 +1,28 @@
-"""The corpus through the whole service, real sandbox and all: healthy scripts are never blamed,
-and what was once right stays right.
+"""The corpus through the whole service: healthy scripts are never blamed, what was once right stays
+right, and whatever changes in what is told shows in `tests/findings`.
 
-The floors are what the README claims after `python -m benchmarks.accuracy`, less one case in a
-hundred for a crowded machine: one is 0.7% of the sample. That command lists every wrong answer.
+The floors are what the README claims after `python -m benchmarks.accuracy`. That command lists
+every wrong answer.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from app.schemas import DiagnosisRequest, Findings, SourceFile
-from benchmarks.asking import RUNNING, ask
-from tests.case_files import Case, load_cases, put_down
+from benchmarks.asking import RUNNING, Service
+from tests.case_files import Case
+from tests.corpus.listing import FAILING, HEALTHY, each
+from tests.plain_runs import PlainRuns
+from tests.recorded import findings
+from tests.recorded.describing import described
+from tests.recorded.findings import FindingsFiles
 
-HEALTHY = [case for case in load_cases() if case.healthy]
-FAILING = [case for case in load_cases() if not case.healthy]
-SAMPLE = FAILING[::3]
 RIGHT_CAUSE, RIGHT_PATCH = 0.98, 0.97
-ROOT = Path(__file__).parent.parent.parent
 
-
-def traceback_of(case: Case) -> str:
-    """What plain Python prints when it runs the case."""
-    with TemporaryDirectory() as folder:
-        put_down(case.texts, Path(folder))
-        command = [sys.executable, str(Path(folder, case.entry))]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 
 
 def request_of(case: Case, traceback: str = "") -> DiagnosisRequest:
@@ -42,57 +34,67 @@ def request_of(case: Case, traceback: str = "") -> DiagnosisRequest:
     )
 
 
-async def diagnosed(requests: list[DiagnosisRequest]) -> list[Findings]:
-    return (await ask(requests, [RUNNING]))[RUNNING]
-
-
 def expected(findings: Findings) -> str:
     """A script that walks no graph (backpropagation by hand, in NumPy) shows nothing of graphs."""
     walked = findings.run is not None and findings.run.backward_calls > 0
     return "healthy" if walked else "inconclusive"
 
 
-@pytest.mark.timeout(900)
-async def test_no_healthy_script_is_blamed() -> None:
-    found = await diagnosed([request_of(case) for case in HEALTHY])
-    blamed = {
-        case.name: findings.summary
-        for case, findings in zip(HEALTHY, found, strict=True)
-        if findings.verdict != expected(findings) or findings.causes or findings.patches
-    }
-    assert not blamed
+def is_named(case: Case, text: str) -> bool:
+    """Whether the first cause that findings tell is right."""
+    first = next((line for line in text.splitlines() if line.startswith("cause: ")), "cause: none")
+    return first.split()[1] in (case.pattern, *case.also)
 
 
-@pytest.mark.timeout(900)
-async def test_a_third_of_the_failing_scripts() -> None:
-    found = await diagnosed([request_of(case) for case in SAMPLE])
-    named = mended = 0
-    claims: list[str] = []
-    for case, findings in zip(SAMPLE, found, strict=True):
-        first = findings.causes[0].pattern if findings.causes else "none"
-        named += first in (case.pattern, *case.also)
-        if findings.patches:
-            best = findings.patches[0].verification
-            mended += best.status == "passed"
-            ran = {check.name for check in best.checks if check.status != "not_run"}
-            if best.status == "passed" and not {"runs", "minimal"} <= ran:
-                claims.append(case.name)
-    assert not claims, "passed without having run"
-    assert named >= RIGHT_CAUSE * len(SAMPLE)
-    assert mended >= RIGHT_PATCH * len(SAMPLE)
+def is_mended(text: str) -> bool:
+    """Whether the first patch that findings tell has passed."""
+    _, _, patch = text.partition("\npatch 1: ")
+    return patch.partition("\n")[2].startswith("  passed:")
 
 
-async def test_a_traceback_of_the_same_error_confirms() -> None:
+@each(HEALTHY)
+async def test_a_healthy_script_is_not_blamed(
+    case: Case, service: Service, findings_files: FindingsFiles
+) -> None:
+    found = await service.ask(request_of(case), RUNNING)
+    assert (found.verdict, found.causes, found.patches) == (expected(found), [], []), found.summary
+    findings_files.check(f"healthy/{case.folder}", case.name, described(found))
+
+
+@each(FAILING)
+async def test_a_failing_script_is_diagnosed_as_it_was(
+    case: Case, service: Service, findings_files: FindingsFiles
+) -> None:
+    found = await service.ask(request_of(case), RUNNING)
+    if found.patches and found.patches[0].verification.status == "passed":
+        checks = found.patches[0].verification.checks
+        ran = {check.name for check in checks if check.status != "not_run"}
+        assert ran >= {"runs", "minimal"}, "passed without having run"
+    findings_files.check(f"failing/{case.folder}", case.name, described(found))
+
+
+def test_the_findings_are_as_often_right_as_the_readme_says() -> None:
+    kept = [(case, findings.load(f"failing/{case.folder}").get(case.name)) for case in FAILING]
+    texts = [(case, text) for case, text in kept if text is not None]
+    named = sum(is_named(case, text) for case, text in texts)
+    mended = sum(is_mended(text) for _, text in texts)
+    assert named >= RIGHT_CAUSE * len(texts)
+    assert mended >= RIGHT_PATCH * len(texts)
+
+
+async def test_a_traceback_of_the_same_error_confirms(service: Service, plain: PlainRuns) -> None:
     case = next(case for case in FAILING if case.folder == "recurrent_state")
-    (findings,) = await diagnosed([request_of(case, traceback_of(case))])
-    assert findings.verdict == "confirmed"
-    assert findings.error is not None
-    assert findings.error.family == "graph-reuse"
+    found = await service.ask(request_of(case, plain.sight(case).traceback), RUNNING)
+    assert found.verdict == "confirmed"
+    assert found.error is not None
+    assert found.error.family == "graph-reuse"
 
 
-async def test_a_traceback_that_the_script_does_not_raise_is_not_believed() -> None:
-    raised = traceback_of(next(case for case in FAILING if case.folder == "recurrent_state"))
+async def test_a_traceback_that_the_script_does_not_raise_is_not_believed(
+    service: Service, plain: PlainRuns
+) -> None:
+    raised = plain.sight(next(case for case in FAILING if case.folder == "recurrent_state"))
     case = next(case for case in HEALTHY if case.folder == "none")
-    (findings,) = await diagnosed([request_of(case, raised)])
-    assert findings.verdict == "unreproduced"
-    assert not findings.patches
+    found = await service.ask(request_of(case, raised.traceback), RUNNING)
+    assert found.verdict == "unreproduced"
+    assert not found.patches

@@ -8,7 +8,7 @@ import pytest
 
 from analyzers.explain.pattern import Pattern, patterns
 from tests.mending import first_that_runs, recognise
-from tests.plain_runs import run_files
+from tests.plain_runs import Given, PlainRuns
 from tests.tracing import Tracing
 
 SHOWN = list(patterns().values())
@@ -65,10 +65,10 @@ def each_pattern() -> pytest.MarkDecorator:
 
 @each_pattern()
 def test_the_broken_example_is_recognised_and_a_patch_of_it_runs(
-    pattern: Pattern, traced: Tracing
+    pattern: Pattern, traced: Tracing, plain: PlainRuns
 ) -> None:
     script = example(pattern, "Broken")
-    alone = run_files({"train.py": script})
+    alone = plain.outcome(Given({"train.py": script}))
     assert (alone.error is None) == (pattern.FAMILY == "silent")
     found = recognise(traced, script)
     assert found is not None
@@ -76,7 +76,7 @@ def test_the_broken_example_is_recognised_and_a_patch_of_it_runs(
     assert found.project.code(found.match.location.file, found.match.location.line)
     explanation = pattern.explain(found.match, found.project)
     assert f"line {found.match.location.line}" in explanation
-    _, record, mended = first_that_runs(found)
+    _, record, mended = first_that_runs(found, plain)
     assert record.error is None
     if pattern.FAMILY == "silent":
         again = recognise(traced, mended)
@@ -85,8 +85,8 @@ def test_the_broken_example_is_recognised_and_a_patch_of_it_runs(
 
 @each_pattern()
 def test_the_mended_example_runs_and_nothing_is_found_in_it(
-    pattern: Pattern, traced: Tracing
+    pattern: Pattern, traced: Tracing, plain: PlainRuns
 ) -> None:
     script = example(pattern, "Mended")
-    assert run_files({"train.py": script}).error is None
+    assert plain.outcome(Given({"train.py": script})).error is None
     assert recognise(traced, script) is None

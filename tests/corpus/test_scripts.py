@@ -9,9 +9,9 @@ import pytest
 from analyzers.explain.pattern import patterns
 from tests.case_files import Case, Place, Variant
 from tests.corpus.listing import CASES, FAILING, HEALTHY, each, each_variant
-from tests.plain_runs import accepted, run_once
-from tests.probe import faults, judge
+from tests.plain_runs import PlainRuns
 
+pytestmark = pytest.mark.sampled
 RAISING = [case for case in FAILING if case.raises != "nothing"]
 SILENT = [case for case in FAILING if case.raises == "nothing"]
 FOLDERS: dict[str, list[Case]] = defaultdict(list)
@@ -25,8 +25,8 @@ def frame_file(place: Place) -> str:
 
 
 @each(RAISING)
-def test_a_raising_case_raises_what_it_says(case: Case) -> None:
-    record = run_once(case)
+def test_a_raising_case_raises_what_it_says(case: Case, plain: PlainRuns) -> None:
+    record = plain.outcome(case)
     assert case.raises is not None
     assert record.error is not None
     assert record.error.startswith(case.raises)
@@ -35,16 +35,16 @@ def test_a_raising_case_raises_what_it_says(case: Case) -> None:
 
 
 @each(SILENT)
-def test_a_silent_case_runs_clean_and_goes_wrong(case: Case) -> None:
-    record = run_once(case)
+def test_a_silent_case_runs_clean_and_goes_wrong(case: Case, plain: PlainRuns) -> None:
+    record = plain.outcome(case, case.fixed)
     assert record.error is None
-    assert judge(record, accepted(case)) != []
+    assert record.objections
     assert patterns()[case.pattern].FAMILY == "silent"
 
 
 @each(HEALTHY)
-def test_a_healthy_case_runs_clean(case: Case) -> None:
-    assert run_once(case).error is None
+def test_a_healthy_case_runs_clean(case: Case, plain: PlainRuns) -> None:
+    assert plain.outcome(case).error is None
 
 
 @each(FAILING)
@@ -56,13 +56,15 @@ def test_a_failing_case_names_its_answers(case: Case) -> None:
 
 
 @each_variant("fixed")
-def test_a_fix_runs_clean_learns_and_stays_level(case: Case, variant: Variant) -> None:
-    assert faults(run_once(variant)) == []
+def test_a_fix_runs_clean_learns_and_stays_level(
+    case: Case, variant: Variant, plain: PlainRuns
+) -> None:
+    assert plain.outcome(variant).faults == []
 
 
 @each_variant("wrong")
-def test_a_wrong_fix_is_refused(case: Case, variant: Variant) -> None:
-    assert judge(run_once(variant), accepted(case)) != []
+def test_a_wrong_fix_is_refused(case: Case, variant: Variant, plain: PlainRuns) -> None:
+    assert plain.outcome(variant, case.fixed).objections
 
 
 @pytest.mark.parametrize("name", sorted(patterns()))

@@ -14,21 +14,24 @@ import pytest
 from benchmarks.asking import Service
 from tests.case_files import Case
 from tests.corpus.listing import FAILING, each
-from tests.corpus.verifying import is_verifiable, judged, objections
+from tests.corpus.verifying import described, is_verifiable, judged, objections
+from tests.recorded.findings import FindingsFiles
 
 MISJUDGED: dict[str, str] = tomllib.loads(
     (Path(__file__).parent / "known_misjudged.toml").read_text()
 )
 VERIFIABLE = [case for case in FAILING if is_verifiable(case)]
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 
 
 @each(VERIFIABLE)
 async def test_the_verifier_tells_right_repairs_from_wrong_ones(
-    case: Case, service: Service
+    case: Case, service: Service, findings_files: FindingsFiles
 ) -> None:
-    found = objections(await judged(case, service.sandbox))
+    repairs = await judged(case, service.sandbox)
+    findings_files.check(f"verifier/{case.folder}", case.name, described(repairs))
+    found = objections(repairs)
     if case.name in MISJUDGED:
         assert found, f"judged rightly now: take {case.name} out of known_misjudged.toml"
     else:

@@ -52,6 +52,15 @@ async def judged(case: Case, sandbox: Sandbox, time_limit_s: float = 60.0) -> li
     ]
 
 
+def described(found: list[Judged]) -> str:
+    """Return what the verifier says of each repair, best first."""
+    return "\n".join(
+        f"{one.name}: {one.trial.status}, gradients {one.trial.gradients}"
+        + (f"; {one.why}" if not one.passed else "")
+        for one in found
+    )
+
+
 def objections(found: list[Judged]) -> list[str]:
     """Right repairs that failed, and wrong ones that would be offered in front of a right one."""
     wrong = [f"{one.name} failed: {one.why}" for one in found if one.right and not one.passed]

@@ -17,8 +17,7 @@ from benchmarks.asking import RUNNING, Service
 from sandbox.protocol import Job
 from tests.case_files import Case, load_cases
 from tests.notebooks import code, notebook, sources
-from tests.plain_runs import accepted, run_files
-from tests.probe import judge
+from tests.plain_runs import Given, PlainRuns
 from tests.recorded.box import RecordedSandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -64,7 +63,9 @@ STEP = "optimizer.zero_grad()\nloss.backward()\noptimizer.step()"
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.healthy], ids=name)
-async def test_a_rerun_is_named_and_its_patch_is_accepted(case: Case, ask: Ask) -> None:
+async def test_a_rerun_is_named_and_its_patch_is_accepted(
+    case: Case, ask: Ask, plain: PlainRuns
+) -> None:
     found = await ask(case.stripped, filename=case.entry)
     assert found.verdict == "confirmed"
     cause, patch = found.causes[0], found.patches[0]
@@ -74,8 +75,8 @@ async def test_a_rerun_is_named_and_its_patch_is_accepted(case: Case, ask: Ask) 
     assert cause.boundary is not None
     assert cause.boundary.kind == "cell"
     assert patch.verification.status == "passed"
-    patched = run_files({case.entry: patch.script}, case.entry)
-    assert judge(patched, accepted(case)) == []
+    patched = Given({case.entry: patch.script}, case.entry)
+    assert plain.outcome(patched, case.fixed).objections == []
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.healthy], ids=name)

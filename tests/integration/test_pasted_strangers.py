@@ -7,16 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
 from benchmarks.pasted import Item, items, score
+from tests.recorded.describing import described
+from tests.recorded.findings import FindingsFiles
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 
 SHEET = Path(__file__).parents[1] / "strangers" / "pasted.md"
+ITEMS = [
+    pytest.param(item, id=item.name, marks=pytest.mark.xdist_group(item.name))
+    for item in items(SHEET.read_text("utf-8"))
+]
 
 
-@pytest.mark.parametrize("item", items(SHEET.read_text("utf-8")), ids=lambda item: item.name)
-async def test_what_was_missed_is_right_now(item: Item) -> None:
-    found = (await ask([item.request], [RUNNING]))[RUNNING][0]
+@pytest.mark.parametrize("item", ITEMS)
+async def test_what_was_missed_is_right_now(
+    item: Item, service: Service, findings_files: FindingsFiles
+) -> None:
+    found = await service.ask(item.request, RUNNING)
     judged = score(item, found)
     assert judged.cause, judged.told
     assert judged.line, judged.told
     assert judged.tested or not item.label.tested, judged.told
+    findings_files.check("strangers/pasted", item.name, described(found))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job
+from tests.recorded.box import RecordedSandbox
 from tests.recorded.digests import digest_of, tree_digest
 from tests.recorded.packs import Address, Run, addresses, load
 from tests.recorded.results import answer_of, differences
@@ -26,29 +24,27 @@ def sample() -> list[Address]:
     return sorted(addresses(), key=in_turn)[:SIZE]
 
 
-async def again(run: Run, home: Path) -> dict[str, object]:
-    """The answer to a recorded request now."""
+async def again(run: Run, traced: Tracing, sandbox: RecordedSandbox) -> dict[str, object]:
+    """The answer to a recorded request now, from the real sandbox."""
     if "traced" in run.request:
-        tracing = Tracing(home)
-        try:
-            return tracing.answer_to(run.request)
-        finally:
-            tracing.close()
+        return traced.answer_to(run.request)
     if "files" in run.request:
-        async with EmbeddedSandbox() as sandbox:
-            return answer_of(await sandbox.run(Job.model_validate(run.request)))
-    from tests.recorded.plain import answer_to
+        return answer_of(await sandbox.real.run(Job.model_validate(run.request)))
+    from tests.plain_runs import answer_to
 
     return answer_to(run.request)
 
 
 @pytest.mark.sample
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("address", sample(), ids=str)
-async def test_a_recording_is_what_a_run_gives_now(address: Address, tmp_path: Path) -> None:
+async def test_a_recording_is_what_a_run_gives_now(
+    address: Address, traced: Tracing, sandbox: RecordedSandbox
+) -> None:
     runs = sorted(load(address).items(), key=in_turn)
     for kind in sorted({kind_of(run) for _, run in runs}):
         run = next(run for _, run in runs if kind_of(run) == kind)
-        assert differences(run.answer, await again(run, tmp_path)) == [], "make record"
+        assert differences(run.answer, await again(run, traced, sandbox)) == [], "make record"
 
 
 def kind_of(run: Run) -> str:

@@ -12,12 +12,16 @@ import pytest
 
 from app.schemas import DiagnosisRequest, Findings
 from benchmarks.asking import RUNNING, Service
-from tests.probe import judge, run
+from tests.plain_runs import Given, PlainRuns
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HOME = Path(__file__).parent / "carried"
 SCRIPTS = {path.stem: path for path in sorted(HOME.glob("*.py")) if "." not in path.stem}
+
+
+def given(path: Path) -> Given:
+    return Given({"train.py": path.read_text()})
 
 
 async def findings_of(service: Service, script: str) -> Findings:
@@ -27,13 +31,12 @@ async def findings_of(service: Service, script: str) -> Findings:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 async def test_the_first_patch_trains_as_an_expert_s(
-    service: Service, script: str, tmp_path: Path
+    service: Service, script: str, plain: PlainRuns
 ) -> None:
     findings = await findings_of(service, SCRIPTS[script].read_text())
     assert findings.patches, findings.summary
     first = findings.patches[0]
     assert first.verification.status == "passed"
-    patched = tmp_path / "train.py"
-    patched.write_text(first.script)
-    accepted = [run(path) for path in sorted(HOME.glob(f"{script}.fixed*.py"))]
-    assert not judge(run(patched), accepted), first.diff
+    accepted = [given(path) for path in sorted(HOME.glob(f"{script}.fixed*.py"))]
+    patched = Given({"train.py": first.script})
+    assert not plain.outcome(patched, accepted).objections, first.diff

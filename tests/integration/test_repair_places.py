@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from tests.mending import first_that_runs, recognise
+from tests.plain_runs import PlainRuns
 from tests.tracing import Tracing
 
 FORGOTTEN_LIST = """\
@@ -134,11 +135,11 @@ BOOTSTRAPPED = """\
     ],
 )
 def test_the_repair_stands_where_the_script_does_the_like(
-    traced: Tracing, script: str, text: str
+    traced: Tracing, plain: PlainRuns, script: str, text: str
 ) -> None:
     found = recognise(traced, script)
     assert found is not None
     proposals = [one for one in found.proposals if text in found.files(one)["train.py"]]
     assert proposals, [one.title for one in found.proposals]
     found.proposals[:] = proposals
-    first_that_runs(found)
+    first_that_runs(found, plain)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.asking import RUNNING, ask
+from benchmarks.asking import RUNNING, Service
 from benchmarks.scoring import score
 from benchmarks.trials import prepare
 from tests.case_files import ROOT, Case, load_cases
+from tests.corpus.listing import each
+from tests.plain_runs import PlainRuns
+from tests.recorded.describing import described
+from tests.recorded.findings import FindingsFiles
 
-MENDED = load_cases(ROOT.with_name("strangers") / "scripts")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 
 
-@pytest.mark.parametrize("case", MENDED, ids=lambda case: case.name)
-async def test_a_stranger_that_was_missed_is_right_now(case: Case) -> None:
-    trial = prepare(case, baselines=False)
-    found = (await ask([trial.request], [RUNNING]))[RUNNING][0]
+@each(load_cases(ROOT.with_name("strangers") / "scripts"))
+async def test_a_stranger_that_was_missed_is_right_now(
+    case: Case, service: Service, plain: PlainRuns, findings_files: FindingsFiles
+) -> None:
+    trial = prepare(case, baselines=False, runs=plain)
+    found = await service.ask(trial.request, RUNNING)
     judged = score(trial, found)
     assert judged.pattern, judged.wrong
     assert judged.place, judged.wrong
     assert judged.patch, judged.wrong
+    findings_files.check(f"strangers/{case.folder}", case.name, described(found))

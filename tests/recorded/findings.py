@@ -5,19 +5,54 @@ A file holds the findings of a pattern's cases; `make record` renews it.
 
 from __future__ import annotations
 
+import difflib
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from tests.recorded.digests import ROOT, digest_of
+from tests.recorded.recorder import Recorder
 
+HINT = "the findings are not what they were: `make record` renews them, review the difference"
 KEPT = ROOT / "tests/findings"
 LOOSE = ROOT / ".cache/findings"
 _HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 
 
+@dataclass(frozen=True)
+class FindingsFiles:
+    """Compares findings with those that were recorded, or records them."""
+
+    recorder: Recorder
+
+    def check(self, file: str, name: str, text: str) -> None:
+        """Hold the findings of one case against those in its file. Those of a new case are only
+        reported as not recorded."""
+        if self.recorder.mode == "record":
+            assert not self.recorder.crowded, "a run timed out while others had the processors"
+            save(file, name, text)
+        elif (before := load(file).get(name)) is None:
+            self.recorder.missing.add(f"findings of {name} in {file}")
+        else:
+            difference = _difference(before, text.strip("\n"))
+            assert not difference, f"{HINT}\n{difference}"
+
+
+def _difference(before: str, now: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), now.splitlines(), "recorded", "now", n=1)
+    return "\n".join(lines)
+
+
 def load(file: str) -> dict[str, str]:
     """Return the findings of a file by the name of their case."""
     path = KEPT / f"{file}.txt"
+    stamp = path.stat().st_mtime_ns if path.is_file() else 0
+    return _loaded(path, stamp)
+
+
+@lru_cache(maxsize=256)
+def _loaded(path: Path, _stamp: int) -> dict[str, str]:
     return _parsed(path.read_text("utf-8")) if path.is_file() else {}
 
 
@@ -33,7 +68,7 @@ def gather() -> list[str]:
     changed: list[str] = []
     for folder in sorted({path.parent for path in LOOSE.rglob("*") if path.is_file()}):
         file = folder.relative_to(LOOSE).as_posix()
-        before, after = load(file), load(file)
+        before, after = load(file), dict(load(file))
         for path in sorted(folder.iterdir()):
             after |= _parsed(path.read_text("utf-8"))
         _keep(KEPT / f"{file}.txt", after)

@@ -107,11 +107,13 @@ class Recordings:
 
 
 def scope_of(item: pytest.Item) -> Scope:
-    """Return where the runs of a test are recorded: with those of its case, whatever the test; else
-    with those of its file."""
+    """Return where the runs of a test are recorded: with those of the tests that run in one process
+    with it, which are those of a case or of a file."""
     sampled = item.get_closest_marker("sampled") is not None
-    case = getattr(item, "callspec", None) and item.callspec.params.get("case")  # type: ignore[attr-defined]
-    if name := getattr(case, "name", None):
-        folder, _, short = name.rpartition("/")
-        return Scope(Address(f"{item.path.parent.name}/{folder}", short), sampled)
-    return Scope(Address(item.path.parent.name, item.path.stem.removeprefix("test_")), sampled)
+    mark = item.get_closest_marker("xdist_group")
+    group = str(mark.args[0]) if mark is not None else str(item.path)
+    folder = item.path.parent.name
+    if group == str(item.path):
+        return Scope(Address(folder, item.path.stem.removeprefix("test_")), sampled)
+    above, _, name = group.rpartition("/")
+    return Scope(Address(f"{folder}/{above}" if above else folder, name), sampled)

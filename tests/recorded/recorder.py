@@ -29,7 +29,8 @@ class Recorder:
 
     `tally` counts runs: `replayed`, `outdated` (replayed, made by another tracer), `live`.
     `missing` names the tests that asked for a run which is not recorded; `differing` says in what a
-    live run differs from its recording.
+    live run differs from its recording. `crowded`: a run of this test timed out while it waited for
+    a processor, so that its recording would show the machine rather than the script.
     """
 
     mode: Mode = "recorded"
@@ -37,6 +38,7 @@ class Recorder:
     missing: set[str] = field(default_factory=set)
     differing: list[str] = field(default_factory=list)
     asked: dict[Address, set[str]] = field(default_factory=dict)
+    crowded: bool = False
     _scope: Scope | None = None
     _members: dict[Address, Member] = field(default_factory=dict)
     _new: Member = field(default_factory=dict)
@@ -46,11 +48,17 @@ class Recorder:
         if scope.address not in self._members:
             self._members.clear()  # tests of one case mostly follow each other
         self._scope = scope
-        self._new = {}
+        self._new, self.crowded = {}, False
 
     def end(self, *, passed: bool) -> None:
         """Record what was run, if the test passed."""
-        if self.mode == "record" and self._scope is not None and passed and self._new:
+        if (
+            self.mode == "record"
+            and self._scope is not None
+            and passed
+            and self._new
+            and not self.crowded
+        ):
             member = self._loaded(self._scope.address)
             member |= self._new
             packs.save(self._scope.address, member)

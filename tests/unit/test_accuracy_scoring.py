@@ -14,7 +14,7 @@ from benchmarks.plain import Line
 from benchmarks.scoring import is_place, score
 from benchmarks.telling import first_contact
 from benchmarks.totals import RECORD, report, rows
-from benchmarks.trials import Trial, prepare, prepared
+from benchmarks.trials import Trial, prepare
 from tests.case_files import load_case
 from tests.plain_runs import run_files, run_once
 from tests.probe import compare
@@ -79,7 +79,7 @@ def test_a_wrong_diagnosis_scores_nowhere(trial: Trial) -> None:
 
 def test_a_row_at_first_contact_counts_wrong_patches_that_were_said_to_pass(trial: Trial) -> None:
     found = Findings(patches=[patch(CASE.wrong[0].text)])
-    healthy = prepared(HEALTHY, ())
+    healthy = prepare(HEALTHY)
     scores = [score(trial, found), score(healthy, Findings(verdict="healthy"))]
     row, *others = first_contact(["batch", "today", "abc"], [trial, healthy], {"running": scores})
     assert others == []  # no fault among them is silent

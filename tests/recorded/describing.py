@@ -1,0 +1,71 @@
+"""Findings as text for review: what is told to a user, without what was measured of the machine."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from app.schemas import Cause, Findings, Patch, Spot
+
+WIDTH = 100
+
+
+def described(found: Findings) -> str:
+    """Return verdict, causes, patches as diffs, checks and next steps of a diagnosis."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Findings) -> Iterator[str]:
+    yield f"{found.verdict} ({found.basis}): {found.summary}"
+    if found.error is not None:
+        at = f" at {_place(found.error.location)}" if found.error.location else ""
+        yield f"error: {found.error.family}, {found.error.exception}{at}"
+    if found.run is not None:
+        yield f"run: {found.run.status}, {found.run.backward_calls} backward calls"
+    for cause in found.causes:
+        yield from _cause(cause)
+    for patch in found.patches:
+        yield from _patch(patch, whole=patch.n == 1)
+    yield from (f"assumed: {one.text}" for one in found.world)
+    yield from (f"next: {one.kind}: {one.text}" for one in found.next)
+
+
+def _cause(cause: Cause) -> Iterator[str]:
+    carrier = f", carrier {cause.carrier.name}" if cause.carrier else ""
+    parameters = f", of {', '.join(cause.parameters)}" if cause.parameters else ""
+    yield f"cause: {cause.pattern} ({cause.engine}, {cause.source}{carrier}{parameters})"
+    events = [("created", cause.created), ("freed", cause.freed_by)]
+    events += [("reached again", cause.reached_again_by)]
+    yield f"  at {_place(cause.location)}"
+    yield from (f"  {name} at {_place(event)}" for name, event in events if event is not None)
+    yield from _wrapped(cause.explanation)
+
+
+def _patch(patch: Patch, *, whole: bool) -> Iterator[str]:
+    yield f"patch {patch.n}: {patch.strategy} ({patch.level}, gradients {patch.gradients})"
+    checks = [f"{check.name} {check.status}" for check in patch.verification.checks]
+    yield f"  {patch.verification.status}: {', '.join(checks)}"
+    if whole:
+        yield from _wrapped(patch.title)
+        yield from _wrapped(patch.effect.text if patch.effect is not None else "")
+        yield from (f"  | {line}".rstrip() for line in _changes(patch.diff))
+
+
+def _changes(diff: str) -> Iterator[str]:
+    """The lines that change, with where they are: the script itself is in its sheet."""
+    for line in diff.splitlines():
+        if not line.startswith(("--- ", " ")) and not line.startswith("+++ train."):
+            yield line
+
+
+def _place(spot: Spot | None) -> str:
+    if spot is None:
+        return "no line"
+    return f"{spot.cell or f'{spot.file}:{spot.line}'} `{spot.code.strip()}`"
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """A paragraph in lines that a diff can show."""
+    for paragraph in text.splitlines():
+        indent = "  "
+        yield from textwrap.wrap(paragraph, WIDTH, initial_indent=indent, subsequent_indent=indent)
