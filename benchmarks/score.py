@@ -88,18 +88,16 @@ def require(cases: Sequence[Case], found: Mapping[str, object], folder: Path) ->
 
 def judged(case: Case, files: Mapping[str, str] | None) -> Judged:
     """Run what was made of a case, and hold it against the case's right repairs."""
-    from tests.plain_runs import accepted, run_files
-    from tests.probe import judge
+    from tests.plain_runs import Given, PlainRuns
 
     if files is None:
         return Judged(case.pattern, "missing")
     texts = {**case.texts, **files}
     if texts == case.texts:
         return Judged(case.pattern, "unchanged")
-    record = run_files(texts, case.entry)
-    objections = judge(record, accepted(case))
-    wrong: Result = "raises" if record.error else "differs"
-    return Judged(case.pattern, wrong if objections else "right", objections)
+    outcome = PlainRuns().outcome(Given(texts, case.entry), case.fixed)
+    wrong: Result = "raises" if outcome.error else "differs"
+    return Judged(case.pattern, wrong if outcome.objections else "right", outcome.objections)
 
 
 def counted(found: Iterable[Judged]) -> dict[str, Counter[Result]]:
