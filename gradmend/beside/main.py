@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
 
 def _beside(words: Words) -> int:
     try:
-        box = Box({"mode": "trace", "gradients": False, "silent": words.check, "seed": False})
+        box = Box({"mode": "trace", "silent": words.check, "seed": False, "limited": True})
     except OSError as error:
         note(f"no room for records ({error.strerror}); the command runs without a tracer")
         return _run(words, None)

@@ -13,7 +13,7 @@ from typing import Any
 class Allotting:
     """A class's `__new__`. Who asks for the class's signature gets what they would get without."""
 
-    def __init__(self, new: Any, note: Callable[[Any, FrameType], None]) -> None:
+    def __init__(self, new: Any, note: Callable[[Any, FrameType, tuple[Any, ...]], None]) -> None:
         self.new, self.note = new, note
 
     def __get__(self, instance: Any, owner: type) -> Allotment:
@@ -32,7 +32,7 @@ class Allotment:
         new = self._allotting.new
         instance = new(kind) if new is object.__new__ else new(kind, *args, **kwargs)
         if isinstance(instance, kind):
-            self._allotting.note(instance, sys._getframe(1))
+            self._allotting.note(instance, sys._getframe(1), (*args, *kwargs.values()))
         return instance
 
     @property

@@ -13,10 +13,11 @@ from typing import Any
 import torch
 import torch.autograd.graph
 
+from .budget import Account, Budget
 from .frames import Json
 from .graph import Root, Walk, executed, roots_of
 from .parameters import Known
-from .slips import told
+from .sampling import Attention
 from .stamps import Clock, Stamps
 from .standing import standing
 from .visit import Visit
@@ -32,7 +33,8 @@ class Call(Visit):
     `weights` are the gradients that the call was given for its `outputs`.
     `walk` is what the engine runs, and `result` what it gave back, known once it has run.
     `received` are the parameters that the walk gave a gradient. Observers fill in that and the
-    `names` for those who come after them. `frees` says whether the script let go of the graph.
+    `names` for those who come after them. `frees` says whether the script let go of the graph,
+    `closely` whether the call is one of those that are looked at closely.
     """
 
     frame: FrameType | None
@@ -44,11 +46,14 @@ class Call(Visit):
     walk: Walk = field(default_factory=Walk)
     result: Any = None
     frees: bool = True
+    closely: bool = True
 
 
 class Observer:
     """Something that looks at calls, and overrides what it wants to hear of. Its own errors never
-    reach the script."""
+    reach the script. `watches` says in the run's notes what it is for."""
+
+    watches = "an instrument"
 
     def before(self, call: Call) -> None:
         """The engine is about to run."""
@@ -56,8 +61,11 @@ class Observer:
     def after(self, call: Call) -> None:
         """The engine has run."""
 
+    def glanced(self, call: Call) -> None:
+        """The engine has run, in a call that is not looked at closely."""
+
     def failed(self, call: Call, error: Exception) -> None:
-        """The engine, or what it ran, has raised."""
+        """The engine, or what it ran, has raised; `before` was called, if only now."""
 
     def within(self, call: Call, error: Exception | None) -> None:
         """A hook of the script's has called the engine while it ran; `error`: what that raised."""
@@ -76,28 +84,32 @@ class Engine:
 
     `keep_graphs` keeps the graph at every call, `freeing` at none of these lines; `make_graphs`
     makes one of what `autograd.grad` gives. `enough` is asked as each call begins, with the
-    calls of each line so far: true ends the run. `notes` collects errors of observers.
+    calls of each line so far: true ends the run. `budget` counts what observers cost.
     """
 
     stamps: Stamps
     observers: Sequence[Observer]
+    budget: Budget = field(default_factory=Budget)
+    attention: Attention = field(default_factory=lambda: Attention(always=True))
     keep_graphs: bool = False
     make_graphs: bool = False
     freeing: Collection[str] = ()
     enough: Callable[[Calls], bool] | None = None
-    notes: list[str] = field(default_factory=list)
     _original: Any = None
-    _listeners: dict[str, list[Any]] = field(default_factory=dict)
+    _listeners: dict[str, list[tuple[Account, Any]]] = field(default_factory=dict)
     _per_line: Calls = field(default_factory=Counter)
     _per_line_within: Calls = field(default_factory=Counter)
     _thread: threading.local = field(default_factory=threading.local)
 
     def install(self) -> None:
         """Take the place of the function through which torch enters its engine."""
-        for what in ("before", "after", "failed", "within"):
+        for what in ("before", "after", "glanced", "failed", "within"):
             inherited = getattr(Observer, what)
-            hearing = [o for o in self.observers if getattr(type(o), what) is not inherited]
-            self._listeners[what] = [getattr(observer, what) for observer in hearing]
+            self._listeners[what] = [
+                (self.budget.account(observer.watches), getattr(observer, what))
+                for observer in self.observers
+                if getattr(type(observer), what) is not inherited
+            ]
         if ONE_ENTRY:
             self._original = _autograd.graph._engine_run_backward
             _autograd.graph._engine_run_backward = self.run
@@ -147,7 +159,8 @@ class Engine:
         if self.freeing and call.line() in self.freeing and not call.create_graph:
             call.retain, call.frees = False, True
             args = (args[0], False, *args[2:])
-        self._tell("before", call)
+        if call.closely:
+            self._tell("before", call)
         if self.keep_graphs:
             makes = args[2] or (self.make_graphs and call.kind == "grad")
             args = (args[0], True, makes, *args[3:])
@@ -157,7 +170,7 @@ class Engine:
             result = self._original(outputs, *args, **kwargs)
         except Exception as error:
             call.walk = executed(call.roots, call.inputs)
-            self._tell("failed", call, error)
+            self._failed(call, error)
             Clock.visits += 1
             raise
         finally:
@@ -165,8 +178,14 @@ class Engine:
         call.walk = executed(call.roots, call.inputs)
         call.result = result
         Clock.visits += 1
-        self._tell("after", call)
+        self._tell("after" if call.closely else "glanced", call)
         return result
+
+    def _failed(self, call: Call, error: Exception) -> None:
+        if not call.closely:
+            self.attention.wake()
+            self._tell("before", call)
+        self._tell("failed", call, error)
 
     def _begin(
         self, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json, per_line: Calls
@@ -174,8 +193,10 @@ class Engine:
         frame, stands = standing(sys._getframe(2))
         line = (frame.f_code.co_filename, frame.f_lineno or 0) if frame else ("", 0)
         per_line[line] += 1
+        n = Clock.visits + 1
         return Call(
-            n=Clock.visits + 1,
+            n=n,
+            closely=self.attention.begin(n, per_line[line]),
             frame=frame,
             standing=stands,
             iteration=per_line[line],
@@ -190,8 +211,8 @@ class Engine:
         )
 
     def _tell(self, what: str, *news: Any) -> None:
-        for listener in self._listeners[what]:
-            told(listener, *news, notes=self.notes)
+        for account, listener in self._listeners[what]:
+            account.call(listener, *news)
 
 
 @dataclass

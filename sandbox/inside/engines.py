@@ -3,7 +3,8 @@
 A class of the user that defines `backward` and whose instances hold others of their kind is such
 an engine; so is one with arithmetic of its own, and a method or function that leaves gradients in
 what its instances were made from; so is a tape: a class whose `backward` is given an instance of a
-class with arithmetic.
+class with arithmetic. Until an instance was made of another, no other function is an engine's; and
+what it costs to find out which is, is counted.
 The story of a second walk is then told as for torch.
 """
 
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from . import frames
 from .allotting import Allotment, Allotting
+from .budget import Account, now
 from .deepening import Deepening
 from .emitter import Emitter
 from .frames import Json
@@ -58,11 +60,16 @@ class EngineWatch:
         self,
         emitter: Emitter,
         parameters: Parameters,
+        account: Account,
         steps: LeafSteps | None = None,
         reference: str = "",
         judges: bool = False,
     ) -> None:
         self.steps = steps
+        self._account = account
+        self._limited, account.limited = account.limited, True  # until it is known what walks
+        account.take_off = self._take_off
+        self._undo: list[Callable[[], None]] = []
         self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
         self._deepening = Deepening() if judges else None
         self._reference = reference
@@ -76,6 +83,7 @@ class EngineWatch:
         self._ids: dict[int, int] = {}  # of leaves, by the number of their making
         self._told = False
         self._armed = False  # once there is what may walk
+        self._derived = False  # once an instance was made of others
         self._settled = False  # once it is known what walks
         self._adopted: dict[int, int] = {}  # how many names there were in globals looked through
         self._functions: dict[FunctionType, Walker] = {}
@@ -86,7 +94,7 @@ class EngineWatch:
 
         def building(function: Any, name: str, *bases: Any, **more: Any) -> Any:
             made = build(function, name, *bases, **more)
-            if isinstance(made, type) and is_foreign(made):
+            if isinstance(made, type) and not self._account.closed and is_foreign(made):
                 self._observe(made, alone=is_alone(function.__globals__))
             return made
 
@@ -104,20 +112,34 @@ class EngineWatch:
         else:
             return
         self._armed |= bool(walkers)
-        self._settled |= known
+        if known:
+            self._settle()
         owner: Any = kind
         if "__init__" in vars(kind):
+            self._undo.append(partial(setattr, owner, "__init__", owner.__init__))
             owner.__init__ = self._making(owner.__init__)
         elif not isinstance(owner.__new__, Allotment):  # a decorator's, yet to come, or a base's
             owner.__new__ = Allotting(owner.__new__, self._note)
         for name, walker in walkers.items():
             setattr(owner, name, self._walking(walker))
             walker.undo.append(partial(setattr, owner, name, walker.function))
+            self._undo.append(walker.dismiss)
+
+    def _settle(self) -> None:
+        """It is known what walks."""
+        self._settled = self._instances.settled = True
+        self._account.limited = self._limited
+
+    def _take_off(self) -> None:
+        """Look at nothing any more."""
+        self._armed = False
+        for undo in self._undo:
+            undo()
 
     def _making(self, init: Any) -> Any:
         @wraps(init)
         def wrapper(instance: Any, *args: Any, **kwargs: Any) -> None:
-            self._note(instance, sys._getframe(1))
+            self._note(instance, sys._getframe(1), (*args, *kwargs.values()))
             init(instance, *args, **kwargs)
 
         return wrapper
@@ -134,12 +156,21 @@ class EngineWatch:
                 self._armed = True
                 beside[name] = self._walking(walker)
                 walker.undo.append(partial(beside.__setitem__, name, function))
+                self._undo.append(walker.dismiss)
 
-    def _note(self, instance: Any, frame: FrameType | None) -> None:
+    def _note(self, instance: Any, frame: FrameType | None, of: Sequence[Any]) -> None:
+        """An instance is being made at a frame, of these arguments."""
+        if self._account.closed:
+            return
+        began = now()
         if not self._settled:
             self._adopt(frame)
-        if not self._armed or self._instances.of(instance) is not None:
-            return
+        if self._armed and self._instances.of(instance) is None:
+            self._add(instance, frame)
+            self._derived = self._derived or self._instances.any_in(of)
+        self._account.charge(began)
+
+    def _add(self, instance: Any, frame: FrameType | None) -> None:
         maker = frames.user_frame(frame)
         given = makes_from(maker, self._instances) if maker is not None else False
         outside = self._outside(maker.f_back if maker is not None and given else frame)
@@ -147,6 +178,7 @@ class EngineWatch:
             outside = frames.user_frame(outside.f_back)
         at = frames.place(outside) if outside is not None else None
         op = maker.f_code.co_name if maker is not None and maker is not outside else ""
+        self._derived |= given
         self._instances.add(instance, at, op)
 
     def _outside(self, frame: FrameType | None) -> FrameType | None:
@@ -160,8 +192,12 @@ class EngineWatch:
     def _walking(self, walker: Walker) -> Any:
         @wraps(walker.function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if walker.dismissed or not (walker.known or self._derived):
+                return walker.function(*args, **kwargs)
+            began = now()
             given = self._given(walker, (*args, *kwargs.values()))
             if walker.dismissed or not given:
+                self._account.charge(began)
                 return walker.function(*args, **kwargs)
             if self._walk is not None and not self._gives_way(self._walk, given[0]):
                 self._walk.entered = given[0]
@@ -169,6 +205,7 @@ class EngineWatch:
             root = self._root(given[0], given[1:]) if walker.method else given[0]
             walk = self._walk = self._begin(walker, root, sys._getframe(1))
             self._prepare(walk, given[0])
+            self._account.charge(began)
             try:
                 result = walker.function(*args, **kwargs)
             except Exception as error:
@@ -179,9 +216,11 @@ class EngineWatch:
                 self._walk = None
                 if self._uncleared is not None and not walker.known:
                     self._uncleared.release()
+            began = now()
             if walker.judge(walk.received, result if walk.recorded else None):
-                self._settled = True
+                self._settle()
                 self._done(walk)
+            self._account.charge(began)
             return result
 
         return wrapper
@@ -195,6 +234,8 @@ class EngineWatch:
             for tape in tapes_of(walker, values[0]):
                 self._instances.learn(tape)
         nodes = [value for value in values if is_node(value)]
+        if not nodes:
+            walker.miss()
         if walker.method:
             return values if walker.known or (nodes and of(values[0]) is not None) else ()
         return sorted(nodes, key=self._instances.number, reverse=True)

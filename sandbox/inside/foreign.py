@@ -63,6 +63,10 @@ class Foreign:
         self.norms: dict[int, list[float]] = {}
         self.cleared: Counter[int] = Counter()
 
+    def rest(self) -> None:
+        """What follows is not looked at: forget what gradients hold."""
+        self._held.clear()
+
     def before(self) -> None:
         """A walk is about to add to gradients: forget those that were cleared or written."""
         cleared = set()

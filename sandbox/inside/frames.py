@@ -19,6 +19,7 @@ from typing import Any
 Json = dict[str, Any]
 
 USER, LIBRARY, INNER = "user", "library", "inner"
+RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _OWN = (
     __file__.partition(".")[0] + "."  # modules kept as text in one file
@@ -52,9 +53,9 @@ class Mark:
 
 
 class Activation(Mark):
-    """One call of a user's function, with the stamps of the present time."""
+    """One call of a user's function, with the stamps of the present time, and its last note."""
 
-    __slots__ = ("number", "since", "stamps")
+    __slots__ = ("number", "since", "stamps", "standing")
     made = 0
     on_event: Callable[[FrameType, str, Any], None] | None = None  # while lines are followed
 
@@ -64,6 +65,7 @@ class Activation(Mark):
         self.number = Activation.made
         self.since = -1  # when `stamps` was begun
         self.stamps: dict[tuple[int, ...], Any] = {}
+        self.standing: Any = None  # where the engine was called last, in `standing`'s terms
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> Activation:
         if Activation.on_event is not None:

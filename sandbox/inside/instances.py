@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType, FunctionType
@@ -20,6 +20,7 @@ from .stamps import Clock
 from .walkers import computes
 
 LIMIT = 100_000
+UNKNOWN = 8192  # values that are looked at at a time, as long as it is not known what walks
 DEPTH = 3  # an object for the operation, its list, a pair
 
 
@@ -46,6 +47,7 @@ class Instances:
         self.possible: set[type] = set()
         self._made: dict[int, Made] = {}
         self.newest = 0
+        self.settled = False  # once it is known what walks
 
     def add(self, instance: Any, at: Json | None, op: str) -> None:
         """Note one that is being made at a line, by a method of the user's or none (`""`)."""
@@ -64,6 +66,11 @@ class Instances:
     def of(self, instance: Any) -> Made | None:
         """What is known of it."""
         return self._made.get(id(instance))
+
+    def any_in(self, values: Iterable[Any]) -> bool:
+        """Whether there are any among these, or in lists among them."""
+        lists = [value[:8] if isinstance(value, list | tuple) else [value] for value in values]
+        return any(self.of(one) is not None for held in lists for one in held)
 
     def number(self, instance: Any) -> int:
         """The order of its making; 0 if that was not seen."""
@@ -96,10 +103,10 @@ class Instances:
         self.kinds = before
         return False
 
-    def learn(self, tape: Iterable[Any]) -> None:
+    def learn(self, tape: Sequence[Any]) -> None:
         """Read what was recorded in a list: in each entry the newest instance was made from the
         others."""
-        for entry in tape:
+        for entry in tape if self.settled else tape[-UNKNOWN:]:
             if isinstance(entry, self.kinds):
                 continue
             found = sorted(_instances(entry, self.of), key=self.number)
@@ -116,7 +123,7 @@ class Instances:
         own = self.number(instance)
         seen = {id(instance)}
         pending = [(value, DEPTH) for value in values]
-        while pending:
+        while pending and (self.settled or len(seen) < UNKNOWN):
             value, depth = pending.pop()
             if type(value) in LIGHT or id(value) in seen:
                 continue
@@ -192,12 +199,7 @@ def makes_from(frame: FrameType, instances: Instances) -> bool:
     if code.co_name == "<module>":
         return False
     given = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
-    return any(
-        instances.of(part) is not None
-        for name in code.co_varnames[:given]
-        for value in [frame.f_locals.get(name)]
-        for part in (value[:8] if isinstance(value, tuple | list) else [value])
-    )
+    return instances.any_in(frame.f_locals.get(name) for name in code.co_varnames[:given])
 
 
 def _instances(entry: Any, known: Callable[[Any], Made | None]) -> list[Any]:

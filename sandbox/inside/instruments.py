@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from torch.autograd.graph import saved_tensors_hooks
 
 from .aims import Aims
+from .budget import Budget
 from .carried import PathWatch
 from .changes import ChangeLog
 from .double import InDouble
@@ -28,12 +29,15 @@ from .randomness import CommonRandomness
 from .references import Truncation, copied
 from .refusals import Lenient
 from .reuse import ReuseWatch
+from .sampling import Attention
 from .silent import SilentWatch
 from .stamps import Clock, Stamps
 from .steps import StepWatch
 from .tampering import HiddenSteps, Seals
 from .training_state import TrainingState
 from .visits import VisitWatch
+
+_CHANGES = ("keep_graphs", "freeing", "frozen_steps")  # by which a run is unlike the script's own
 
 
 class Instruments:
@@ -43,7 +47,9 @@ class Instruments:
         self.job = job
         self.emitter = emitter
         self.stamps = Stamps()
-        self.notes: list[str] = []
+        self._reference = str(job.get("reference") or "")
+        self.budget = Budget(limited=bool(job.get("limited")))
+        self.attention = Attention(always=self._is_compared())
         self.engine: Engine | None = None
         self.silent: SilentWatch | None = None
         self.losses: LossLog | None = None
@@ -53,7 +59,6 @@ class Instruments:
         self.state: TrainingState | None = None
         self.double: InDouble | None = None
         self.further: list[Observer] = []  # who else wants to hear of backward calls
-        self._reference = str(job.get("reference") or "")
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
 
@@ -71,7 +76,8 @@ class Instruments:
         self.engine = Engine(
             self.stamps,
             [*self._observers(), *self.further],
-            notes=self.notes,
+            budget=self.budget,
+            attention=self.attention,
             keep_graphs=bool(reference or job.get("keep_graphs")),
             make_graphs=reference == "differentiated",
             freeing=[f"{file}:{line}" for file, line in job.get("freeing") or ()],
@@ -99,8 +105,8 @@ class Instruments:
             frozen=bool(reference or job.get("frozen_steps")),
             unmoved=job.get("unmoved") or (),
             state=self.state,
+            attention=self.attention,
         )
-        self.steps.notes = self.notes
         self.steps.install()
         if self.steps.frozen and not job.get("own_random"):
             CommonRandomness(Draws(self.steps.passes)).install()
@@ -111,7 +117,10 @@ class Instruments:
         emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
         self.leaves = LeafSteps(self.steps, parameters) if self.steps.gradients else None
         judges = not self._unlike()
-        EngineWatch(emitter, parameters, self.leaves, self._reference, judges=judges).install()
+        account = self.budget.account("engines of the script's own")
+        EngineWatch(
+            emitter, parameters, account, self.leaves, self._reference, judges=judges
+        ).install()
         changes, self.losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, parameters, changes)
         self.missing = MissingWatch(emitter, stamps, self.losses)
@@ -120,14 +129,21 @@ class Instruments:
     def _unlike(self) -> bool:
         """Whether the run is unlike the script's own, so that its silence says nothing."""
         job = self.job
-        changed = any(job.get(one) for one in ("keep_graphs", "freeing", "frozen_steps"))
+        changed = any(job.get(one) for one in _CHANGES)
         return bool(self._reference) or changed or not job.get("silent", True)
+
+    def _is_compared(self) -> bool:
+        """Whether the run is held against another, call by call, or looked at for one error."""
+        job = self.job
+        slower = job.get("mode") == "inplace" or bool(job.get("follow") or job.get("state"))
+        changed = any(job.get(one) for one in _CHANGES)
+        return slower or changed or bool(self._reference or job.get("gradients"))
 
     def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
         """The two logs of the slower run, switched on for good."""
         if self.job.get("mode") != "inplace":
             return None, None
-        changes, losses = ChangeLog(), LossLog(self.parameters, self.notes)
+        changes, losses = ChangeLog(), LossLog(self.parameters, self.budget.notes)
         losses.install()
         self._open.enter_context(changes)
         self._open.enter_context(losses)
@@ -144,14 +160,18 @@ class Instruments:
         yield self.hidden
         if not self._unlike():
             self.silent = SilentWatch(emitter, stamps, parameters, self.losses)
-            self.steps.on_step.append(self.silent.stepped)
+            account = self.budget.account(self.silent.watches)
+            self.steps.on_step.append((account, self.silent.stepped))
+            self.steps.on_glance.append((account, self.silent.step_glanced))
+            self.attention.on_rest.append(self.silent.rest)
             yield self.silent
         if job.get("follow"):
             self.path = PathWatch(emitter, job["follow"], int(job.get("freed") or 0))
             yield self.path
         if self.steps.gradients:
             frozen, renew = self.steps.frozen, bool(reference)
-            self.hand = HandSteps(self.steps, parameters, self.notes, frozen=frozen, renew=renew)
+            notes = self.budget.notes
+            self.hand = HandSteps(self.steps, parameters, notes, frozen=frozen, renew=renew)
             yield self.steps.feeding
             yield self.hand
         if reference == "truncated":

@@ -53,6 +53,14 @@ class Known:
         return tensor.grad if tensor is not None and tensor.is_leaf else None
 
     @property
+    def is_unfed(self) -> bool:
+        """Whether it is trained, asks for a gradient, and was never given any."""
+        if self.receipts or self.optimizer is None:
+            return False
+        tensor = self.tensor()
+        return tensor is not None and tensor.requires_grad
+
+    @property
     def norm(self) -> float:
         """That of its gradient; 0 without one."""
         gradient = self.gradient

@@ -39,6 +39,8 @@ Edge = tuple[Node | None, Node, int]  # the consumer, the producer, the producer
 class ReuseWatch(Observer):
     """Remembers who freed what and which names outlived it; tells the story at the error."""
 
+    watches = "second uses of graphs"
+
     def __init__(self, emitter: Emitter, stamps: Stamps, parameters: Parameters) -> None:
         self._emitter = emitter
         self._stamps = stamps
@@ -67,11 +69,16 @@ class ReuseWatch(Observer):
             node.metadata.setdefault(ROOT_OF, call.n)
         if call.retain:
             return
+        n = call.n
         for node in call.walk.nodes:
-            node.metadata.setdefault(VISITED, call.n)
+            node.metadata.setdefault(VISITED, n)
         self._freeing[call.n] = call.alone()
         if len(self._freeing) > KEPT:
             del self._freeing[next(iter(self._freeing))]
+
+    def glanced(self, call: Call) -> None:
+        """The same: only the names are not looked for."""
+        self.after(call)
 
     def failed(self, call: Call, error: Exception) -> None:
         """Tell the first second walk of the run. One over the graph of an earlier pass may meet a

@@ -74,7 +74,7 @@ class Session:
                 "backwards": Clock.visits,
                 "steps": Clock.steps,
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                "truncated": self.instruments.notes,
+                "truncated": self.instruments.budget.notes,
                 "tampered": [*guard.found(), *self.instruments.tampered()][:16],
                 "moving_targets": self.instruments.moving_targets,
                 "constant_terms": self.instruments.constant_terms,

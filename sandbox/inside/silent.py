@@ -41,6 +41,8 @@ class SilentWatch(Observer):
     """Measures graphs, gradients and steps; each kind of fault is told once. What only reading can
     judge is told at the end, where nothing plainer was."""
 
+    watches = "faults that raise nothing"
+
     def __init__(
         self, emitter: Emitter, stamps: Stamps, parameters: Parameters, log: LossLog | None = None
     ) -> None:
@@ -130,6 +132,26 @@ class SilentWatch(Observer):
         if "growing-graph" not in self._told and (growing := self._growth.after(call)) is not None:
             self._tell("growing-graph", **growing)
         self._measure_walk(call)
+
+    def glanced(self, call: Call) -> None:
+        """Look for growth alone: what was gathered may be walked in any call."""
+        if "growing-graph" not in self._told and (growing := self._growth.after(call)) is not None:
+            self._tell("growing-graph", **growing)
+
+    def step_glanced(self, optimizer: int) -> None:
+        """Look again at gradients that were nothing but zeros so far."""
+        self._stepped[optimizer] = Clock.steps
+        self._starving.step_glanced(optimizer)
+
+    def rest(self) -> None:
+        """Forget what one call leaves for the next: those that follow are not looked at."""
+        for kept in (self._spent, self._stood, self._chain):
+            kept.clear()
+        for numbers in (self._candidates, self._leftover):
+            numbers.clear()
+        self._foreign.rest()
+        self._ascents.forget()
+        self._starving.rest()
 
     def stepped(self, optimizer: int, owned: list[Known], piled: int) -> None:
         """Tell an optimizer that takes most of its steps on gradients of steps before, or whose

@@ -13,6 +13,11 @@ def told(listener: Callable[..., Any], *news: Any, notes: list[str]) -> None:
     try:
         listener(*news)
     except Exception as error:
-        note = f"{listener.__qualname__}: {type(error).__name__}: {error}"
-        if len(notes) < MOST and note not in notes:
-            notes.append(note)
+        slipped(listener, error, notes)
+
+
+def slipped(listener: Callable[..., Any], error: Exception, notes: list[str]) -> None:
+    """Note an error of our own."""
+    note = f"{listener.__qualname__}: {type(error).__name__}: {error}"
+    if len(notes) < MOST and note not in notes:
+        notes.append(note)

@@ -9,7 +9,6 @@ numbers stand in.
 from __future__ import annotations
 
 import bisect
-import inspect
 import sys
 import threading
 from collections.abc import Iterable
@@ -22,6 +21,7 @@ from .frames import (
     INNER,
     LIBRARY,
     OWNERS,
+    RESUMED,
     USER,
     Activation,
     Json,
@@ -36,7 +36,6 @@ from .frames import (
 
 ORIGIN = "traceback_"  # the key under which torch keeps a node's stack
 SITES = 65_536  # kept at most
-_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class Clock:
@@ -133,7 +132,7 @@ def make_stamp() -> list[str]:
         return mark.stamp
     stamp = _stamp(inner, now)  # which may have left a mark
     mark = inner.f_trace
-    if mark is None and not inner.f_code.co_flags & _RESUMED:
+    if mark is None and not inner.f_code.co_flags & RESUMED:
         mark = inner.f_trace = Mark()
     if isinstance(mark, Mark):
         mark.instruction, mark.time, mark.stamp = inner.f_lasti, now, stamp

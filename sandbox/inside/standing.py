@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import CodeType, FrameType
 
-from .frames import OWNERS, USER, Json, activation, column_at, file_name, function_name, works
+from .frames import (
+    OWNERS,
+    RESUMED,
+    USER,
+    Json,
+    activation,
+    column_at,
+    file_name,
+    function_name,
+    works,
+)
 
 STACK, LIBRARIES = 40, 12
 
@@ -48,22 +58,42 @@ class Standing:
 
 
 def standing(frame: FrameType | None) -> tuple[FrameType | None, Standing]:
-    """The innermost frame of the user's, and a note of this frame and those that led to it."""
-    innermost: FrameType | None = None
+    """The innermost frame of the user's, and a note of this frame and those that led to it.
+
+    While that frame is at the same instruction, by the same libraries, those further out are where
+    they were: the last note holds.
+    """
+    below: list[tuple[CodeType, int]] = []
+    while frame is not None and OWNERS[frame.f_code.co_filename] is not USER:
+        if works(frame.f_code.co_filename):
+            below.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    if frame is None:
+        return None, Standing([], [])
+    mark, instruction = activation(frame), frame.f_lasti
+    if mark.standing is None or mark.standing[:2] != (instruction, below):
+        noted = _noted(frame, below)
+        if frame.f_code.co_flags & RESUMED:  # by others, each time
+            return frame, noted
+        mark.standing = instruction, below, noted
+    return frame, mark.standing[2]
+
+
+def _noted(innermost: FrameType, below: list[tuple[CodeType, int]]) -> Standing:
     users: list[tuple[CodeType, int, int]] = []
     libraries: list[tuple[CodeType, int]] = []
-    below: list[tuple[CodeType, int]] = []  # seen since the last frame of the user
+    since = [*below]  # the last frame of the user
+    frame: FrameType | None = innermost
     while frame is not None:
         code = frame.f_code
         if OWNERS[code.co_filename] is USER:
-            innermost = innermost or frame
             users.append((code, frame.f_lasti, activation(frame).number))
-            libraries += below
-            below.clear()
+            libraries += since
+            since.clear()
         elif works(code.co_filename):
-            below.append((code, frame.f_lasti))
+            since.append((code, frame.f_lasti))
         frame = frame.f_back
-    return innermost, Standing(users, libraries)
+    return Standing(users, libraries)
 
 
 def line_at(code: CodeType, instruction: int) -> int:

@@ -42,6 +42,8 @@ class Starving:
         self._before: dict[int, int] = {}  # receipts, as they joined others or were thawed
         self._members: dict[int, set[int]] = {}  # of optimizers
         self._called: set[int] | None = None
+        self._awaited: set[int] = set()  # parameters that will be judged by who is called
+        self._hook: Any = None
         self._building: set[int] = set()
         self._cut: dict[int, tuple[Known, tuple[float, float]]] = {}
         self._suspects: dict[int, Known] = {}
@@ -72,6 +74,15 @@ class Starving:
         members.update(known.id for known in late)
         self._forget([known for known in owned if _is_frozen(known)] + late)
         self._look(owned)
+
+    def step_glanced(self, optimizer: int) -> None:
+        """Look, at a step, at those alone that had nothing but zeros so far."""
+        if flat := self._zeros.get(optimizer):
+            self._zeros[optimizer] = {i: known for i, known in flat.items() if _is_zero(known)}
+
+    def rest(self) -> None:
+        """What follows is not looked at: who was reached last says nothing of the next step."""
+        self._reached = None
 
     def _forget(self, news: list[Known]) -> None:
         """What these were given before counts no more: they are to learn from here on, by an
@@ -110,9 +121,7 @@ class Starving:
         if not young or Clock.visits == 0:
             return
         without = [known for known in young if self._is_empty(known)]
-        if without and self._called is None:
-            self._called = set()
-            register_module_forward_pre_hook(self._note)
+        self._await(young, without)
         judged = [known for known in without if self._ages[known.id] == STEPS]
         if judged and Clock.visits >= STEPS:
             alive = modules()
@@ -127,6 +136,17 @@ class Starving:
             self._cut |= {k.id: (k, values) for k in cut if (values := _values(k))}
             unread = [known for known in judged if known.id not in self._suspects]
             self._unread |= {k.id: (k, values) for k in unread if (values := _values(k))}
+        if not self._awaited and self._hook is not None:
+            self._hook.remove()
+            self._hook = None
+
+    def _await(self, young: list[Known], without: list[Known]) -> None:
+        """Hear of modules' calls as long as there is anything that is yet to be judged."""
+        self._awaited -= {known.id for known in young}
+        self._awaited |= {known.id for known in without if self._ages[known.id] < STEPS}
+        if without and self._hook is None:
+            self._called = set() if self._called is None else self._called
+            self._hook = register_module_forward_pre_hook(self._note)
 
     def found(self) -> list[Known]:
         """Those that never got a gradient, where a node handed them None, or their module's others

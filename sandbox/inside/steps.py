@@ -19,19 +19,20 @@ from torch.optim.optimizer import (
 )
 
 from . import frames
+from .budget import Account
 from .emitter import Emitter
 from .feeding import Feeding
 from .frames import Json
 from .gradients import fingerprint
 from .parameters import Known, Parameters, values_of
 from .perturbing import LOOKS, perturb, reached
-from .sampling import sampled
-from .slips import told
+from .sampling import Attention, sampled
 from .stamps import Clock, next_number
 from .training_state import TrainingState, values_print
 
 MANY = 8  # optimizers: beyond, steps are sampled together, not those of each
 OnStep = Callable[[int, list[Known], int], None]
+OnGlance = Callable[[int], None]
 Standing = tuple[int, tuple[float, float] | None]  # how often it was written; what it holds
 _class: Any = Optimizer
 
@@ -39,9 +40,10 @@ _class: Any = Optimizer
 class StepWatch:
     """Records every step. `frozen` steps read the gradients and change nothing.
 
-    `on_step` is told of each: optimizer, its parameters, how many calls of its closure added to the
-    gradients of the call before. `unmoved` are parameters that frozen steps leave where they
-    begin, by what tells them apart (`place_of`). `state` also records what steps start from.
+    `on_step` is told of each that is looked at closely: optimizer, its parameters, how many calls
+    of its closure added to the gradients of the call before; `on_glance` of the others. `unmoved`
+    are parameters that frozen steps leave where they begin, by what tells them apart (`place_of`).
+    `state` also records what steps start from.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class StepWatch:
         *,
         gradients: bool,
         frozen: bool,
+        attention: Attention,
         unmoved: Collection[int] = (),
         state: TrainingState | None = None,
     ) -> None:
@@ -69,8 +72,13 @@ class StepWatch:
         self._stood: dict[int, list[Standing]] = {}
         self._read: dict[int, list[Json]] = {}
         self._piled: Counter[int] = Counter()
-        self.on_step: list[OnStep] = []
-        self.notes: list[str] = []
+        self.on_step: list[tuple[Account, OnStep]] = []
+        self.on_glance: list[tuple[Account, OnGlance]] = []
+        self._attention = attention
+        attention.on_rest.append(self._rest)
+        attention.on_return.append(self._return)
+        self._rested: dict[int, list[Standing]] = {}  # how parameters were before unseen steps
+        self._last: dict[int, int] = {}  # the last step of each optimizer
         self.feeding = Feeding(parameters)
         self.made = 0
 
@@ -91,6 +99,7 @@ class StepWatch:
             self._numbers[optimizer] = self.made
             self._taken[optimizer] = 0
             self._met.append(weakref.ref(optimizer, self._met.remove))
+            self._attention.renew(Clock.visits)
             self.made += 1
             if self.frozen:
                 watch = self
@@ -186,6 +195,8 @@ class StepWatch:
         self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, Any] | None:
         """Read gradients before a plain step; of a closure's, those of its first call."""
+        if not self._attention.close:
+            return None
         self._stood[id(optimizer)] = _standing(optimizer)
         Clock.closure = 0
         if self.state is not None and self._is_due(optimizer, Clock.steps + 1):
@@ -217,18 +228,44 @@ class StepWatch:
     def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         Clock.steps += 1
         Clock.closure = 0
-        owned, stand = _owned(optimizer), _standing(optimizer)
-        before = self._stood.pop(id(optimizer), stand)
-        moved = {id(t) for t, *how in zip(owned, before, stand, strict=False) if how[0] != how[1]}
-        met = self._parameters.meet(owned, None)
-        for known in met:
-            if id(known.tensor()) in moved:
-                known.changed_by = Clock.steps
+        before = self._stood.pop(id(optimizer), None)
+        if before is None:
+            self._last[id(optimizer)] = Clock.steps
+            self._count(optimizer)
+            for account, glancing in self.on_glance:
+                account.call(glancing, self._numbers.get(optimizer, -1))
+            return
+        met, moved = self._changed(optimizer, before, Clock.steps)
         gradients = self._read.pop(id(optimizer), [])
         if self.state is not None and gradients:
             self.state.add_values(gradients)
             self.state.add_changes(gradients, met)
-        self._tell(optimizer, met, gradients, len(moved))
+        self._tell(optimizer, met, gradients, moved)
+
+    def _changed(
+        self, optimizer: Optimizer, before: list[Standing], step: int
+    ) -> tuple[list[Known], int]:
+        """What an optimizer has, and how much of it is other than before: by that step."""
+        owned, now = _owned(optimizer), _standing(optimizer)
+        moved = {id(t) for t, *how in zip(owned, before, now, strict=False) if how[0] != how[1]}
+        met = self._parameters.meet(owned, None)
+        for known in met:
+            if id(known.tensor()) in moved:
+                known.changed_by = step
+        return met, len(moved)
+
+    def _rest(self) -> None:
+        """Steps are not looked at from now on: note what they begin with."""
+        self._rested = {id(one): _standing(one) for one in self.optimizers()}
+        self._last.clear()
+
+    def _return(self) -> None:
+        """Note what unseen steps have changed, the last of each optimizer's as far as it shows."""
+        for optimizer in self.optimizers():
+            before, last = self._rested.get(id(optimizer)), self._last.get(id(optimizer))
+            if before is not None and last is not None:
+                self._changed(optimizer, before, last)
+        self._rested.clear()
 
     def _holds_older(self, optimizer: Optimizer, begun: int) -> bool:
         """Whether gradients of calls before that number are still among those of later ones."""
@@ -264,15 +301,14 @@ class StepWatch:
     ) -> None:
         number = self._numbers.get(optimizer, -1)
         is_due = self._is_due(optimizer, Clock.steps)
-        self._taken[optimizer] = self._taken.get(optimizer, 0) + 1
-        self.totals[number] += 1
+        self._count(optimizer)
         frame = sys._getframe(1)
         if Clock.steps <= 2:
             self._parameters.name_again(frames.user_frame(frame))
             self._parameters.tell()
         piled = self._piled.pop(id(optimizer), 0)
-        for listener in self.on_step:
-            told(listener, number, owned, piled, notes=self.notes)
+        for account, listener in self.on_step:
+            account.call(listener, number, owned, piled)
         if self.gradients:
             self.feeding.take(owned)
         if is_due:
@@ -280,6 +316,10 @@ class StepWatch:
             begun = {"count": self._taken[optimizer], **self._begun.pop(id(optimizer), {})}
             at = frames.user_place(frame)
             self.emit_step(number, at, gradients, changed, fed, bool(piled), begun)
+
+    def _count(self, optimizer: Optimizer) -> None:
+        self._taken[optimizer] = self._taken.get(optimizer, 0) + 1
+        self.totals[self._numbers.get(optimizer, -1)] += 1
 
     def emit_step(
         self,

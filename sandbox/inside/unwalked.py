@@ -72,10 +72,11 @@ class Unwalked:
 
     def _passed(self, module: torch.nn.Module, _: Any) -> None:
         """Every module comes by here before it is called, those of healthy scripts, too."""
-        if torch.compiler.is_compiling() or module.training or not torch.is_grad_enabled():
+        if torch.compiler.is_compiling():
             return
         if Clock.visits:
             self._hook.remove()
+        if Clock.visits or module.training or not torch.is_grad_enabled():
             return
         told(self._count, sys._getframe(1), notes=self._slips)
 

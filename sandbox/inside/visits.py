@@ -20,7 +20,10 @@ from .terms import LIMIT, parts_of, terms_of
 
 
 class VisitWatch(Observer):
-    """Emits a `backward` record a call, all at first, a sample later, the failing one always."""
+    """Emits a `backward` record a call, all at first, later some of those that are looked at
+    closely, and the failing one always."""
+
+    watches = "backward calls"
 
     def __init__(
         self, emitter: Emitter, stamps: Stamps, parameters: Parameters, *, values: bool
@@ -36,6 +39,7 @@ class VisitWatch(Observer):
         self._changed: dict[int, int] = {}  # by which step each parameter was, as the call began
         self._most = 0
         self._looks = 0
+        self._awaits = True  # whether anything that is trained was never given a gradient
 
     def before(self, call: Call) -> None:
         """Read what is walked, with `values`; see whether it was walked before."""
@@ -52,6 +56,15 @@ class VisitWatch(Observer):
 
     def after(self, call: Call) -> None:
         """Find who received a gradient; record the call, if it is one of the sample."""
+        self._receive(call)
+        for node in call.walk.nodes if self._values and call.kind == "backward" else ():
+            node.metadata[WALKED] = Clock.steps + 1
+        self._awaits = any(known.is_unfed for known in self._parameters.known)
+        if sampled(call.n):
+            self._parameters.tell()
+            self._emit(call, "ok")
+
+    def _receive(self, call: Call) -> None:
         leaves: dict[int, Any] = {}
         for consumer, leaf in call.walk.leaves:
             if _was_given(call, leaf):
@@ -61,11 +74,12 @@ class VisitWatch(Observer):
         call.received = self._parameters.meet(list(leaves.values()), call.frame)
         for known in call.received:
             known.receive(Clock.steps)
-        for node in call.walk.nodes if self._values and call.kind == "backward" else ():
-            node.metadata[WALKED] = Clock.steps + 1
-        if sampled(call.n):
-            self._parameters.tell()
-            self._emit(call, "ok")
+
+    def glanced(self, call: Call) -> None:
+        """Look only for who was not given anything yet."""
+        if self._awaits:
+            self._receive(call)
+            self._awaits = any(known.is_unfed for known in self._parameters.known)
 
     def _withhold(self, consumer: Any, leaf: Any) -> None:
         """Note the line of the node that handed a parameter None."""

@@ -20,7 +20,8 @@ from . import frames
 from .parts import attributes
 from .received import Received
 
-TRIES = 3  # calls that gave nothing to anybody, after which a function is let alone
+TRIES = 3.0  # calls that gave nothing to anybody, after which a function is let alone
+LONE = 1 / 16  # of such a call, where there was nothing below what it was given
 _ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__sub__")
 _JUMPS = frozenset([*dis.hasjrel, *dis.hasjabs])
 
@@ -35,7 +36,7 @@ class Walker:
     function: Any
     method: bool
     known: bool = False
-    tries: int = TRIES
+    tries: float = TRIES
     undo: list[Callable[[], None]] = field(default_factory=list)
 
     @property
@@ -54,11 +55,14 @@ class Walker:
         """Whether the call that has ended was a walk; `returned`: by what was recorded."""
         given = received is not None and (received.any_given() or gives(returned))
         self.known = self.known or given
-        if not self.known and received is not None:
-            self.tries -= 1
-            if self.dismissed:
-                self.dismiss()
+        self.miss(1 if received is not None else LONE)
         return self.known
+
+    def miss(self, tries: float = LONE) -> None:
+        """A call has shown no walk."""
+        self.tries -= tries
+        if self.dismissed:
+            self.dismiss()
 
 
 def walkers_of(kind: type, *, alone: bool) -> dict[str, Walker]:
@@ -124,8 +128,12 @@ def functions_in(namespace: MutableMapping[str, Any]) -> Iterator[tuple[str, Any
 
 
 def computes(kind: type) -> bool:
-    """Whether the class, or one of the user's that it derives from, has arithmetic of its own."""
-    return any(isinstance(getattr(kind, name, None), FunctionType) for name in _ARITHMETIC)
+    """Whether the class, or one of the user's that it derives from, has arithmetic of its own: what
+    a library's base brings along (torch's `Dataset` can be added) is none of the script's."""
+    own = (base for base in kind.__mro__ if frames.is_user_class(base))
+    return any(
+        isinstance(vars(base).get(name), FunctionType) for base in own for name in _ARITHMETIC
+    )
 
 
 def is_foreign(kind: type) -> bool:

@@ -1,0 +1,111 @@
+"""What the tracer does in each step of a healthy training, in calls of its functions: no times."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TRAINING = """\
+import sys
+
+import torch
+from torch import nn
+from torch.utils.data import Dataset
+
+INSIDE = {inside!r}
+counted = 0
+
+
+def count(frame, event, arg):
+    global counted
+    counted += event == "call" and frame.f_code.co_filename.startswith(INSIDE)
+
+
+def calls(function, times):
+    global counted
+    counted = 0
+    sys.setprofile(count)
+    for _ in range(times):
+        function()
+    sys.setprofile(None)
+    return counted / times
+
+
+{body}
+"""
+STEPS = """\
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+def step():
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(net(torch.randn(4, 8)), torch.randint(4, (4,)))
+    loss.backward()
+    optimizer.step()
+
+
+print(calls(step, 20), calls(step, 100) and calls(step, 100))
+"""
+
+
+def _printed(folder: Path, body: str, **job: object) -> list[float]:
+    """What a traced training prints."""
+    inside = str(ROOT / "sandbox" / "inside") + os.sep
+    folder.joinpath("train.py").write_text(TRAINING.format(inside=inside, body=body))
+    folder.joinpath("job.json").write_text(json.dumps({"mode": "trace", "stand_ins": False} | job))
+    ended = subprocess.run(
+        [sys.executable, "-m", "sandbox.inside.main", "job.json", "--records", "records"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    return [float(number) for number in ended.stdout.split()]
+
+
+def test_a_step_is_looked_at_closely_only_while_it_is_new(tmp_path: Path) -> None:
+    first, later = _printed(tmp_path, STEPS)
+    assert 0 < later <= 72
+    assert later < first / 8
+
+
+def test_a_run_that_is_not_checked_calls_less(tmp_path: Path) -> None:
+    checked, _ = _printed(tmp_path, STEPS)
+    plain, later = _printed(tmp_path, STEPS, silent=False)
+    assert plain < checked / 2
+    assert 0 < later <= 62
+
+
+@pytest.mark.parametrize("arithmetic", ["", "def __add__(self, other): return self"])
+def test_a_data_set_is_no_engine(tmp_path: Path, arithmetic: str) -> None:
+    body = f"""\
+class Words(Dataset):
+    def __init__(self, words):
+        self.words = words
+
+    def __len__(self):
+        return len(self.words)
+
+    def encode(self, word):
+        return [ord(letter) - 97 for letter in word]
+
+    def __getitem__(self, index):
+        return torch.tensor(self.encode(self.words[index]))
+
+    {arithmetic}
+
+
+words = Words(["word"] * 1000)
+print(calls(lambda: words[3], 50))
+"""
+    (each,) = _printed(tmp_path, body)
+    assert each <= 2  # the wrapper, which asks whether there is an engine at all
