@@ -25,6 +25,7 @@ from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.protocol import Sandbox, Session
 
 if TYPE_CHECKING:
+    from app.assistant import Assistant
     from app.repair.verify import Trial
 
 
@@ -39,9 +40,15 @@ class Progress(Protocol):
 
 
 async def diagnose(
-    request: DiagnosisRequest, *, sandbox: Sandbox | None, reader: Reader, progress: Progress
+    request: DiagnosisRequest,
+    *,
+    sandbox: Sandbox | None,
+    reader: Reader,
+    progress: Progress,
+    assistant: Assistant | None = None,
 ) -> Findings:
-    """Diagnose one request. `sandbox=None` stops after reading.
+    """Diagnose one request. `sandbox=None` stops after reading. An `assistant` is asked for a fix
+    where none of ours is safe.
 
     Never raises for anything the request holds: what cannot be read or run is said in the
     findings. Cancelling the task ends every run that it started.
@@ -51,11 +58,15 @@ async def diagnose(
         with contextlib.suppress(ReadingLimit):  # each step by itself may be within its limit
             return await _only_read(request, reader, progress)
         sandbox = None
-    return await _by_steps(request, sandbox, reader, progress)
+    return await _by_steps(request, sandbox, reader, progress, assistant)
 
 
 async def _by_steps(
-    request: DiagnosisRequest, sandbox: Sandbox | None, reader: Reader, progress: Progress
+    request: DiagnosisRequest,
+    sandbox: Sandbox | None,
+    reader: Reader,
+    progress: Progress,
+    assistant: Assistant | None = None,
 ) -> Findings:
     clock, spent = Clock(), Spent()
     with clock.stage("read"):
@@ -73,6 +84,11 @@ async def _by_steps(
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
             seen, mended = await _mend(case, seen, causes, session, reader, progress, spent)
+            if assistant is not None and session is not None:
+                await _ask(assistant, case, seen, mended, session, reader, progress)
+            for patch in await asyncio.to_thread(report.patches, case, mended):
+                await progress.patch(patch)
+                await asyncio.sleep(0)
     return await asyncio.to_thread(report.findings, case, seen, mended, clock)
 
 
@@ -139,7 +155,23 @@ async def _mend(
         further = await tried(past) if past is not None else None
         if past is not None and further is not None and has_passed(further):
             seen, mended = past, further
-    for patch in await asyncio.to_thread(report.patches, case, mended):
-        await progress.patch(patch)
-        await asyncio.sleep(0)
     return seen, mended
+
+
+async def _ask(
+    assistant: Assistant,
+    case: Case,
+    seen: Observation,
+    mended: Mended,
+    session: Session,
+    reader: Reader,
+    progress: Progress,
+) -> None:
+    """Add the fix of an assistant, where none of ours is safe and its own passed."""
+    from app.assisted import Asking  # only where one is configured
+
+    within = as_observed(session, case, seen)
+    if within is None or not mended.causes or not seen.from_run:
+        return
+    cause = report.cause(mended.causes[0], case)
+    await Asking(assistant, case, seen, within, reader, progress.stage).add_to(mended, cause)

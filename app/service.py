@@ -14,6 +14,7 @@ import structlog
 from fastapi import Request
 from pydantic import BaseModel
 
+from app.assistant import assistant_of
 from app.change import better_of, verify_change
 from app.change_schemas import ChangeFindings, ChangeRequest, VerificationRequest
 from app.diagnose import Progress, diagnose, prepare_reader
@@ -48,7 +49,8 @@ TOKEN_COOKIE = "gradmend_delete"
 
 
 class Ready(BaseModel):
-    """Whether the service can do its whole work. `walls` are those that are up."""
+    """Whether the service can do its whole work. `walls` are those that are up; `assistant` is the
+    host that is asked for fixes, and gets the scripts, where one is configured."""
 
     ready: bool
     backend: str
@@ -57,6 +59,7 @@ class Ready(BaseModel):
     environment: dict[str, str] = {}
     jobs: str
     database: str
+    assistant: str | None = None
 
 
 class Core:
@@ -68,6 +71,7 @@ class Core:
         self.database = Database(settings.store_url)
         self.store = Store(self.database, settings.retention_days, settings.lease_s)
         self.reports = WorkerReports(self.database)
+        self.assistant = assistant_of(settings)
         self.sandbox: Sandbox | None = None
         self.reader: Reader | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -82,7 +86,9 @@ class Core:
         )
 
     def _identify(self, asked: str) -> str:
-        return digest_of(asked, self.settings.sandbox_socket or self.settings.sandbox)
+        sandbox = self.settings.sandbox_socket or self.settings.sandbox
+        asked_too = f"{self.assistant.host} {self.assistant.model}" if self.assistant else ""
+        return digest_of(asked, f"{sandbox}\n{asked_too}" if asked_too else sandbox)
 
     async def open(self, *, diagnosing: bool) -> None:
         """Open the database and, where diagnoses run in this process, what they need."""
@@ -117,7 +123,13 @@ class Core:
 
     async def _diagnose(self, request: DiagnosisRequest, progress: Progress) -> Findings:
         assert self.reader is not None
-        return await diagnose(request, sandbox=self.sandbox, reader=self.reader, progress=progress)
+        return await diagnose(
+            request,
+            sandbox=self.sandbox,
+            reader=self.reader,
+            progress=progress,
+            assistant=self.assistant,
+        )
 
     async def _verify(self, request: ChangeRequest, progress: Progress) -> ChangeFindings:
         assert self.reader is not None
@@ -315,6 +327,7 @@ class Service(Core):
             backend="unknown",
             jobs=self.settings.jobs,
             database=self.database.engine.dialect.name,
+            assistant=self.assistant.host if self.assistant else None,
         )
         try:
             async with asyncio.timeout(STORE_S):

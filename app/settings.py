@@ -59,6 +59,18 @@ class Settings(BaseSettings):
         "", description="walls that may be missing, named in `/readyz` then: `landlock`"
     )
 
+    assistant_url: str = Field(
+        "",
+        description="a server of the chat-completions protocol (Ollama, vLLM, llama.cpp, or a "
+        "hosted one: `http://localhost:11434/v1`) that is asked for a fix where none of ours is "
+        "safe: it gets the script and the evidence; empty: nobody is asked",
+    )
+    assistant_model: str = Field("", description="the model that is asked")
+    assistant_key: str = Field("", description="the key that the server wants, if it does")
+    assistant_timeout_s: float = Field(
+        60, gt=0, description="how long one answer may take; at most three are asked for"
+    )
+
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on")
     public_url: str = Field(

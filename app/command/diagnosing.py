@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from pebble import CONSTS
 from rich.console import Console
@@ -26,6 +27,9 @@ from app.present.visible import visible
 from app.request.reader import Reader, collect_rarely
 from app.schemas import Cause, Findings, Patch
 from sandbox.protocol import Sandbox
+
+if TYPE_CHECKING:
+    from app.assistant import Assistant
 
 EXIT_CODES = {"healthy": HEALTHY, "confirmed": FOUND, "likely": FOUND}
 
@@ -62,11 +66,16 @@ async def diagnose_here(options: Options) -> int:
     output = Console(highlight=False, soft_wrap=options.form == "text" and not options.diff)
     whole = options.verbose or (len(targets) == 1 and output.is_terminal)
     settled: list[Settled] = []
+    assistant = asked_too(messages) if options.run == "auto" else None
     async with tools(options) as (sandbox, reader):
         for target in targets:
             with progress_on(messages) as progress:
                 findings = await diagnose(
-                    target.request, sandbox=sandbox, reader=reader, progress=progress
+                    target.request,
+                    sandbox=sandbox,
+                    reader=reader,
+                    progress=progress,
+                    assistant=assistant,
                 )
             settled.append(_settled(target, findings, options, messages))
             if options.form == "text" and not options.diff:
@@ -76,6 +85,21 @@ async def diagnose_here(options: Options) -> int:
     elif not options.diff and not options.quiet:
         output.print(escape(summary_of(settled, options)))
     return _worst([one.code for one in settled])
+
+
+def asked_too(messages: Console) -> Assistant | None:
+    """The assistant that the environment names, which is said: it gets the script."""
+    from app.assistant import assistant_of
+    from app.settings import Settings
+
+    found = assistant_of(Settings())
+    if found is not None:
+        messages.print(
+            f"Where no fix of ours is safe, the script is sent to the assistant at "
+            f"{escape(found.host)} (GRADMEND_ASSISTANT_URL).",
+            soft_wrap=True,
+        )
+    return found
 
 
 def _without_torch(options: Options, messages: Console) -> Options:

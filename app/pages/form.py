@@ -111,6 +111,7 @@ def _form(service: Service, entered: Entered, problem: ProblemError | None = Non
         entered=entered,
         problem=problem.detail if problem else "",
         examples=examples(),
+        assistant=service.assistant.host if service.assistant else "",
         keep_days=_days(service.settings.retention_days),
     )
     shown.headers.update((problem and problem.headers) or {})

@@ -39,6 +39,7 @@ def _environment() -> Environment:
 
 def page(template: str, status: int = 200, **context: Any) -> HTMLResponse:
     """The rendered template; `status` is the HTTP status."""
+    context.setdefault("assistant", "")
     return HTMLResponse(visible(_environment().get_template(template).render(context)), status)
 
 

@@ -1,0 +1,133 @@
+"""Fixes that an assistant proposes, tried as every other candidate is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from analyzers.request.causes import Candidate
+from app.assistant import Assistant, AssistantError
+from app.assistant.prompt import SYSTEM, objection, question
+from app.assistant.replies import ReplyError, changes_in
+from app.present.levels import level_of
+from app.repair.contest import try_out
+from app.repair.mend import Mended, Stage
+from app.repair.original import Original
+from app.repair.verify import Trial
+from app.request.case import Case
+from app.request.reader import Reader, ReadingLimit
+from app.run.reproduce import Observation
+from app.schemas import Cause
+from sandbox.protocol import Session
+
+TRIES = 3
+LARGEST = 96 * 1024  # characters of sources that an assistant is asked about
+READING_S = 10.0
+TRIED = 5
+TITLE = "Proposed by an assistant, tested here"
+STRATEGY = "assistant"
+
+log = structlog.get_logger()
+
+
+def is_safe(trial: Trial) -> bool:
+    """Whether a fix may be applied unread, so that nobody need be asked for another."""
+    pattern, doubted = trial.candidate.pattern, trial.measured.doubted
+    level = level_of(trial.status, trial.gradients, pattern, faulty_gradients=doubted)
+    return level == "safe"
+
+
+@dataclass
+class Asking:
+    """One script that an assistant is asked about. `session` is the one that showed the fault."""
+
+    assistant: Assistant
+    case: Case
+    seen: Observation
+    session: Session
+    reader: Reader
+    stage: Stage
+    messages: list[dict[str, str]] = field(default_factory=list)
+
+    async def add_to(self, mended: Mended, cause: Cause) -> None:
+        """Add the assistant's fix to ours, where none of these is safe and its own passed."""
+        if any(is_safe(trial) for trial in mended.trials):
+            return
+        mended.trials += await self._trials(mended, cause)
+        mended.trials.sort(key=lambda trial: trial.order)
+
+    async def _trials(self, mended: Mended, cause: Cause) -> list[Trial]:
+        """The trial of the fix that passed and keeps the gradients, or truncates them; none where
+        three answers did not come to that, or nobody answered."""
+        files = _asked_about(self.case, cause)
+        run = self.seen.run
+        if run is None or sum(map(len, files.values())) > LARGEST:
+            return []
+        error = f"{run.raised.type}: {run.raised.message}" if run.raised is not None else ""
+        asked = question(self.case.project.entry, files, error, cause, _tried(mended.trials))
+        self.messages = [_said("system", SYSTEM), _said("user", asked)]
+        project = self.case.project
+        original = Original(project.files, project.entry, run, self.session, self.case.time_limit_s)
+        try:
+            return await self._until_passed(original, files, cause)
+        except AssistantError as error_:
+            log.warning("the assistant did not answer", why=str(error_))
+            return []
+        finally:
+            original.close()
+
+    async def _until_passed(
+        self, original: Original, files: Mapping[str, str], cause: Cause
+    ) -> list[Trial]:
+        for n in range(TRIES):
+            await self.stage("asking", n, TRIES, f"Asking the assistant (try {n + 1} of {TRIES})")
+            reply = await self.assistant.answer(self.messages)
+            try:
+                changed = await self._changes(reply, files)
+            except ReplyError as wrong:
+                self._object(reply, str(wrong))
+                continue
+            (trial,) = await try_out(original, [[_candidate(changed, cause)]], every=True)
+            if trial.status == "passed" and trial.gradients in ("same", "truncated"):
+                return [trial]
+            self._object(reply, _failure(trial))
+        return []
+
+    async def _changes(self, reply: str, files: Mapping[str, str]) -> dict[str, str]:
+        """The files that an answer changes, read where hostile text may be read."""
+        try:
+            return await self.reader.call(
+                changes_in, reply, dict(files), self.case.project.entry, timeout=READING_S
+            )
+        except ReadingLimit:
+            raise ReplyError("it takes too long to read.") from None
+
+    def _object(self, reply: str, failure: str) -> None:
+        self.messages += [_said("assistant", reply), _said("user", objection(failure))]
+
+
+def _said(role: str, content: str) -> dict[str, str]:
+    return {"role": role, "content": content}
+
+
+def _asked_about(case: Case, cause: Cause) -> dict[str, str]:
+    """The script, and the files that the evidence is in."""
+    spots = [cause.location, cause.created, cause.freed_by, cause.reached_again_by]
+    names = {case.project.entry, *(spot.file for spot in spots if spot is not None)}
+    return {name: case.project.files[name] for name in names if name in case.project.files}
+
+
+def _candidate(files: dict[str, str], cause: Cause) -> Candidate:
+    return Candidate(cause.pattern, STRATEGY, TITLE, files, "", 0)
+
+
+def _tried(trials: Sequence[Trial]) -> list[tuple[str, str]]:
+    return [(trial.candidate.title, _failure(trial)) for trial in trials[:TRIED]]
+
+
+def _failure(trial: Trial) -> str:
+    """What is wrong with a repair: the first check that failed, else what it does to training."""
+    failed = next((check for check in trial.checks if check.status == "failed"), None)
+    return failed.detail if failed is not None else trial.effect.text
