@@ -14,7 +14,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 PART ?= 1/1
 LIVE = --runs=live --part=$(PART) $(if $(AGAIN),,--go-on)
 
-.PHONY: help serve editor test test-all record check format docs compose-test clean
+.PHONY: help serve editor vscode test test-all record check format docs compose-test clean
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
@@ -39,6 +39,9 @@ $(EDITOR): editor/editor.js editor/package.json editor/package-lock.json
 	|| echo "npm could not build the editor: the form is a plain text field"
 
 editor: $(EDITOR)  ## build the form's editor (needs npm)
+
+vscode:  ## build the VS Code extension (needs npm)
+	@cd editor/vscode && npm ci --silent --no-audit --no-fund && npm run --silent package
 
 # EXTRAS=1 installs what many scripts import besides torch: pandas, DGL, transformers, ...
 serve: $(VENV)/.serve editor $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)

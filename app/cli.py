@@ -204,12 +204,29 @@ def mcp() -> None:
 
 
 @cli.command()
+def lsp() -> None:
+    """Serve an editor by the Language Server Protocol, over standard input and output."""
+    from app.editing.server import serve as answer
+
+    answer()
+
+
+@cli.command()
 def worker() -> None:
     """Take diagnoses from the PostgreSQL queue (GRADMEND_JOBS=queue)."""
     from app.jobs.process import run_worker
     from app.settings import Settings
 
     _run(run_worker(Settings()))
+
+
+@cli.command()
+def reports() -> None:
+    """List the results that people have called wrong, with what they wrote."""
+    from app.command.complaints import print_reports
+    from app.settings import Settings
+
+    _run(print_reports(Settings()))
 
 
 @cli.command(

@@ -30,8 +30,18 @@ from app.request.reader import Reader, ReaderUnavailable, ReadingLimit
 from app.run.sandboxes import open_sandbox, readiness_of
 from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.settings import Settings
-from app.store import Attempts, Database, Key, KeyTakenError, Store, StoredEvent, WorkerReports
+from app.store import (
+    Attempts,
+    Complaints,
+    Database,
+    Key,
+    KeyTakenError,
+    Store,
+    StoredEvent,
+    WorkerReports,
+)
 from app.store.attempts import DoneEvent
+from app.store.complaints import LONGEST
 from app.store.kinds import DIAGNOSIS, Answer, Asked, Kind
 from app.store.wakeups import moment
 from sandbox.lag import LagWatch
@@ -72,6 +82,7 @@ class Core:
         self.store = Store(self.database, settings.retention_days, settings.lease_s)
         self.reports = WorkerReports(self.database)
         self.assistant = assistant_of(settings)
+        self.complaints = Complaints(self.database)
         self.sandbox: Sandbox | None = None
         self.reader: Reader | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -277,6 +288,14 @@ class Service(Core):
         found = await self.store.delete(diagnosis_id)
         await self.jobs.cancel(diagnosis_id)
         return found
+
+    async def report(self, diagnosis_id: str, text: str) -> None:
+        """Keep somebody's word that a result is wrong. Raises `ProblemError`."""
+        if len(text) > LONGEST:
+            raise refused("text", f"is {len(text)} characters long; at most {LONGEST} are kept")
+        if not await self.complaints.add(diagnosis_id, text.strip()):
+            raise ProblemError(429, "reported", "This result was reported often enough.")
+        self.metrics.complained()
 
     async def keep(self, http: Request, diagnosis_id: str) -> None:
         """Keep a diagnosis until it is deleted. Raises `ProblemError` where somebody else sent it,

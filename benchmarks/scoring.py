@@ -17,8 +17,8 @@ from tests.case_files import Case
 class Score:
     """How one diagnosis did; `wrong` says in words what was not right.
 
-    `cleared` is a healthy script that was told so; `misjudged` a wrong first patch that was said
-    to have passed.
+    `cleared` is a healthy script that was told so; `level` that of the first patch; `misjudged` a
+    wrong first patch that was said to have passed.
     """
 
     verdict: str
@@ -28,6 +28,7 @@ class Score:
     place: bool = False
     carrier: bool = False
     patch: bool = False
+    level: str = ""
     misjudged: bool = False
     wrong: list[str] = field(default_factory=list)
 
@@ -82,7 +83,7 @@ def _score_cause(case: Case, cause: Cause, result: Score) -> None:
 def _score_patch(trial: Trial, patch: Patch, result: Score) -> None:
     files = trial.files | {file.path: file.content for file in patch.files}
     objections = trial.objections({**files, trial.request.filename: patch.script})
-    result.patch = not objections
+    result.patch, result.level = not objections, patch.level
     if objections:
         status = patch.verification.status
         result.misjudged = status == "passed"

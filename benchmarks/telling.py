@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from analyzers.explain.pattern import patterns
+from app.schemas import Level
 from benchmarks.asking import RUNNING
 from benchmarks.scoring import Score, is_place
 from benchmarks.trials import Trial
@@ -33,9 +35,19 @@ def summary(trials: Sequence[Trial], scores: Scores) -> str:
         blamed = _share([results[n].blamed for n in healthy])
         cleared = _share([results[n].cleared for n in healthy])
         lines += [f"healthy scripts blamed: {blamed}, told that they are: {cleared}", ""]
+        lines += [*levels([results[n] for n in failing]), ""]
     rows = [[name, *_baselines([trials[n] for n in group])] for name, group in groups.items()]
     heads = ["baselines", "patch: retain_graph", "place: anomaly mode", "place: traceback"]
     return "\n".join(lines + _table(heads, rows))
+
+
+def levels(results: Sequence[Score]) -> list[str]:
+    """How many first patches of each level are right: what `--fix` writes, what it does not."""
+    rows = [
+        [level, _share([result.patch for result in results if result.level == level])]
+        for level in get_args(Level)
+    ]
+    return _table(["level of the first patch", "right"], rows)
 
 
 def first_contact(batch: Sequence[str], trials: Sequence[Trial], scores: Scores) -> Iterator[str]:

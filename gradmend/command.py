@@ -16,7 +16,12 @@ OWN = {
     "show": "gradmend.beside.afterwards:show",
     "explain": "gradmend.beside.afterwards:explain",
 }
-NEEDS = {"serve": "gradmend[server]", "worker": "gradmend[server]", "mcp": "gradmend[mcp]"}
+NEEDS = {
+    "serve": "gradmend[server]",
+    "worker": "gradmend[server]",
+    "mcp": "gradmend[mcp]",
+    "lsp": "gradmend[lsp]",
+}
 
 
 def main(arguments: list[str] | None = None) -> None:

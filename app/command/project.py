@@ -40,13 +40,19 @@ class Target:
 
 
 def target_of(
-    path: Path, options: Options, traceback: str = "", root: Path | None = None
+    path: Path,
+    options: Options,
+    traceback: str = "",
+    root: Path | None = None,
+    text: str | None = None,
 ) -> Target:
     """Read a script and its project, which begins at `root`; by default where the script is
-    started. Raises `BadInput` for what cannot be read or sent."""
+    started. `text` is that of an editor, which the disk does not hold yet. Raises `BadInput` for
+    what cannot be read or sent."""
     if path == STANDARD_INPUT:
         return pasted(sys.stdin.read(), options, traceback)
-    return _target(path, text_of(path), root or _root(path, options), options, traceback)
+    text = text_of(path) if text is None else text
+    return _target(path, text, root or _root(path, options), options, traceback)
 
 
 def pasted(text: str, options: Options, traceback: str = "") -> Target:

@@ -48,6 +48,9 @@ class Metrics:
         self._patches = Counter(
             "gradmend_patches", "Patches by verification", ("status",), registry=self.registry
         )
+        self._complaints = Counter(
+            "gradmend_wrong_answers", "Results that somebody called wrong", registry=self.registry
+        )
         self._refused = Counter(
             "gradmend_refused", "Requests refused", ("reason",), registry=self.registry
         )
@@ -60,6 +63,10 @@ class Metrics:
         self.waiting = Gauge(
             "gradmend_queue_waiting", "Diagnoses that wait", registry=self.registry
         )
+
+    def complained(self) -> None:
+        """Somebody called a result wrong."""
+        self._complaints.inc()
 
     def lagged(self, seconds: float) -> None:
         """The event loop came so much later than it was to."""

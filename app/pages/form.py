@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import PurePath
@@ -10,15 +11,18 @@ from shlex import join, split
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from analyzers.explain.pattern import patterns
+from analyzers.notebooks.notebook import is_notebook
 from app.api.common import TheService
 from app.http.problems import ProblemError, invalid, refused
 from app.pages.examples import Example, examples
 from app.pages.unpacked import from_its_root, unpacked
 from app.pages.view import page
+from app.request.limits import NOTHING_SENT
 from app.request.uploads import SOURCES, as_file, decoded
 from app.schemas import DiagnosisRequest, SourceFile
 from app.service import TOKEN_COOKIE, Service
@@ -109,7 +113,8 @@ def _form(service: Service, entered: Entered, problem: ProblemError | None = Non
         "form.html",
         problem.status if problem else 200,
         entered=entered,
-        problem=problem.detail if problem else "",
+        problem=_plainer(problem),
+        patterns=len(patterns()),
         examples=examples(),
         assistant=service.assistant.host if service.assistant else "",
         keep_days=_days(service.settings.retention_days),
@@ -118,15 +123,16 @@ def _form(service: Service, entered: Entered, problem: ProblemError | None = Non
     return shown
 
 
+def _plainer(problem: ProblemError | None) -> str:
+    """What is wrong, as the form's reader sees it: an empty form has no field `script`."""
+    if problem is None:
+        return ""
+    empty = problem.errors and problem.errors[0]["message"] == NOTHING_SENT
+    return "Paste a script or a traceback first." if empty else problem.detail
+
+
 def _days(days: float) -> str:
     return "a day" if days == 1 else f"{days:g} days"
-
-
-@router.get("/examples/{name}")
-async def example(name: str) -> JSONResponse:
-    """An example's texts, for a form that fills itself."""
-    found = _known(name)
-    return JSONResponse({"script": found.script, "traceback": found.traceback})
 
 
 @router.post("/")
@@ -185,6 +191,8 @@ async def _fields(form: FormData, service: Service) -> Entered:
     for name in ("filename", "args", "module", "time_limit_s"):
         if name in given:
             setattr(entered, name, given[name].strip())
+    if entered.filename.endswith(".ipynb") and not is_notebook(entered.script):
+        entered.filename = ""  # of a notebook that was in the box before
     if "script" in given:  # the whole form: a box that is not ticked is not sent
         entered.read_only = bool(given.get("read_only"))
     return entered
@@ -202,13 +210,28 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
     if not entered.traceback and notes:
         entered.traceback = notes[0].content
         uploads.remove(notes[0])
-    if not typed:
+    if not typed or _is_left_over(entered, uploads):
         main = _main_script(uploads, entered.traceback)
         if main:
             entered.script, entered.filename = main.content, main.path
             uploads.remove(main)
     sent_anew = {upload.path for upload in uploads}
     entered.files = [f for f in entered.files if f.path not in sent_anew] + uploads
+
+
+def _is_left_over(entered: Entered, uploads: list[SourceFile]) -> bool:
+    """Whether the text in the box has nothing to do with what was attached: a notebook, or a
+    project that has a training script of its own and that the text neither imports nor is in."""
+    if entered.source or entered.module:
+        return False
+    if any(upload.path.endswith(".ipynb") for upload in uploads):
+        return not is_notebook(entered.script)
+    scripts = [one for one in uploads if one.path.endswith(".py")]
+    names = {part for one in scripts for part in PurePath(one.path).with_suffix("").parts}
+    known = any(re.search(rf"\b{re.escape(name)}\b", entered.script) for name in names)
+    is_in = any(one.content.strip() == entered.script.strip() for one in scripts)
+    trains = any(".backward(" in one.content for one in scripts)
+    return len(scripts) > 1 and trains and not known and not is_in
 
 
 async def _uploaded(form: FormData, typed: str) -> dict[str, bytes]:

@@ -6,6 +6,8 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from textwrap import shorten
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -20,6 +22,7 @@ from app.pages.sources import entry_of, sources_of
 from app.pages.view import page
 from app.present import share, wording
 from app.present.guide import guides
+from app.present.healthy import looked_for
 from app.present.picture import diagnosis_scene, draw, family_of
 from app.present.story import Step, steps
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Patch
@@ -29,11 +32,19 @@ from app.store.diagnoses import NEVER
 PRINTED = 4000
 """Characters of a run's output that a page shows: the last ones."""
 
+LONGEST_NAME = 44
+"""Characters of a tab's name."""
+
 router = APIRouter(include_in_schema=False, prefix="/d")
 
 
 @router.get("/{diagnosis_id}")
-async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) -> Response:
+async def show(
+    diagnosis_id: DiagnosisId,
+    http: Request,
+    service: TheService,
+    reported: Annotated[bool, Query()] = False,
+) -> Response:
     """The result, or how far it has come."""
     try:
         diagnosis = with_address(http, service, await found(service, diagnosis_id))
@@ -48,7 +59,12 @@ async def show(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
         told = await told_by(service, diagnosis_id)
         return await asyncio.to_thread(_working, diagnosis, sources, told, mine)
     may_keep = mine and service.settings.keep_on_request and diagnosis.expires_at < NEVER
-    return await asyncio.to_thread(_filled, diagnosis, request, sources, mine, may_keep)
+    shown = await asyncio.to_thread(_context, diagnosis, request, sources)
+    kept = diagnosis.expires_at >= NEVER
+    return await asyncio.to_thread(
+        partial(page, mine=mine, may_keep=may_keep, kept=kept, reported=reported, **shown),
+        "result.html",
+    )
 
 
 # Threads make the pages: colours take a while.
@@ -56,18 +72,6 @@ def _working(
     diagnosis: Diagnosis, sources: Mapping[str, str], told: list[str], mine: bool
 ) -> Response:
     return page("working.html", told=told, mine=mine, **_so_far(diagnosis, sources))
-
-
-def _filled(
-    diagnosis: Diagnosis,
-    request: DiagnosisRequest,
-    sources: Mapping[str, str],
-    mine: bool,
-    may_keep: bool,
-) -> Response:
-    context = _context(diagnosis, request, sources)
-    kept = diagnosis.expires_at >= NEVER
-    return page("result.html", mine=mine, may_keep=may_keep, kept=kept, **context)
 
 
 async def told_by(service: Service, diagnosis_id: str) -> list[str]:
@@ -112,7 +116,14 @@ def _context(
         "state": wording.state(diagnosis, diagnosis.status),
         "cause": cause,
         "steps": told,
-        "fixes": fixes,
+        "fixes": _folded(fixes),
+        "folded": sum(fix.folded for fix in _folded(fixes)),
+        "untested": wording.unchecked(diagnosis),
+        "versions": wording.versions(diagnosis),
+        "mismatch": _mismatch(diagnosis, request, sources),
+        "healthy": looked_for(diagnosis),
+        "known_files": set(sources),
+        "whole_url": f"/d/{diagnosis.id}/source",
         "fixed": bool(fixes) and fixes[0].patch.verification.status == "passed",
         "listings": shown,
         "picture": draw(scene) if scene else None,
@@ -136,12 +147,31 @@ def _context(
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A patch as the page lays it out. `merged`: its listings hold the change itself."""
+    """A patch as the page lays it out. `merged`: its listings hold the change itself; `folded`: it
+    does what one before it does."""
 
     patch: Patch
     hunks: list[Hunk]
     listings: list[listing.Listing]
     merged: bool
+    folded: bool = False
+
+    @property
+    def name(self) -> str:
+        """What its tab says: what it does, in a few words."""
+        return shorten(self.patch.title.replace("`", ""), LONGEST_NAME, placeholder=" …")
+
+
+def _folded(fixes: Sequence[Fix]) -> list[Fix]:
+    """The fixes with those folded away that do the same to the training as one before them."""
+    seen: set[tuple[str, ...]] = set()
+    found = []
+    for fix in fixes:
+        patch = fix.patch
+        effect = (patch.verification.status, patch.gradients, patch.level, wording.training(patch))
+        found.append(replace(fix, folded=effect in seen))
+        seen.add(effect)
+    return found
 
 
 def _fix(
@@ -159,6 +189,16 @@ def _in_cells(
     """A notebook's own listing as its cells. Its script, made of them, is the last source."""
     script = list(sources)[-1] if sources else ""
     return [listing.in_cells(one, sources[script]) if one.file == script else one for one in shown]
+
+
+def _mismatch(diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]) -> str:
+    """What to say where the traceback quotes no line of what was sent; empty where it does."""
+    frames = diagnosis.error.frames if diagnosis.error is not None else []
+    quoted = {frame.code.strip() for frame in frames if frame.code.strip()}
+    lines = {line.strip() for text in sources.values() for line in text.splitlines()}
+    if not request.traceback or not request.script or not quoted or quoted & lines:
+        return ""
+    return "The traceback quotes no line of this script: do the two belong together?"
 
 
 def _is_about_retain_graph(diagnosis: Diagnosis) -> bool:
@@ -197,6 +237,15 @@ async def keep(diagnosis_id: DiagnosisId, http: Request, service: TheService) ->
     await found(service, diagnosis_id)
     await service.keep(http, diagnosis_id)
     return RedirectResponse(f"/d/{diagnosis_id}#share", 303)
+
+
+@router.post("/{diagnosis_id}/wrong")
+async def wrong(diagnosis_id: DiagnosisId, http: Request, service: TheService) -> Response:
+    """Keep what somebody says is wrong with the result, for whoever runs the service."""
+    await found(service, diagnosis_id)
+    async with http.form(max_files=0, max_fields=4) as form:
+        await service.report(diagnosis_id, str(form.get("text", "")))
+    return RedirectResponse(f"/d/{diagnosis_id}?reported=true#wrong", 303)
 
 
 @router.post("/{diagnosis_id}/delete")

@@ -235,6 +235,45 @@ def effect(patch: Patch) -> str:
     return "its target is a constant" if targets else GRADIENTS[patch.gradients]
 
 
+def tab(patch: Patch) -> str:
+    """A fix's mark and its effect, in two words."""
+    if patch.verification.status == "failed":
+        return "✗ failed"
+    if patch.verification.status == "not_run":
+        return "not tested"
+    return {
+        "same": "✓ same gradients",
+        "truncated": "✓ truncated",
+        "changed": "≠ changes training",
+        "unknown": "✓ effect unknown",
+    }[patch.gradients]
+
+
+def versions(found: Findings) -> str:
+    """Which PyTorch and Python ran, in a line; empty for results of older versions."""
+    ran = found.environment
+    if ran is None:
+        return ""
+    if ran.torch is None:
+        return f"Read with Python {ran.python}; nothing was run."
+    packages = "".join(f", {name} {told}" for name, told in ran.packages.items() if name != "torch")
+    return f"Ran with torch {ran.torch}, Python {ran.python}{packages}, on {ran.platform} (CPU)."
+
+
+def ran(run: RunReport) -> str:
+    """A run in a few words."""
+    if run.status == "unavailable":
+        return "nothing was run"
+    ended = {
+        "reproduced": "your error was reproduced",
+        "ran_clean": "no error",
+        "other_error": "another error",
+        "timed_out": "stopped at its time limit",
+        "limit_hit": "stopped at a limit",
+    }[run.status]
+    return f"{ended}, {calls(run.backward_calls)}" if run.backward_calls else ended
+
+
 def asked(patch: Patch) -> list[Check]:
     """The checks that ask something of this fix: where no error was raised, there was none to
     reproduce, and equal gradients leave no loss out."""
@@ -292,7 +331,7 @@ def _followed(diagnosis: Diagnosis, run: RunReport) -> Iterator[str]:
     for patch in diagnosis.patches[:1]:
         if patch.verification.status == "passed":
             seen = next((c.detail for c in patch.verification.checks if c.name == "runs"), "")
-            yield f"A longer training: with the fix, the script {seen}."
+            yield f"A longer training than was run with the fix: {seen}."
             yield "Whether the model trains well: only gradients and graphs were compared."
             return
     if run.backward_calls:

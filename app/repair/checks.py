@@ -36,7 +36,7 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
         return Check(
             name="runs", status="passed", detail=f"ended by itself, {calls} backward calls"
         )
-    past = f"{beyond} backward calls past the failure"
+    past = f"went on for {beyond} backward calls past the failure"
     if beyond >= MIN_CALLS_PAST and result.status != "raised":
         how = "" if result.status == "stopped" else f", until {ending(result)} ended the run"
         return Check(name="runs", status="passed", detail=past + how)

@@ -4,7 +4,7 @@ more."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import SECOND_CHOICE
@@ -13,6 +13,8 @@ from app.repair import checks
 from app.repair.original import Original
 from app.repair.verify import AT_BEST, Told, Trial, run_plain, trial_of
 
+Judged = Callable[[int, int], Awaitable[None]]
+"""Who is told how many candidates have been judged, of how many."""
 AT_ONCE = 2  # candidates under way: the first, and the one that follows if it does not settle it
 
 
@@ -22,6 +24,7 @@ async def try_out(
     *,
     every: bool = False,
     told: Told | None = None,
+    judged: Judged | None = None,
 ) -> list[Trial]:
     """Run the candidates, those of the surest cause first, until none that is left could come
     before the best (or `every` one); best first. The best is run once more, as the user will run
@@ -47,6 +50,8 @@ async def try_out(
                 trial = await _first_of(hopeful, original)
                 waiting.remove(hopeful[0])
                 trials.append(trial)
+                if judged is not None:
+                    await judged(len(trials), len(trials) + len(waiting))
                 if told is not None and trial.status == "passed":
                     await told(trial)
             elif best is None or best is proven:

@@ -82,7 +82,9 @@ async def _in_rounds(
     groups = _in_turns(candidates)
     behind: list[Behind] = []
     for _ in range(MAX_ROUNDS):
-        trials = await try_out(faults.original, groups, told=told)
+        number = sum(map(len, groups))
+        counted = partial(_counted, stage, f"Trying {number} patches")
+        trials = await try_out(faults.original, groups, told=told, judged=counted)
         mended.trials += [one for one in trials if not one.candidate.half or one.status == "passed"]
         await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
         passed = [trial.candidate for trial in trials if trial.status == "passed"]
@@ -93,6 +95,10 @@ async def _in_rounds(
         if not groups:
             break
     return mended
+
+
+async def _counted(stage: Stage, message: str, done: int, total: int) -> None:
+    await stage("verifying", done, total, message)
 
 
 def has_passed(mended: Mended) -> bool:

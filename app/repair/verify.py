@@ -315,11 +315,11 @@ async def run_plain(original: Original, trial: Trial) -> None:
     position = next(i for i, check in enumerate(trial.checks) if check.name == "runs")
     seen = trial.checks[position].detail
     if result.status in ("finished", "stopped", "timed_out"):
-        detail = f"{seen}; again without the tracer"
+        detail = f"{seen}; and once more without instrumentation"
     elif outcome.says_nothing(result) or trial.run.status == "raised":
-        detail = f"{seen}; not run again without the tracer: {outcome.ending(result)}"
+        detail = f"{seen}; not run once more without instrumentation: {outcome.ending(result)}"
     else:
-        detail = f"without the tracer: {outcome.ending(result)}"
+        detail = f"without instrumentation: {outcome.ending(result)}"
         trial.checks[position] = Check(name="runs", status="failed", detail=detail)
         return
     trial.checks[position] = Check(name="runs", status="passed", detail=detail)

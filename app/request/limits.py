@@ -10,6 +10,7 @@ from app.request.launch import with_entry
 from app.request.uploads import bytes_of
 from app.schemas import DiagnosisRequest, SourceFile
 
+NOTHING_SENT = "is empty; send the script that fails, its traceback, or both"
 KIB = 1024
 LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
 FILES_LIMIT = 2048 * KIB
@@ -22,7 +23,7 @@ def check(request: DiagnosisRequest) -> DiagnosisRequest:
     every path is harmless."""
     request = with_entry(request)
     if not request.script.strip() and not request.traceback.strip():
-        raise refused("script", "is empty; send the script that fails, its traceback, or both")
+        raise refused("script", NOTHING_SENT)
     for name, limit in LIMITS.items():
         check_text(name, getattr(request, name), limit)
     total = 0

@@ -3,8 +3,16 @@ import { enhance } from "./keep.js";
 
 enhance();
 for (const field of document.querySelectorAll("textarea[data-editor]")) {
-  import(field.dataset.editor).then(({ edit }) => edit(field));
+  const folded = field.closest("details:not([open])");
+  if (folded) folded.addEventListener("toggle", () => colour(field), { once: true });
+  else colour(field);
   field.form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) field.form.requestSubmit();
   });
+}
+
+/** An editor weighs more than a page: it is loaded where it is seen. */
+async function colour(field) {
+  const { edit } = await import(field.dataset.editor);
+  edit(field);
 }

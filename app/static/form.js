@@ -1,7 +1,7 @@
 // The form, made quicker: an editor, files and folders by drop, Ctrl+Enter, text kept over a reload.
 import { chosen, dropped } from "./dropped.js";
 import { forget, results } from "./history.js";
-import { byId, enhance } from "./keep.js";
+import { byId, enhance, forgetText, keepText, keptText } from "./keep.js";
 
 const form = byId("diagnose");
 const files = byId("files");
@@ -10,12 +10,20 @@ const summary = byId("attached");
 const script = byId("script");
 const traceback = byId("traceback");
 const texts = ["script", "traceback", "filename", "args", "module"].map(byId);
+const DAY = { day: "numeric", month: "long", year: "numeric" };
 const hint = summary.textContent;
 let attached = []; // { path, file }, beside the script
 
 enhance();
 restore();
+let known = script.value;
 for (const field of texts) field.addEventListener("input", keep);
+for (const kind of ["input", "change"]) {
+  script.addEventListener(kind, renamed);
+  for (const field of [script, traceback]) field.addEventListener(kind, compare);
+}
+byId("clear").addEventListener("click", clear);
+compare();
 form.addEventListener("submit", keep);
 form.addEventListener("formdata", attach);
 document.addEventListener("keydown", sendOnEnter);
@@ -23,7 +31,6 @@ for (const field of [files, folder]) {
   field.addEventListener("change", () => take(chosen(field.files)));
 }
 for (const kind of ["dragover", "dragleave", "drop"]) form.addEventListener(kind, drag);
-byId("examples-form").addEventListener("submit", show);
 list();
 byId("history").querySelector("button").addEventListener("click", () => (forget(), list()));
 if (script.dataset.editor) import(script.dataset.editor).then(({ edit }) => colour(edit(script)));
@@ -31,10 +38,11 @@ if (script.dataset.editor) import(script.dataset.editor).then(({ edit }) => colo
 /** The results of this browser, with the day of each. */
 function list() {
   const section = byId("history");
-  const items = results().map(({ id, words, at }) => {
+  const items = results().map(({ id, words, at, file, badge }) => {
     const link = Object.assign(document.createElement("a"), { href: `/d/${id}`, textContent: words });
     const item = document.createElement("li");
-    item.append(link, ` ${new Date(at).toLocaleDateString()}`);
+    const day = new Date(at).toLocaleDateString("en-GB", DAY);
+    item.append(link, ` ${[file, badge, day].filter(Boolean).join(" · ")}`);
     return item;
   });
   section.querySelector("ul").replaceChildren(...items);
@@ -69,12 +77,37 @@ function fill(field, text) {
 }
 
 function keep() {
-  for (const field of texts) sessionStorage.setItem(`form.${field.id}`, field.value);
+  texts.forEach(keepText);
 }
 
+/** What was typed before a reload, with a way to be rid of it. */
 function restore() {
   if (texts.some((field) => field.value)) return keep();
-  for (const field of texts) field.value = sessionStorage.getItem(`form.${field.id}`) ?? "";
+  for (const field of texts) field.value = keptText(field);
+  byId("restored").hidden = !texts.some((field) => field.value);
+}
+
+function clear() {
+  forgetText();
+  for (const field of texts) fill(field, "");
+  byId("restored").hidden = true;
+}
+
+/** The file name belongs to the text: another text is another file, until somebody says which. */
+function renamed() {
+  const first = known.split("\n").find((line) => line.trim().length > 3);
+  const replaced = first !== undefined && !script.value.includes(first);
+  if (replaced) byId("filename").value = "";
+  if (replaced || !known.trim()) known = script.value;
+}
+
+/** Says so where the traceback quotes lines, and none of them is in the script. */
+function compare() {
+  const lines = new Set(script.value.split("\n").map((line) => line.trim()));
+  const quoted = [...traceback.value.matchAll(/\bline \d+[^\n]*\n *([^\s~^][^\n]*)/g)];
+  const codes = quoted.map(([, code]) => code.trim());
+  const differs = script.value.trim() && codes.length && !codes.some((code) => lines.has(code));
+  byId("mismatch").hidden = !differs || attached.length > 0;
 }
 
 function sendOnEnter(event) {
@@ -86,20 +119,6 @@ function drag(event) {
   event.preventDefault();
   form.classList.toggle("dropping", event.type === "dragover");
   if (event.type === "drop") dropped(event.dataTransfer).then(take);
-}
-
-/** An example stands in the form, too, for whoever comes back to change it. */
-async function show(event) {
-  event.preventDefault();
-  const name = event.submitter.value;
-  const answer = await fetch(`/examples/${name}`);
-  const example = await answer.json();
-  for (const field of texts) fill(field, example[field.id] ?? "");
-  keep();
-  const named = Object.assign(document.createElement("input"), { name: "example", value: name });
-  named.hidden = true;
-  event.target.append(named);
-  event.target.submit();
 }
 
 /** Puts the script and the traceback among the files into their fields, and attaches the rest. */

@@ -1,12 +1,14 @@
 // A result: what can be copied is copied by a button.
 import { forget, remember } from "./history.js";
-import { byId, enhance } from "./keep.js";
+import { byId, enhance, forgetText } from "./keep.js";
 
 enhance();
 const mine = byId("mine");
 if (mine) {
-  const { id, at, until } = mine.dataset;
-  remember({ id, at, until, words: mine.querySelector("h1").textContent });
+  const { id, at, until, file } = mine.dataset;
+  const badge = mine.querySelector(".badge").textContent;
+  remember({ id, at, until, file, badge, words: mine.querySelector("h1").textContent });
+  forgetText(); // what was sent has its answer: the form begins empty
   byId("delete").addEventListener("submit", () => forget(id));
 }
 for (const button of document.querySelectorAll("[data-copy]")) {

@@ -31,12 +31,13 @@ function show({ done, total, message }) {
     add(stage.textContent);
     stage.textContent = message;
   }
-  if (total > 1) {
+  if (total > 1 && done) {
     bar.max = total;
     bar.value = done;
   } else {
-    bar.removeAttribute("value");
+    bar.removeAttribute("value"); // it moves, without saying how far
   }
+  byId("count").textContent = total > 1 ? `${done} of ${total}` : "";
 }
 
 function add(text) {

@@ -1,6 +1,7 @@
 """Where diagnoses live: rows, their events, and the keys of retried requests."""
 
 from app.store.attempts import Attempts, Claim
+from app.store.complaints import Complaint, Complaints
 from app.store.database import Database
 from app.store.diagnoses import Key, KeyTakenError, Store, StoredEvent
 from app.store.workers import WorkerReports
@@ -8,6 +9,8 @@ from app.store.workers import WorkerReports
 __all__ = [
     "Attempts",
     "Claim",
+    "Complaint",
+    "Complaints",
     "Database",
     "Key",
     "KeyTakenError",

@@ -83,6 +83,21 @@ class KeyRow(Base):
     digest: Mapped[str] = mapped_column(Text)
 
 
+class ComplaintRow(Base):
+    """Somebody's word that a result is wrong; it goes with the result."""
+
+    __tablename__ = "complaints"
+
+    id: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    )
+    diagnosis_id: Mapped[str] = mapped_column(
+        ForeignKey("diagnoses.id", ondelete="CASCADE"), index=True
+    )
+    at: Mapped[datetime] = mapped_column(UtcTime)
+    text: Mapped[str] = mapped_column(Text)
+
+
 class WorkerRow(Base):
     """What a worker process last said about its sandbox (JSON of `Readiness`)."""
 

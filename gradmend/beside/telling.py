@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from app.command.fixing import best
 from app.present.visible import visible
 from app.present.wording import CHIPS, GRADIENTS, asked, calls, chip
 from app.schemas import Cause, Check, Findings, Patch
@@ -18,7 +19,8 @@ def cause_lines(cause: Cause, paint: Paint) -> Iterator[str]:
     place = cause.location
     where = f"{place.file}:{place.line}"
     named = f"`{cause.carrier.name}`: " if cause.carrier is not None else ""
-    yield paint(where, "bold") + visible(f"  {named}{cause.title}")
+    rule = f"{cause.id} " if cause.id else ""
+    yield paint(where, "bold") + visible(f"  {rule}{named}{cause.title}")
 
 
 def patch_lines(patch: Patch, paint: Paint) -> Iterator[str]:
@@ -75,12 +77,13 @@ def show(findings: Findings, paint: Paint) -> None:
 
 
 def _next(findings: Findings) -> Iterator[str]:
-    if findings.patches:
-        yield "apply: gradmend apply"
+    patch = best(findings.patches, unsafe=True)
+    if patch is not None:
+        yield f"apply: gradmend apply{'' if patch.level == 'safe' else ' --unsafe-fixes'}"
     if len(findings.patches) > 1:
         yield " other fixes: gradmend show 2"
     for cause in findings.causes[:1]:
-        yield f" why: gradmend explain {cause.pattern}"
+        yield f" why: gradmend explain {cause.id}"
 
 
 def one_patch(patch: Patch, paint: Paint) -> None:

@@ -67,6 +67,7 @@ async def test_without_scripts_a_patch_is_verified_and_a_mistake_keeps_the_text(
 async def test_ones_own_fix_of_a_result_is_tested(visit: Visit) -> None:
     page = await visit.open("/")
     await diagnosed(page, "lstm")
+    await page.locator("summary", has_text="My own fix").click()
     box = page.get_by_role("textbox", name="The script with your fix")
     await expect(box).to_be_visible()
     text = await page.locator("#after").input_value()

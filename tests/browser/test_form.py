@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -13,10 +14,11 @@ import pytest
 from playwright.async_api import Page, expect
 
 from app.pages.examples import examples
-from tests.browser.pages import Visit, diagnosed, keep, settled, write
+from tests.browser.pages import Visit, keep, settled, write
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 GAN = next(example for example in examples() if example.name == "gan")
+FIXED = re.compile("^Reproduced and fixed")
 LSTM = next(example for example in examples() if example.name == "lstm")
 DROP = """(files) => {
   const box = new DataTransfer();
@@ -51,7 +53,7 @@ async def test_a_dropped_notebook_is_diagnosed_as_one_script(page: Page) -> None
     await expect(page.locator("#filename")).to_have_value("charlm.ipynb")
     await page.click("button.primary")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    await expect(page.locator(".badge")).to_have_text(FIXED)
     shown = page.locator("table.listing").first
     await expect(shown).to_contain_text("hidden = model(chars, hidden)")
     await expect(shown.locator("caption")).to_have_text("charlm.ipynb")
@@ -72,7 +74,7 @@ async def test_of_several_files_the_one_that_walks_is_the_script(page: Page) -> 
     await expect(page.locator("#attached")).to_contain_text("attached: model.py")
     await page.keyboard.press("Control+Enter")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    await expect(page.locator(".badge")).to_have_text(FIXED)
     await expect(page.locator("table.listing caption")).to_contain_text(["train.py", "model.py"])
 
 
@@ -120,7 +122,7 @@ async def test_a_folder_keeps_its_paths(page: Page, tmp_path: Path) -> None:
     await expect(page.locator("#attached")).not_to_contain_text(".git")
     await page.click("button.primary")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    await expect(page.locator(".badge")).to_have_text(FIXED)
     captions = page.locator("section.fix").first.locator("table.listing caption")
     await expect(captions).to_contain_text(["train.py", "models/net.py"])
 
@@ -134,16 +136,9 @@ async def test_a_zip_is_a_folder(visit: Visit, tmp_path: Path, scripts: bool) ->
     await page.set_input_files("#files", tmp_path / "charlm.zip")
     await page.click("button.primary")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    await expect(page.locator(".badge")).to_have_text(FIXED)
     captions = page.locator("section.fix").first.locator("table.listing caption")
     await expect(captions).to_contain_text(["train.py", "models/net.py"])
-
-
-async def test_an_example_stands_in_the_form_afterwards(page: Page) -> None:
-    await diagnosed(page, "gan")
-    await page.goto("/")
-    await expect(page.locator("#script")).to_have_value(GAN.script)
-    await expect(page.locator("#traceback")).to_have_value(GAN.traceback)
 
 
 async def test_the_text_survives_a_reload(page: Page) -> None:
@@ -152,11 +147,34 @@ async def test_the_text_survives_a_reload(page: Page) -> None:
     await page.reload()
     await expect(page.locator("#script")).to_have_value("import torch\n")
     await expect(page.locator("#traceback")).to_have_value("RuntimeError: half a traceback")
+    await expect(page.locator("#restored")).to_contain_text("Your last text is back.")
+    await page.click("#clear")
+    await expect(page.locator("#script")).to_have_value("")
+    await page.reload()
+    await expect(page.locator("#script")).to_have_value("")
+
+
+async def test_another_text_is_another_file(page: Page) -> None:
+    await write(page, "import torch\nfirst = 1\n")
+    await page.fill("#filename", "lesson.ipynb")
+    await write(page, "import torch\nfirst = 1\nsecond = 2\n")
+    await expect(page.locator("#filename")).to_have_value("lesson.ipynb")
+    await write(page, "from torch import nn\nother = 3\n")
+    await expect(page.locator("#filename")).to_have_value("")
+
+
+async def test_a_traceback_of_another_script_is_noticed(page: Page) -> None:
+    await page.fill("#traceback", LSTM.traceback)
+    await expect(page.locator("#mismatch")).to_be_hidden()
+    await write(page, "import torch\n")
+    await expect(page.locator("#mismatch")).to_be_visible()
+    await write(page, LSTM.script)
+    await expect(page.locator("#mismatch")).to_be_hidden()
 
 
 async def test_an_empty_form_is_told_what_to_send(page: Page) -> None:
     await page.click("button.primary")
-    await expect(page.get_by_role("alert")).to_contain_text("script")
+    await expect(page.get_by_role("alert")).to_have_text("Paste a script or a traceback first.")
     await keep(page, "form-refused")
 
 
@@ -174,7 +192,7 @@ async def test_a_traceback_alone_says_what_the_script_would_add(page: Page) -> N
     await page.fill("#traceback", LSTM.traceback)
     await page.keyboard.press("Control+Enter")
     await settled(page)
-    await expect(page.locator(".hint")).to_contain_text("Paste the script")
+    await expect(page.get_by_role("link", name="Add the script")).to_be_visible()
     await keep(page, "traceback-alone")
 
 
@@ -197,7 +215,7 @@ async def test_what_was_sent_can_be_edited_and_run_again(page: Page, tmp_path: P
     await page.set_input_files("#files", tmp_path / "rows.csv")
     await page.click("button.primary")
     await settled(page)
-    await expect(page.locator(".badge")).to_have_text("Reproduced and fixed")
+    await expect(page.locator(".badge")).to_have_text(FIXED)
     await page.get_by_role("link", name="Edit and run again").first.click()
     await expect(page.locator("#script")).to_have_value(ASKS)
     await expect(page.locator("#args")).to_have_value("0.5")

@@ -25,6 +25,7 @@ SCRIPTS = {example.name: example for example in examples()}
 LSTM, HEALTHY = SCRIPTS["lstm"], SCRIPTS["healthy"]
 GRAVE = ("serious", "critical")
 
+TRUNCATED = "Reproduced and fixed; truncates the gradients"
 OWN_DATA = """\
 import torch
 values = torch.tensor([float(line) for line in open("prices.csv")])
@@ -101,7 +102,7 @@ class State:
 
 
 STATES = {
-    "fixed": State("Reproduced and fixed", lambda _: {"script": LSTM.script}, "tr.added"),
+    "fixed": State(TRUNCATED, lambda _: {"script": LSTM.script}, "tr.added"),
     "probable": State(
         "Probable: not run", lambda _: {"script": LSTM.script, "run": "never"}, ".untested"
     ),
@@ -120,8 +121,8 @@ STATES = {
     "no-fix-passed": State(
         "Reproduced; no fix passed", lambda _: {"script": NO_FIX}, ".chips .failed"
     ),
-    "several-files": State("Reproduced and fixed", lambda _: _project(), "caption >> nth=1"),
-    "notebook": State("Reproduced and fixed", lambda _: _notebook(), "tr.cell"),
+    "several-files": State(TRUNCATED, lambda _: _project(), "caption >> nth=1"),
+    "notebook": State(TRUNCATED, lambda _: _notebook(), "tr.cell"),
 }
 DONE: dict[tuple[str, str], str] = {}  # path of the page by service and state: each runs once
 

@@ -11,8 +11,8 @@ import pytest
 from app.schemas import Carrier, Cause, Findings, Patch, Spot, Verification
 from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line
-from benchmarks.scoring import is_place, score
-from benchmarks.telling import first_contact
+from benchmarks.scoring import Score, is_place, score
+from benchmarks.telling import first_contact, levels
 from benchmarks.totals import RECORD, report, rows
 from benchmarks.trials import Trial, prepare
 from tests.case_files import load_case
@@ -172,3 +172,17 @@ def test_a_place_needs_the_file_as_well_as_the_line() -> None:
     assert is_place(CASE, Line("train.py", line, ""))
     assert not is_place(CASE, Line("model.py", line, ""))
     assert not is_place(CASE, None)
+
+
+def test_the_precision_of_each_level_is_told() -> None:
+    results = [
+        Score("confirmed", True, patch=True, level="safe"),
+        Score("confirmed", True, patch=False, level="safe"),
+        Score("likely", True, patch=True, level="display_only"),
+        Score("confirmed", True),
+    ]
+    head, safe, unsafe, displayed = (line.split() for line in levels(results))
+    assert head[-1] == "right"
+    assert safe == ["safe", "1/2", "50%"]
+    assert unsafe == ["unsafe", "-"]
+    assert displayed == ["display_only", "1/1", "100%"]

@@ -1,0 +1,1 @@
+"""`gradmend lsp`: findings in an editor, as one types."""
