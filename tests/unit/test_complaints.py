@@ -33,7 +33,7 @@ async def test_a_report_is_kept_with_its_result(
         assert f"https://mend.example/d/{made['id']}\n    It trains nothing.\n" in printed
         await http.delete(f"/v1/diagnoses/{made['id']}")
         await print_reports(settings)
-        assert capsys.readouterr().out == "0 reported.\n"
+        assert capsys.readouterr().out.endswith("0 reported.\n")
 
 
 async def test_reports_are_bounded(tmp_path: Path) -> None:
