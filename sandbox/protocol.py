@@ -87,6 +87,9 @@ class Job(Late):
     state: bool = Field(
         False, description="record settings, values, buffers and random state at each step, too"
     )
+    other_set_order: bool = Field(
+        False, description="iterate over sets of texts in another order, as other interpreters may"
+    )
     double: bool = Field(False, description="compute in double precision, with autocast off")
     gradients: bool = Field(False, description="record a fingerprint of gradients at every step")
     stop_after_backwards: int | None = Field(

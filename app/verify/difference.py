@@ -40,9 +40,10 @@ class Difference:
     theirs: Step | None = None
 
     @property
-    def rank(self) -> tuple[float, int]:
-        """Sort key: what comes first."""
-        return self.order, _KINDS.index(self.kind)
+    def rank(self) -> tuple[float, bool, int]:
+        """Sort key: what comes first. At the end, the number of steps explains the rest."""
+        at_end = self.order == inf and self.kind != "steps"
+        return self.order, at_end, _KINDS.index(self.kind)
 
 
 @dataclass(frozen=True)

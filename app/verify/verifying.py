@@ -15,7 +15,9 @@ from app.verdict import ComparisonCheck, ComparisonName, ComparisonStatus, Samen
 from app.verify.comparing import DOUBLE, SINGLE, Precision, compare
 from app.verify.difference import NUMERIC, Compared
 from app.verify.failing import Fix, fails_in_autograd
-from app.verify.runs import Runs
+from app.verify.moments import numbered
+from app.verify.rounding import is_rounding
+from app.verify.runs import Pair, Runs
 from app.verify.version import Progress, Version, silent
 from app.verify.wording import (
     PRECISION,
@@ -73,7 +75,7 @@ class _Asking:
             return self._verdict("not_comparable", why)
         await self.progress("verifying", 1, 3, "Running the original again, and the change")
         again, changed = await asyncio.gather(
-            self.runs.plain(self.before), self.runs.plain(self.after)
+            self.runs.plain(self.before, other_set_order=True), self.runs.plain(self.after)
         )
         control = self._compare("control", first, again)
         if not control.is_same:
@@ -89,30 +91,30 @@ class _Asking:
         if plain.is_same:
             self._note_harmless(plain)
             return self._same(plain)
-        return await self._why(plain)
+        return await self._why(plain, (first, changed))
 
     def _unsteady(self, control: Compared) -> Verdict:
         """The control's answer: the original differs from itself."""
         difference = control.first
         if difference is None:
-            return self._verdict("not_comparable", "Nothing can be compared: no step was recorded.")
+            return self._verdict("not_comparable", "Nothing can be compared: it did not run again.")
         cause = "time, the order of a set, or something else from outside"
         if control.random_from <= difference.order:
             cause = "random numbers that no seed fixes"
         summary = f"The original does not repeat itself: {describe(difference)}; it uses {cause}."
         return self._verdict("not_comparable", summary, control)
 
-    async def _why(self, plain: Compared) -> Verdict:
+    async def _why(self, plain: Compared, ran: Pair) -> Verdict:
         """Plain runs differ: is it mathematics, random numbers, or rounding."""
         first = plain.first
         if first is None:
             return self._verdict("not_comparable", "No step of one is a step of the other.", plain)
-        if plain.random_from <= first.order:
-            return await self._held(plain)
-        settled = first.kind not in NUMERIC or (
-            first.order <= 1 and first.kind != "update" and (first.gap or 0) >= ROUGH
-        )
-        return self._changed(plain) if settled else await self._double(plain)
+        drawn = plain.random_from <= first.order
+        rough = first.kind != "update" and (first.gap or 0) >= ROUGH
+        if first.kind not in NUMERIC or (rough and (drawn or first.order <= 1)):
+            return await self._held(plain) if drawn else self._changed(plain)
+        verdict = await self._double(plain, ran)
+        return await self._held(plain) if drawn and verdict.verdict == "changed" else verdict
 
     async def _held(self, plain: Compared) -> Verdict:
         """Other random numbers were drawn: with common ones, at parameters held fixed."""
@@ -126,7 +128,7 @@ class _Asking:
             return self._changed(plain, "The same mathematics, with other random numbers")
         return self._changed(plain)
 
-    async def _double(self, plain: Compared) -> Verdict:
+    async def _double(self, plain: Compared, ran: Pair) -> Verdict:
         """Something small differs: in double, where rounding is 1e-13."""
         await self.progress("verifying", 3, 5, "Running both in double precision")
         one, other = await self.runs.both(self.before, self.after, double=True)
@@ -142,6 +144,10 @@ class _Asking:
             self.notes.append(f"{PRECISION}: {asked}, now {now}")
             return self._changed(plain, "The same mathematics, in another precision")
         assert plain.first is not None
+        if not is_rounding(plain.first, ran, (one, other)):
+            return self._changed(
+                plain, "Another training in single precision, though not in double"
+            )
         off = f", by up to {plain.first.gap:.1e} at first" if plain.first.gap else ""
         self.notes.append(f"{ROUNDING}: single precision differs{off}; double does not")
         self._note_harmless(double)
@@ -252,7 +258,7 @@ def unusable(who: str, run: RunResult) -> str | None:
         return f"Nothing can be said: {who} changed what it is observed through."
     if run.status not in USABLE:
         return f"Nothing can be compared: {who} ended with {outcome.ending(run)}."
-    if run.trace is None or not run.trace.steps:
+    if run.trace is None or not numbered(run.trace):
         return f"Nothing can be compared: {who} takes no step."
     return None
 

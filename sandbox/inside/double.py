@@ -11,6 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from . import frames
+from .single_draws import SingleDraws
 
 _torch: Any = torch
 _HIGHER = {
@@ -45,8 +46,9 @@ class InDouble(TorchFunctionMode):
         _torch.set_default_dtype = lambda kind: self._note(kind)
         _torch.set_default_tensor_type = lambda kind: None
         self._switch_autocast_off()
-        mode: Any = self
-        mode.__enter__()
+        modes: list[Any] = [self, SingleDraws()]
+        for mode in modes:
+            mode.__enter__()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

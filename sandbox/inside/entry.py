@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from . import set_order
 from .frames import Json
 from .spans import in_order
 
@@ -26,10 +27,14 @@ def run_as_main(job: Json) -> None:
     source = read_as(Path(path).read_bytes(), path)
     if spans:
         code = in_order(source, path, spans)
+    elif job.get("other_set_order"):
+        code = set_order.compiled(source, path)
     else:
         code = compile(source, path, "exec", dont_inherit=True)
     main = ModuleType("__main__")
     main.__dict__.update(__file__=path, __builtins__=__builtins__, __cached__=None)
+    if job.get("other_set_order"):
+        main.__dict__[set_order.NAME] = set_order.in_another_order
     sys.modules["__main__"] = main
     sys.path[0:0] = _paths(path, name, alone=bool(job.get("launcher")))
     sys.argv = arguments([path if name else entry, *job.get("argv", [])])

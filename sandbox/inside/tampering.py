@@ -19,6 +19,8 @@ from .engine import Call, Observer
 from .steps import StepWatch
 
 _MISSING = object()
+_READ_BY = ("grad", "data", "detach", "double", "reshape", "tolist", "__matmul__", "__float__")
+"""Of a tensor: what fingerprints are read by."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,8 @@ def _entries() -> list[tuple[str, Any, str]]:
         ("the entry to torch's engine", autograd, "_engine_run_backward"),
         ("the entry to torch's engine", autograd.graph, "_engine_run_backward"),
         ("torch's engine", Variable, "_execution_engine"),
+        *((f"torch.Tensor.{name}", torch.Tensor, name) for name in _READ_BY),
+        ("torch.linalg.vector_norm", torch.linalg, "vector_norm"),
         *steps,
     ]
 
