@@ -63,6 +63,7 @@ from analyzers.explain.spots import spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.leaf.rebinding import leaves_renewed
 from analyzers.repair.reconnect.fed import fed_again
+from analyzers.repair.reconnect.freezing import frozen_among, unfrozen
 from analyzers.repair.reconnect.optimizing import holder_of, optimizer_of_what_learns
 from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
 from analyzers.repair.reconnect.registering import registered
@@ -77,10 +78,12 @@ FAMILY = "silent"
 SHOWN_AS = "starved"
 TITLE = "A trainable parameter never gets a gradient"
 TITLE_OF_OTHERS = "An optimizer holds other tensors than those that learn"
+TITLE_OF_FROZEN = "All that an optimizer holds is frozen"
 TITLE_OF_UNHELD = "Parameters get gradients, and no optimizer holds them"
-UNHELD = "no optimizer holds them"  # as the tracer says
+FROZEN = "each is frozen at every step of its optimizer"
 ELSEWHERE = "backward calls of others give them gradients, and the one before their step does not"
 SEEN_AS = "unfed-parameters"
+UNHELD = "unheld-parameters"
 KIND = "no-inf-checks"
 _KEPT_OUT = re.compile(  # what is left out of an optimizer on purpose goes by such names
     r"fixed|frozen|random|target|teacher|critic|judge|percept|vgg|lpips|prior|proxy|(?<![a-z])(?:ema|old|ref)(?![a-z])",
@@ -94,20 +97,25 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return _missed(evidence, project)
     if (error := known.known(evidence, KIND)) is not None:
         return known.matched(NAME, error, project)
-    fault = silent(evidence, SEEN_AS)
+    fault = silent(evidence, SEEN_AS) or silent(evidence, UNHELD)
     if fault is None:
         return None
     if not fault.params and _meant_to_stay(fault, project):
         return None
     if fault.params and all(is_of_follower(name, project) for name in fault.params):
         return None  # what follows another network is not to learn
+    if fault.detail == FROZEN:
+        where = frozen_among(fault.params, project)
+        at = where.place if where is not None else fault.taken
+        carrier = Carrier(holder_of(fault.params), at) if at is not None else None
+        return matched(NAME, fault, at, carrier, TITLE_OF_FROZEN)
     replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
     if replaced and any(leaves_renewed(fault, project)):
         return None  # the update is at fault
     cuts = list(cuts_behind(fault, project)) if not replaced else []
     if fault.taken is not None and not cuts:
         carrier = Carrier(holder_of(fault.instead), fault.taken)
-        title = TITLE_OF_UNHELD if fault.detail == UNHELD else TITLE_OF_OTHERS
+        title = TITLE_OF_UNHELD if fault.kind == UNHELD else TITLE_OF_OTHERS
         return matched(NAME, fault, fault.taken, carrier, title)
     if fault.doubtful:  # no call uses them: that their values are read tells
         cuts = [cut for cut in cuts if cut.own]
@@ -128,7 +136,7 @@ def _meant_to_stay(fault: SilentFault, project: Project) -> bool:
     asks for its gradient; or it was trained before, and is loaded."""
     asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
     kept = any(_KEPT_OUT.search(name) or name in asked for name in fault.instead)
-    return kept or (fault.detail == UNHELD and any(map(_loads, project.each(ast.Call))))
+    return kept or (fault.kind == UNHELD and any(map(_loads, project.each(ast.Call))))
 
 
 def _loads(found: tuple[Module, ast.Call]) -> bool:
@@ -164,9 +172,17 @@ def explain(match: Match, project: Project) -> str:
             f"The gradient of {name} is None where the script reads it: what was computed of it "
             f"lost its graph at {line(match.location, project)}."
         )
+    if isinstance(match.evidence, SilentFault) and match.evidence.detail == FROZEN:
+        made = match.evidence.taken
+        where = f" that is made at {line(made, project)}" if made is not None else ""
+        return (
+            f"The optimizer{where} holds {some(match.evidence.params)}. All of it is frozen at "
+            f"each of its steps, by {line(match.location, project)}: no backward gives it a "
+            "gradient, and no step changes it."
+        )
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
         fed = match.evidence.instead
-        if match.evidence.detail == UNHELD:
+        if match.evidence.kind == UNHELD:
             return (
                 f"Backward calls give gradients to {some(fed)}. The optimizer that is made at "
                 f"{line(match.location, project)} was not given these, nor was any other: no step "
@@ -229,6 +245,10 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         if lost is not None:
             yield from without_cut(lost)
             yield from recording(lost, project)
+        return
+    if isinstance(match.evidence, SilentFault) and match.evidence.detail == FROZEN:
+        frozen = spot(project, match.location)
+        yield from unfrozen(frozen) if frozen is not None else ()
         return
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
         if not match.evidence.params and match.evidence.detail:

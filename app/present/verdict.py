@@ -177,7 +177,7 @@ def _unused(seen: Observation) -> str:
 def _unheld(seen: Observation) -> str:
     """Parameters that get gradients and that no optimizer holds: that may be meant."""
     doubted = seen.run.doubted if seen.run is not None else []
-    names = [name for d in doubted if d.kind == "unfed-parameters" for name in d.instead]
+    names = [name for d in doubted if d.kind == "unheld-parameters" for name in d.instead]
     if not names:
         return ""
     return (

@@ -21,6 +21,7 @@ OF_GRADIENTS = (
     "overwritten-gradient",
     "uncleared-gradients",
     "unfed-parameters",
+    "unheld-parameters",
     "cleared-gradients",
 )
 """Silent faults that are in the gradients, so that the references have them, too."""

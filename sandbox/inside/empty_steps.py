@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from .details import ELSEWHERE
+from .details import ELSEWHERE, FROZEN
 from .engine import Call
 from .frames import Json
 from .parameters import Known
@@ -43,6 +43,8 @@ class EmptySteps:
     def __init__(self) -> None:
         self._looks: dict[int, _Looks] = {}
         self._steps: dict[int, int] = {}
+        self._frozen: dict[int, tuple[int, list[Known]]] = {}  # looks, by optimizer
+        self._thawed: set[int] = set()  # optimizers that held anything to train, at any look
         self._given: dict[int, tuple[int, int] | None] = {}
         self._last: Visit | None = None
 
@@ -56,6 +58,10 @@ class EmptySteps:
         steps = self._steps[optimizer] = self._steps.get(optimizer, 0) + 1
         if self._last is None or not doubling(steps):
             return
+        if any(map(_asks, owned)):
+            self._thawed.add(optimizer)
+        else:
+            self._frozen[optimizer] = self._frozen.get(optimizer, (0, []))[0] + 1, owned
         asked = [known for known in owned if known.receipts and _asks(known)]
         full = {known.id for known in asked if self._is_full(known)}
         zeros = [known for known in asked if known.id not in full and known.gradient is not None]
@@ -92,7 +98,7 @@ class EmptySteps:
         cleared = bool(missed) and self._was_cleared(missed[0])
         missed = [one for one in missed if self._was_cleared(one) is cleared]
         if not missed:
-            return None
+            return self._all_frozen()
         looks = self._looks[missed[0].id]
         lost = next((one.lost for one in missed if one.lost), None)
         told = {
@@ -103,6 +109,20 @@ class EmptySteps:
             "detail": "" if cleared else ELSEWHERE,
         }
         return ("cleared-gradients" if cleared else "unfed-parameters"), told
+
+    def _all_frozen(self) -> tuple[str, Json] | None:
+        """What an optimizer steps again and again, and has never asked for a gradient."""
+        for optimizer, (looks, owned) in self._frozen.items():
+            trained = optimizer in self._thawed or any(known.receipts for known in owned)
+            if looks >= ENOUGH and owned and not trained:
+                told = {
+                    "params": [one.name for one in owned if one.name][:MOST],
+                    "taken": next((one.taken for one in owned if one.taken), None),
+                    "figures": [float(len(owned))],
+                    "detail": FROZEN,
+                }
+                return "unfed-parameters", told
+        return None
 
     def _was_cleared(self, known: Known) -> bool:
         """Whether the backward before the step mostly gave the parameter its gradient."""

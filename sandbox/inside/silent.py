@@ -13,7 +13,7 @@ from .aliases import Aliases
 from .ascents import Ascents
 from .composed import Composed
 from .deepening import GROWTH, Deepening
-from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNHELD, UNTOUCHED, UNUSED
+from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
 from .emitter import Emitter
 from .empty_steps import EmptySteps
 from .engine import Call, Observer
@@ -278,7 +278,7 @@ class SilentWatch(Observer):
             self._tell_unmoved()
         if not self._told and (told := unheld(self._parameters.known, self._stepped)):
             figures = [float(len(told["instead"]))]
-            self._tell("unfed-parameters", figures=figures, detail=UNHELD, doubtful=True, **told)
+            self._tell("unheld-parameters", figures=figures, doubtful=True, **told)
         for kind, told in list(self.composed.found())[:LINES] if not self._told else ():
             self._emit(kind, doubtful=True, **told)  # one a line: reading takes what is a fault
 

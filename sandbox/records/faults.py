@@ -85,8 +85,8 @@ class Silent(Record):
     """Something wrong that raised nothing.
 
     `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
-    unfed-parameters, cleared-gradients, moving-target, constant-term, unmoved-leaves. `figures` is
-    what was measured (nodes per backward, gradient norms, ...).
+    unfed-parameters, unheld-parameters, cleared-gradients, moving-target, constant-term,
+    unmoved-leaves. `figures` is what was measured (nodes per backward, gradient norms, ...).
     """
 
     t: Literal["silent"]

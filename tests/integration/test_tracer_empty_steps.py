@@ -207,3 +207,33 @@ for _ in range(8):
     optimizer.step()
 """
     assert faults(traced, script) == []
+
+
+FREEZING = """\
+body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+other = torch.optim.SGD(body.parameters(), lr=0.1)
+head.requires_grad_(False)
+for number in range(8):
+    {each}
+    optimizer.zero_grad(), other.zero_grad()
+    head(torch.tanh(body(torch.randn(8, 3)))).pow(2).mean().backward()
+    other.step()
+    {step}
+"""
+
+
+@pytest.mark.parametrize(
+    ("each", "step", "params"),
+    [
+        ("pass", "optimizer.step()", {"head.weight", "head.bias"}),
+        ("pass", "pass", set()),
+        ("if number == 4: head.requires_grad_(True)", "optimizer.step()", set()),
+    ],
+    ids=["frozen", "not stepped", "thawed"],
+)
+def test_an_optimizer_of_what_is_frozen(
+    traced: Tracing, each: str, step: str, params: set[str]
+) -> None:
+    found = faults(traced, FREEZING.format(each=each, step=step))
+    assert {name for fault in found for name in fault.params} == params

@@ -205,6 +205,34 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
 
 
+def frozen_among(params: Sequence[str], project: Project) -> Spot | None:
+    """The last statement that freezes what these parameters are of, as the script calls it."""
+    owners = {name.rpartition(".")[0] for name in params}
+    owners |= {owner.rpartition(".")[0] for owner in owners} - {""}
+    found = [
+        Spot(module, statement, Place(module.path, statement.lineno))
+        for module, statement in project.each(ast.stmt)
+        if isinstance(statement, ast.For | ast.Expr | ast.Assign)
+        if False in _flags(statement, project)
+        if any(mentions(statement, owner) for owner in owners)
+    ]
+    exact = [one for one in found if any(mentions(one.statement, o) for o in _innermost(owners))]
+    return next(iter([*reversed(exact), *reversed(found)]), None)
+
+
+def _innermost(owners: set[str]) -> set[str]:
+    """Those within which none of the others is."""
+    return {one for one in owners if not any(other.startswith(f"{one}.") for other in owners)}
+
+
+def unfrozen(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The statement that freezes, with `True`."""
+    said = [node for node in walk(where.statement) if _is_false(node)]
+    if said:
+        title = f"Let what line {where.statement.lineno} freezes learn"
+        yield Proposal("unfreeze", title, (where.editor.replace(said[0], "True"),), "", rank)
+
+
 def flags_noted(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """`[(p, p.requires_grad) for p in …]` for a generator of them, which is asked only when they
     have been changed."""
