@@ -18,6 +18,7 @@ from sandbox.protocol import Raised, Session
 
 if TYPE_CHECKING:
     from app.repair.behind import Behind, Faults
+    from app.repair.original import Original
     from app.repair.verify import Told, Trial
 
 MAX_ROUNDS = 3
@@ -60,6 +61,8 @@ async def mend(
         seen_in = replace(case, project=project_of(case, seen))
         faults = Faults(original, seen_in, session, reader, seen.evidence[0])
         mended = await _in_rounds(faults, causes, candidates, stage, told)
+        mended.trials.sort(key=lambda trial: trial.order)
+        await _reduce(original, mended)
     finally:
         original.close()
     mended.trials.sort(key=lambda trial: trial.order)
@@ -99,6 +102,17 @@ async def _in_rounds(
 
 async def _counted(stage: Stage, message: str, done: int, total: int) -> None:
     await stage("verifying", done, total, message)
+
+
+async def _reduce(original: Original, mended: Mended) -> None:
+    """Replace the best trial by that of the least of its patch that does the same."""
+    from app.repair.reduction import reduce
+
+    best = mended.trials[0] if mended.trials else None
+    if best is not None and best.status == "passed":
+        least = await reduce(original, best)
+        if least is not None:
+            mended.trials[0] = least
 
 
 def has_passed(mended: Mended) -> bool:

@@ -1,0 +1,100 @@
+"""The least of a patch that still does what the whole of it does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from operator import itemgetter
+
+from analyzers.source.linediff import Opcode, opcodes
+from analyzers.source.project import Module
+from app.repair.original import Original
+from app.repair.verify import Trial, run_plain, trial_of
+
+MOST = 6  # hunks: more belong together, and each costs a trial
+COST = 4  # runs that a trial may take
+_BRANCHES = (ast.If, ast.Match, ast.Try, ast.IfExp, ast.ExceptHandler)
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """One run of changed lines of a file. `certain`: the run went through it, whatever branch it
+    took, so that a run without the hunk says whether it is needed."""
+
+    path: str
+    code: Opcode
+    certain: bool
+
+
+async def reduce(original: Original, winner: Trial) -> Trial | None:
+    """Return the trial of a part of a patch that passed and is no worse; None where all of it is
+    needed, or where that cannot be seen: a run that was stopped has not come to every hunk."""
+    best, files = winner, winner.candidate.files
+    kept = list(hunks(original.files, files))
+    if not 1 < len(kept) <= MOST or winner.run.status != "finished":
+        return None
+    for hunk in [one for one in reversed(kept) if one.certain]:
+        rest = [one for one in kept if one != hunk]
+        if not rest or original.time_left_s < COST * winner.run.ran_s:
+            break
+        part = applied(original.files, files, rest)
+        candidate = replace(winner.candidate, files=part)
+        trial = await trial_of(original, winner.turn, candidate)
+        if trial.status == "passed" and trial.run.status == "finished" and trial.order < best.order:
+            best, kept = trial, rest
+    if best is winner:
+        return None
+    await run_plain(original, best)
+    return best if best.status == "passed" else None
+
+
+def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]:
+    """Yield the runs of lines that a patch changes, in the order of its files."""
+    for path, text in after.items():
+        old = before.get(path, "")
+        conditional = _conditional(path, old)
+        for code in _line_by_line(opcodes(old.splitlines(True), text.splitlines(True))):
+            if code[0] != "equal":
+                lines = range(code[1] + 1, max(code[2], code[1] + 1) + 1)
+                yield Hunk(path, code, conditional.isdisjoint(lines))
+
+
+def _line_by_line(codes: list[Opcode]) -> Iterator[Opcode]:
+    """Yield runs of lines that are replaced by as many others as one change a line."""
+    for tag, i1, i2, j1, j2 in codes:
+        if tag == "replace" and i2 - i1 == j2 - j1:
+            yield from ((tag, i1 + n, i1 + n + 1, j1 + n, j1 + n + 1) for n in range(i2 - i1))
+        else:
+            yield tag, i1, i2, j1, j2
+
+
+def applied(
+    before: Mapping[str, str], after: Mapping[str, str], kept: list[Hunk]
+) -> dict[str, str]:
+    """Return the files that a patch changes, with some of its hunks only."""
+    files = dict[str, str]()
+    for path in dict.fromkeys(hunk.path for hunk in kept):
+        old, new = before[path].splitlines(True), after[path].splitlines(True)
+        lines, end = list[str](), 0
+        for _, i1, i2, j1, j2 in sorted(
+            (h.code for h in kept if h.path == path), key=itemgetter(1)
+        ):
+            lines += [*old[end:i1], *new[j1:j2]]
+            end = i2
+        files[path] = "".join([*lines, *old[end:]])
+    return files
+
+
+def _conditional(path: str, text: str) -> set[int]:
+    """The lines that run under a condition only; all of what is not Python."""
+    try:
+        module = Module(path, text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set(range(1, text.count("\n") + 2))
+    return {
+        line
+        for node in module.nodes
+        if isinstance(node, _BRANCHES)
+        for line in range(getattr(node, "lineno", 1), (getattr(node, "end_lineno", 0) or 0) + 1)
+    }
