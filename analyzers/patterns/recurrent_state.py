@@ -52,6 +52,7 @@ from analyzers.repair.cut.resetting import (
     reset_by_call,
     reset_for_samples,
     reset_in_each_pass,
+    reset_moved_in,
     reset_of_all_layers,
 )
 from analyzers.source.project import Project
@@ -101,4 +102,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from boundary_cuts(story)
         yield from stored_cuts(story, rank=3)
         yield from reset_by_call(story, rank=3)
+    yield from reset_moved_in(story, rank=4)
     yield from reset_in_each_pass(story, rank=3)

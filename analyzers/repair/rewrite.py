@@ -110,8 +110,16 @@ def sum_in_loop(
     return (
         editor.insert_before(loop, f"{name} = 0"),
         Edit(editor.module.path, start, end, f"{name} = {added}"),
-        editor.insert_after(loop, f"{name}.backward({given})"),
+        editor.insert_after(loop, backward_of(editor, call, name, given)),
     )
+
+
+def backward_of(editor: Editor, call: ast.Call, loss: str, given: str = "") -> str:
+    """The text of a backward call like another one, of another loss: an engine that is given its
+    loss stays (`accelerator.backward(total)`)."""
+    if isinstance(call.func, ast.Attribute) and walked(call) is call.func.value:
+        return f"{loss}.backward({given})"
+    return f"{editor.text_of(call.func)}({', '.join(filter(None, (loss, given)))})"
 
 
 def move_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from analyzers.source.makers import Makers
+from analyzers.source.makers import Made, Makers
 from analyzers.source.names import Names
 from analyzers.source.ops import FACTORIES
 from analyzers.source.trees import walk
@@ -156,8 +156,9 @@ def _takes_loss(call: ast.Call, func: ast.Attribute, makers: Makers, names: Name
         return True
     if names.defines("backward"):  # an engine of the script's own: of gradients, or of losses
         return False
-    given = list(makers.of(call.args[0]))
-    return all(map(_is_unknown, made)) and any(_is_computed(one) for one in given)
+    held = isinstance(func.value, ast.Attribute)  # a loss has a name of its own
+    unknown = all(_is_unknown(one) or (held and _is_bare_call(one)) for one in made)
+    return unknown and any(map(_is_computed, makers.of(call.args[0])))
 
 
 def _hands_on(method: ast.FunctionDef) -> bool:
@@ -180,12 +181,18 @@ def _names(node: ast.AST) -> set[str]:
     return {inner.id for inner in walk(node) if isinstance(inner, ast.Name)}
 
 
-def _is_unknown(made: tuple[str, ast.expr]) -> bool:
+def _is_unknown(made: Made) -> bool:
     """Whether nothing in the file computes it: it is given from outside, or held by an object."""
     return made[0] == "" and isinstance(made[1], ast.Name | ast.Attribute)
 
 
-def _is_computed(made: tuple[str, ast.expr]) -> bool:
+def _is_bare_call(made: Made) -> bool:
+    """Whether a function that the file does not have made it."""
+    path, value = made
+    return path == "" and isinstance(value, ast.Call) and isinstance(value.func, ast.Name)
+
+
+def _is_computed(made: Made) -> bool:
     """Whether it comes from a calculation, and from none that fills a tensor: a gradient to begin
     with is most often ones."""
     path, value = made

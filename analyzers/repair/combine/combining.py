@@ -12,7 +12,13 @@ from analyzers.explain.reuse.taking import taken_from
 from analyzers.explain.spots import Spot
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import in_second_loop
-from analyzers.repair.rewrite import move_behind, move_into, sum_in_loop, unused_name
+from analyzers.repair.rewrite import (
+    backward_of,
+    move_behind,
+    move_into,
+    sum_in_loop,
+    unused_name,
+)
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import WALKS, bound_within, called_name, definitions, names_read, walked
@@ -59,7 +65,7 @@ def sum_behind_loop(story: Story) -> Iterator[Proposal]:
     loss = walked(call)
     if loop.body == [statement] and isinstance(loop, ast.For) and loss is not None:
         if (many := _collection(editor, loop, spelled(loss))) is not None:
-            summed = (editor.replace(loop, f"sum({many}).backward()"),)
+            summed = (editor.replace(loop, backward_of(editor, call, f"sum({many})")),)
     if summed is not None:
         yield Proposal("sum-then-backward", "Add the losses up, then one backward", summed)
 

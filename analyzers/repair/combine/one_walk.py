@@ -24,6 +24,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read, statements_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.reads import read_behind
+from analyzers.source.receivers import takes_loss
 from analyzers.source.runs import ahead_of, behind, bound_by
 from analyzers.source.trees import walk
 
@@ -137,6 +138,8 @@ def _returning(project: Project, name: str) -> tuple[tuple[Edit, ...], bool] | N
         returns = [r for r in returns_of(function) if r.value is not None]
         call = walk_alone(walks[0]) if len(walks) == 1 else None
         if call is None or len(returns) > 1 or walks[0] not in function.body:
+            return None
+        if takes_loss(call):  # the caller may not know what goes backward from it
             return None
         editor, loss = Editor(module), loss_of(call)
         value = returns[0].value if returns else None

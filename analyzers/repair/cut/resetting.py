@@ -14,13 +14,19 @@ from analyzers.repair.cut.expected import visible
 from analyzers.repair.remake.chains import in_front
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.helpers import bare_methods
+from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, reads
 from analyzers.source.project import Loop, Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.runs import behind
+from analyzers.source.trees import position, walk
 
 _SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "sample"})
 _ANEW = "Each pass begins with no state of the one before."
+_ASSUMED = (
+    "Assumes that the passes of this loop do not belong together; a detach assumes that each goes "
+    "on where the one before it ended."
+)
 
 
 def reset_of_all_layers(story: Story) -> Iterator[Proposal]:
@@ -91,6 +97,44 @@ def reset_for_samples(story: Story) -> Iterator[Proposal]:
                 title = f"Call `{text}` for each batch"
                 yield Proposal("reset-at-head", title, joined(edits), _ANEW, -SECOND_CHOICE)
                 return
+
+
+def reset_moved_in(story: Story, rank: int) -> Iterator[Proposal]:
+    """What gives the carrier its first value in front of the loop, at the loop's head. It comes
+    before any cut where the passes take samples in a random order, and beside them elsewhere:
+    whether a pass goes on where the last one ended is not in the source."""
+    shared, loop = story.shared, story.loop
+    if shared is None or not isinstance(loop, ast.For):
+        return
+    made = [
+        statement
+        for statement in in_front(shared.module, shared.scope, loop)
+        if isinstance(statement, ast.Assign) and bindings(statement) == [story.name]
+    ]
+    if not made or not _begins_bare(made[-1].value):
+        return
+    editor, text = Editor(shared.module), Editor(shared.module).text_of(made[-1])
+    between = [s for s in behind(shared.module, made[-1]) if position(s) < position(loop)]
+    alone = not any(reads(s, story.name) for s in between) and not _read_later(story, loop)
+    edits = [editor.insert_before(head_of(loop), text)]
+    edits += [editor.delete(made[-1])] if alone else []
+    rank = -SECOND_CHOICE if _is_shuffled(loop, story.project) else rank
+    title = f"Begin each pass with `{text}`"
+    yield Proposal("reset-moved-in", title, joined(edits), _ASSUMED, rank)
+
+
+def _read_later(story: Story, loop: ast.For) -> bool:
+    """Whether the carrier is read behind the loop."""
+    later = behind(story.frame.module, loop)
+    return any(reads(statement, story.name) for statement in later)
+
+
+def _begins_bare(value: ast.expr) -> bool:
+    """Whether a first value is made for the purpose: None, zeros, what a call without a graph of
+    its own gives; no leaf that learns, and no data."""
+    if makes_leaf(value) or isinstance(value, ast.Name | ast.Attribute | ast.Subscript):
+        return False
+    return isinstance(value, ast.Call | ast.Constant | ast.Tuple)
 
 
 def _resets(story: Story, call: ast.Call, depth: int = 2) -> bool:

@@ -11,6 +11,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import called_name, walked
 from analyzers.source.project import FUNCTIONS, spelled
+from analyzers.source.receivers import takes_loss
 from analyzers.source.targets import assigned_pairs
 
 _KEEPING = {"retain_graph", "create_graph"}
@@ -27,6 +28,8 @@ def walk_alone(statement: ast.stmt, through: str = "") -> ast.Call | None:
         return None
     if called_name(call) in ("manual_backward", through):
         return call if len(call.args) == 1 and not call.keywords else None
+    if takes_loss(call):
+        return call
     plain = isinstance(call.func, ast.Attribute) != bool(call.args)  # no gradient is given
     return call if plain and called_name(call) == "backward" and walked(call) else None
 
