@@ -10,6 +10,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -c constraints.t
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
 
+# What replays recorded runs, and a live sample.
+QUICK = -m 'not docker and not live'
 # The tier of all tests, in parts (PART=3/8); what has passed in this very tree is left out (AGAIN=1: not).
 PART ?= 1/1
 LIVE = --runs=live --part=$(PART) $(if $(AGAIN),,--go-on)
@@ -48,13 +50,13 @@ serve: $(VENV)/.serve editor $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://12
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
 test: $(VENV)/.test editor  ## install what tests need and run them, most on recorded runs (8 minutes)
-	$(PYTEST) -m 'not docker and not live'
+	$(PYTEST) $(QUICK)
 
 test-all: $(VENV)/.test editor  ## every test live, in parts (PART=3/8), going on where it was (AGAIN=1: from the start)
 	$(PYTEST) $(LIVE)
 
 record: $(VENV)/.test editor  ## renew recorded runs and findings, and print what changed
-	$(PYTEST) --runs=record -m 'not docker and not live and not sample'
+	$(PYTEST) --runs=record $(QUICK) $(if $(PYTEST_ARGS),,--prune)
 
 compose-test: $(VENV)/.test editor  ## build the images, bring Compose up, have it mend a script (needs root or Docker)
 	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)
@@ -64,7 +66,7 @@ check: $(VENV)/.test editor  ## format, lint, types, import rules, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST)
+	$(PYTEST) $(QUICK)
 
 format: $(VENV)/.test  ## format and sort imports
 	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format .

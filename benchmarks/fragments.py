@@ -90,11 +90,10 @@ def tell_blame(asked: list[tuple[Fragment, str]], answers: list[Answer]) -> None
     print(f"{len(blamed)} of {len(asked)} healthy fragments are blamed")
 
 
-async def tracebacks(cases: list[Case]) -> list[str]:
+async def tracebacks(cases: list[Case], box: Sandbox) -> list[str]:
     """What each case prints when it fails; empty where it raised nothing."""
-    async with EmbeddedSandbox(options=["--queue", "1000"]) as box:
-        jobs = [Job(files={"train.py": case.stripped}, mode="plain") for case in cases]
-        results = await asyncio.gather(*(box.run(job) for job in jobs))
+    jobs = [Job(files={"train.py": case.stripped}, mode="plain") for case in cases]
+    results = [await box.run(job) for job in jobs]
     return [result.raised.traceback if result.raised else "" for result in results]
 
 
@@ -125,19 +124,31 @@ async def by_running(fragment: Fragment, error: str, box: Sandbox, reader: Reade
     return Answer(causes[0].pattern, causes[0].location.line, seen.from_run)
 
 
-async def all_by_running(asked: list[tuple[Fragment, str]]) -> list[Answer]:
+async def all_by_running(
+    asked: list[tuple[Fragment, str]], box: Sandbox, reader: Reader
+) -> list[Answer]:
     """The answers to all of them, two at a time."""
-    reader, gate = Reader(), asyncio.Semaphore(2)
+    gate = asyncio.Semaphore(2)
 
     async def one(fragment: Fragment, error: str) -> Answer:
         async with gate:
             return await by_running(fragment, error, box, reader)
 
+    return list(await asyncio.gather(*(one(*each) for each in asked)))
+
+
+async def _answers(asked: list[tuple[Fragment, str]]) -> list[Answer]:
+    reader = Reader()
     async with EmbeddedSandbox() as box:
         try:
-            return list(await asyncio.gather(*(one(*each) for each in asked)))
+            return await all_by_running(asked, box, reader)
         finally:
             await reader.close()
+
+
+async def _errors(cases: list[Case]) -> list[str]:
+    async with EmbeddedSandbox(options=["--queue", "1000"]) as box:
+        return await tracebacks(cases, box)
 
 
 def tell(
@@ -170,11 +181,11 @@ def main() -> None:
     if chosen.healthy:
         parts = [f for f in healthy_fragments() if chosen.only in f.case.name][:: chosen.every]
         alone = [(fragment, "") for fragment in parts]
-        tell_blame(alone, asyncio.run(all_by_running(alone)))
+        tell_blame(alone, asyncio.run(_answers(alone)))
         return
     source = pasted if chosen.pasted else fragments
     found = [f for f in source() if chosen.only in f.case.name][:: chosen.every]
-    errors = asyncio.run(tracebacks([fragment.case for fragment in found]))
+    errors = asyncio.run(_errors([fragment.case for fragment in found]))
     raised = [(f, error.strip()) for f, error in zip(found, errors, strict=True) if error]
     print(f"{len(raised)} fragments")
     print(f"{'':34}{'no cause':>10}{'right cause':>13}{'and line':>10}{'seen':>8}")
@@ -182,7 +193,7 @@ def main() -> None:
         asked = [(f, "\n".join(error.splitlines()[cut:])) for f, error in raised]
         tell(f"read, with {title}", asked, [by_reading(*each) for each in asked], chosen.list)
         if chosen.worlds:
-            answers = asyncio.run(all_by_running(asked))
+            answers = asyncio.run(_answers(asked))
             tell(f"run, with {title}", asked, answers, chosen.list)
 
 

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.recorded.digests import ROOT, tree_digest
+from tests.recorded.digests import ROOT, digest_of, in_turn, tree_digest
 
 PASSED = ROOT / ".cache/passed"
 
@@ -24,6 +23,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--prune", action="store_true", help="drop recordings that nothing asks for")
     group.addoption("--part", default="1/1", help="3/8: the third of eight parts of the tests")
     group.addoption("--go-on", action="store_true", help="leave out what passed in this very tree")
+    group.addoption("--shuffled", action="store_true", help="in an order of this tree's own")
     group.addoption("--within", type=float, help="begin no test after so many seconds")
 
 
@@ -55,7 +55,9 @@ class Tiers:
         ]
         if len(kept) < len(items):
             config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
-            items[:] = kept
+        items[:] = kept
+        if config.getoption("shuffled"):
+            items.sort(key=lambda item: in_turn(_group(item)))
 
     def pytest_runtest_setup(self) -> None:
         """Stop beginning tests when time is up."""
@@ -70,12 +72,14 @@ class Tiers:
                 file.write(report.nodeid.partition("@")[0] + "\n")
 
     def _in_part(self, item: pytest.Item) -> bool:
-        """Tests of a group share what is dear to make, and stay together."""
         number, _, parts = self._config.getoption("part").partition("/")
-        mark = item.get_closest_marker("xdist_group")
-        group = str(mark.args[0]) if mark and mark.args else str(item.path.name)
-        digest = hashlib.sha256(Path(group).name.encode()).digest()
-        return int.from_bytes(digest[:4], "big") % int(parts) == int(number) - 1
+        return int(digest_of(_group(item)), 16) % int(parts) == int(number) - 1
+
+
+def _group(item: pytest.Item) -> str:
+    """Tests of a group share what is dear to make; the same on every machine."""
+    mark = item.get_closest_marker("xdist_group")
+    return str(mark.args[0] if mark is not None else item.path).removeprefix(str(ROOT))
 
 
 def _lines(file: Path | None) -> set[str]:

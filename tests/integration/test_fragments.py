@@ -8,6 +8,7 @@ line.
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from app.schemas import DiagnosisRequest
 from benchmarks.asking import RUNNING, Service
@@ -18,12 +19,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 FRAGMENTS = list(pasted())
 
 
-@pytest.fixture(scope="module")
-def asked() -> list[tuple[Fragment, str]]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def asked(service: Service) -> list[tuple[Fragment, str]]:
     """Every fragment with the traceback of its program."""
-    import asyncio
-
-    errors = asyncio.run(tracebacks([fragment.case for fragment in FRAGMENTS]))
+    errors = await tracebacks([fragment.case for fragment in FRAGMENTS], service.sandbox)
     return list(zip(FRAGMENTS, errors, strict=True))
 
 
@@ -40,9 +39,11 @@ def test_every_program_raises_what_it_says(asked: list[tuple[Fragment, str]]) ->
         assert fragment.lines, fragment.case.name
 
 
-async def test_the_error_shows_in_a_completed_run(asked: list[tuple[Fragment, str]]) -> None:
+async def test_the_error_shows_in_a_completed_run(
+    asked: list[tuple[Fragment, str]], service: Service
+) -> None:
     questions = [(fragment, last_line(error)) for fragment, error in asked]
-    answers = await all_by_running(questions)
+    answers = await all_by_running(questions, service.sandbox, service.reader)
     wrong = [
         (fragment.case.name, answer)
         for (fragment, _), answer in zip(questions, answers, strict=True)

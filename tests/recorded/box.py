@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
-from unittest.mock import patch
 
 from app.repair import contest
 from app.request.reader import Here
@@ -18,6 +17,7 @@ from tests.recorded.packs import Run
 from tests.recorded.recorder import Recorder
 from tests.recorded.results import answer_of, key_of, request_of
 
+AT_ONCE = contest.AT_ONCE
 WAITED = 0.2  # of the time of a run that timed out: it was the machine's fault
 T = TypeVar("T")
 
@@ -81,6 +81,7 @@ class RecordedSandbox:
     def __init__(self, recorder: Recorder, real: Sandbox | None = None) -> None:
         self.recorder = recorder
         self.real = real or EmbeddedSandbox()  # starts nothing before the first run
+        self._open = 0
 
     async def run(self, job: Job) -> RunResult:
         """Run one job by itself."""
@@ -96,12 +97,19 @@ class RecordedSandbox:
                 yield session
             await session.settle()
 
-    def _in_turns(self) -> contextlib.AbstractContextManager[object]:
-        """Try candidates one by one, so that which runs are asked for does not depend on how long
-        others take; what is found never does."""
-        if self.recorder.mode == "live":
-            return contextlib.nullcontext()
-        return patch.object(contest, "AT_ONCE", 1)
+    @contextlib.contextmanager
+    def _in_turns(self) -> Iterator[None]:
+        """Try candidates one by one while a session is open, so that which runs are asked for does
+        not depend on how long others take; what is found never does."""
+        self._open += 1
+        if self.recorder.mode != "live":
+            contest.AT_ONCE = 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            if not self._open:
+                contest.AT_ONCE = AT_ONCE
 
     async def readiness(self) -> Readiness:
         """Ask the real sandbox."""

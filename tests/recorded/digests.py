@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 TRACER = ("sandbox/inside", "sandbox/records", "sandbox/watch", "sandbox/collect.py")
 """What decides on a run's result: the tracer, and what makes a `RunResult` of its records."""
 PROBE = ("tests/probe.py", "benchmarks/plain.py")
+_TREE = "GRADMEND_TESTED_TREE"
 SIZE = 20  # hexadecimal digits: no two of a million keys are equal
 
 
@@ -39,7 +41,15 @@ def probe_digest() -> str:
 
 @cache
 def tree_digest() -> str:
-    """Return the digest of every file of the tree, committed or not; empty without Git."""
+    """Return the digest of every file of the tree, committed or not; empty without Git. It stays
+    the same while a process and the workers that it starts record."""
+    if _TREE in os.environ:
+        return os.environ[_TREE]
+    os.environ[_TREE] = _tree_digest()
+    return os.environ[_TREE]
+
+
+def _tree_digest() -> str:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -51,6 +61,11 @@ def tree_digest() -> str:
     paths = sorted({ROOT / name for name in listed.stdout.decode().split("\0") if name})
     parts = (part for path in paths if path.is_file() for part in (bytes(path), path.read_bytes()))
     return _digest(parts)
+
+
+def in_turn(name: str) -> str:
+    """Return a sort key: an order that is another one in each tree, for samples."""
+    return digest_of([tree_digest(), name])
 
 
 def _code(places: Iterable[str]) -> Iterable[bytes]:

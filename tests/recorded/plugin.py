@@ -64,7 +64,9 @@ class Recordings:
             if self._differing and not session.exitstatus:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: int
+    ) -> None:
         """Say what was replayed, and pack what was recorded."""
         tally, write = self._tally, terminalreporter.write_line
         if not tally.total():
@@ -83,7 +85,7 @@ class Recordings:
                 write(f"  {name}")
         if self.recorder.mode == "record":
             write(f"{packs.gather()} members were recorded")
-            if self._config.getoption("prune"):
+            if self._config.getoption("prune") and not exitstatus:  # all were asked for
                 write(f"{packs.prune(self._asked)} runs are asked for no longer, and were removed")
             for name in findings.gather():
                 write(f"changed findings: {name}")

@@ -1,0 +1,52 @@
+"""Which live tests a change can reach: `python -m tests.reach [BASE]` prints their paths.
+
+`make test` replays recordings. What changed since BASE (by default the commit before this one) is
+followed by the tests that hold it live; where Git knows no such commit, everything counts as
+changed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from tests.recorded.digests import ROOT, TRACER
+
+CORPUS = ("tests/corpus/test_accuracy.py", "tests/integration/test_strangers.py")
+AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
+    TRACER: ("tests/corpus", "tests/integration"),
+    ("sandbox/",): ("tests/abuse", "tests/integration/test_sandbox_*.py"),
+    ("analyzers/", "app/run/", "app/repair/", "app/request/", "app/verify/"): CORPUS,
+    ("app/api/", "app/http/", "app/jobs/", "app/store/", "app/s"): (
+        "tests/integration/test_service_*.py",
+    ),
+    ("app/pages/", "app/static/", "app/templates/", "app/present/", "editor/"): ("tests/browser",),
+    ("gradmend/", "app/command/"): ("tests/integration/test_beside*.py",),
+    ("tests/probe.py", "benchmarks/plain.py"): ("tests/corpus/test_scripts.py",),
+}
+"""Beginnings of paths, and the tests that hold live what is there."""
+
+
+def changed(base: str) -> list[str] | None:
+    """Return the files that differ from a commit; None where Git does not know it."""
+    words = ["git", "diff", "--name-only", base]
+    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return told.stdout.splitlines() if told.returncode == 0 else None
+
+
+def reached(files: Iterable[str] | None) -> list[str]:
+    """Return the tests that a change of these files can reach; of all files where it is None."""
+    known = None if files is None else list(files)
+    globs = {
+        glob
+        for places, tests in AREAS.items()
+        for glob in tests
+        if known is None or any(file.startswith(places) for file in known)
+    }
+    paths = {path.relative_to(ROOT).as_posix() for glob in globs for path in ROOT.glob(glob)}
+    return sorted(path for path in paths if not any(path.startswith(f"{one}/") for one in paths))
+
+
+if __name__ == "__main__":
+    print(*reached(changed(sys.argv[1] if len(sys.argv) > 1 else "HEAD~1")))

@@ -1,0 +1,36 @@
+"""What a change reaches is tested live."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.reach import AREAS, reached
+from tests.recorded.digests import ROOT
+
+
+@pytest.mark.parametrize(
+    ("file", "test"),
+    [
+        ("sandbox/inside/engine.py", "tests/integration"),
+        ("sandbox/jail/run.py", "tests/abuse"),
+        ("app/repair/verify.py", "tests/corpus/test_accuracy.py"),
+        ("app/store/rows.py", "tests/integration/test_service_kills.py"),
+        ("gradmend/command.py", "tests/integration/test_beside.py"),
+    ],
+)
+def test_a_change_reaches_the_tests_that_hold_it(file: str, test: str) -> None:
+    assert test in reached([file])
+
+
+def test_a_change_of_words_reaches_nothing() -> None:
+    assert reached(["README.md", "docs/testing.md"]) == []
+
+
+def test_without_history_everything_is_reached() -> None:
+    assert {"tests/abuse", "tests/browser", "tests/corpus", "tests/integration"} <= {*reached(None)}
+
+
+def test_every_place_is_there() -> None:
+    for places, tests in AREAS.items():
+        for place in (*places, *tests):
+            assert any(ROOT.glob(f"{place}*")), place
