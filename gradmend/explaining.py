@@ -94,8 +94,8 @@ def diagnosed(script: str, printed: str, *, run: bool, text: str | None = None) 
                 encoding="utf-8",
                 timeout=RUNNING_S if run else READING_S,
             )
-            findings: Json = json.loads(done.stdout)
-        except (OSError, ValueError, subprocess.TimeoutExpired):
+            findings: Json = json.loads(done.stdout)[0]  # one script was named
+        except (OSError, ValueError, LookupError, subprocess.TimeoutExpired):
             return None
     return findings
 
