@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import io
 import re
+import warnings
 
 from sandbox.protocol import Job
 
@@ -23,10 +26,17 @@ def wanted(job: Job) -> bool:
 
 
 def load() -> None:
-    """Import each package that is installed; one that fails is left to the scripts that want it."""
+    """Import each package that is installed, and drop what it prints.
+
+    One that fails is left to the scripts that want it: they get the error.
+    """
     for name in PACKAGES:
         if importlib.util.find_spec(name.partition(".")[0]) is not None:
-            try:
+            unread = io.StringIO()
+            with (
+                contextlib.redirect_stdout(unread),
+                contextlib.redirect_stderr(unread),
+                warnings.catch_warnings(action="ignore"),
+                contextlib.suppress(Exception),  # a package may raise anything here
+            ):
                 importlib.import_module(name)
-            except Exception as error:  # a package may raise anything while it is imported
-                print(f"{name} could not be imported: {error!r}")

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 PACKAGE = "gradmend_trace_parts"
-LEFT_OUT = {"bundle", "warm", "standins", "main"}
+LEFT_OUT = {"bundle", "warm", "standins", "resources", "main"}
 
 _HEAD = '''"""Records what the autograd of a PyTorch script does, for Gradmend.
 

@@ -97,9 +97,10 @@ class Session:
             else:
                 self.emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": detail})
 
-        from . import standins  # absent from the downloadable file
+        from . import resources, standins  # absent from the downloadable file
 
         standins.install(report)
+        resources.install()
 
     def _explain(self, error: BaseException) -> None:
         """Tell what ended the script, in general and in autograd's terms."""

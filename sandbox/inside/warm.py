@@ -18,10 +18,11 @@ def warm_up() -> None:
     import torch.utils.data
     from torch import nn
 
-    from . import guard, session, standins  # noqa: F401
+    from . import guard, resources, session, standins  # noqa: F401
     from .worlds import running  # noqa: F401
 
     standins.load()
+    resources.load()
     guard.prepare()
 
     torch.set_num_threads(1)

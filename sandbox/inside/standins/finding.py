@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Protocol
 
-from ..frames import INNER, USER, owner
+from ..frames import INNER, LIBRARY, USER, owner
 
 _ANY = {"Exception", "BaseException"}
 _UNIMPORTED = frozenset({"ImportError", "ModuleNotFoundError"} | _ANY)
@@ -65,6 +65,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def _maker(self, fullname: str) -> tuple[Any, str] | None:
         top = fullname.partition(".")[0]
+        if top not in sys.modules and _for_a_library():
+            return None  # an installed package copes without, and asks by trying
         for name, maker in self._makers.items():
             if fullname == name or fullname.startswith(name + "."):
                 if getattr(maker, "WHERE_NEEDED", False) and top not in sys.modules:
@@ -74,6 +76,16 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self._unknown is None or not _may_be_unknown(top):
             return None
         return self._unknown, top
+
+
+def _for_a_library() -> bool:
+    """Return True if an installed package asks for the module, not the script."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (
+        "importlib" in (name := frame.f_code.co_filename) or name == __file__
+    ):
+        frame = frame.f_back
+    return frame is not None and owner(frame.f_code) == LIBRARY
 
 
 def _may_be_unknown(top: str) -> bool:
@@ -217,7 +229,7 @@ class _Later(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         sys.meta_path.remove(self)  # not before: who only asks for the spec imports nothing
         self._loader.exec_module(module)
-        self._change(module)
+        self._change(sys.modules.get(self._name, module))  # some put another in their place
 
 
 def when_imported(name: str, change: Callable[[Any], None]) -> None:

@@ -68,6 +68,12 @@ def _acted() -> int:
     return 2 if bounded else -2
 
 
+def sizes_of(name: str) -> tuple[Any, Any]:
+    """Return the sizes of an environment's observation and action; negative: so many choices."""
+    known = max((key for key in _SIZES if name.startswith(key)), key=len, default=None)
+    return _SIZES[known] if known else (sizes.shape_of("observation", (4,)), _acted())
+
+
 class Told(dict[str, Any]):
     """What an environment says besides: nothing, and nought to who asks for something."""
 
@@ -80,10 +86,7 @@ class Made(Env):
     line that calls it shows which one it expects."""
 
     def __init__(self, name: str, *, modern: bool, render_mode: Any = None) -> None:
-        known = max((key for key in _SIZES if name.startswith(key)), key=len, default=None)
-        observed, acted = (
-            _SIZES[known] if known else (sizes.shape_of("observation", (4,)), _acted())
-        )
+        observed, acted = sizes_of(name)
         self.observation_space = _space(observed, action=False)
         self.action_space = _space(acted, action=True)
         self._spec, self.render_mode = Spec(name), render_mode

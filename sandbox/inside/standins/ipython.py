@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from . import Report
+from .made_up import asked_by_user
 from .nothing import Nothing, NothingModule
 
 PROVIDES = ("IPython", "ipywidgets")
@@ -16,7 +17,8 @@ def install(report: Report) -> None:
     """Give scripts the two functions that IPython has everywhere."""
 
     def get_ipython() -> Nothing:
-        report("IPython", "magics do nothing")
+        if asked_by_user():  # and not a package that looks whether it runs in a notebook
+            report("IPython", "magics do nothing")
         return Nothing()
 
     def shown(*objects: Any, **options: Any) -> None:

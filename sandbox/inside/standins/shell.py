@@ -8,6 +8,7 @@ import subprocess
 from typing import Any
 
 from .finding import Report
+from .made_up import asked_by_user
 
 
 def install(report: Report) -> None:
@@ -16,7 +17,8 @@ def install(report: Report) -> None:
 
     def answer(command: Any) -> str:
         words = command if isinstance(command, str) else " ".join(map(str, command))
-        report("subprocess", f"commands are not run: `{words.split(' ')[0][:40]}`")
+        if asked_by_user():
+            report("subprocess", f"commands are not run: `{words.split(' ')[0][:40]}`")
         return "24 80\n" if "stty" in words else ""
 
     def popen(command: Any, *args: Any, **kwargs: Any) -> Any:

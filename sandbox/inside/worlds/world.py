@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..resources import tables
 from ..standins import sizes
-from ..standins.pandas import DataFrame
 from . import roles
 from .attributes import Attributes
 from .building import Building
@@ -184,7 +184,7 @@ class World:
         return roles.plain_name(path)
 
     def _table(self, path: str) -> Any:
-        return DataFrame.made_up(path)
+        return tables.synthesized(path)
 
     def _list(self, path: str) -> list[Any]:
         return []

@@ -1,0 +1,179 @@
+"""Tables that were not sent, for pandas.
+
+A reader that finds no file returns a DataFrame of numbers, as wide as the project's first layer.
+It is marked in `attrs`, which pandas hands on to what is derived from it; a marked table has every
+column that is asked for, and knows under which name its size is decided.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping
+from functools import cache, wraps
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..standins import sizes
+from ..standins.finding import when_imported
+from ..standins.made_up import asked_by_user, is_made_up, is_missing, made_up, name_of
+from ..standins.noise import CLASSES, COLUMNS, is_label, shape_of_data
+from ..standins.sources import texts
+
+READERS = ("read_csv", "read_table", "read_excel", "read_parquet", "read_feather", "read_pickle")
+MARK = "synthesized"
+ROWS, FEW, LONG = 128, 4, 6
+_FILES = frozenset(
+    {"file", "filename", "filepath", "path", "wav", "jpg", "png", "image", "img", "photo"}
+    | {"picture", "audio", "video", "clip", "recording"}
+)
+_TEXTS = frozenset(
+    {"text", "title", "caption", "sentence", "review", "question", "comment", "description"}
+)
+_STRING = re.compile(r"""["\']([\w-]+)["\']""")
+_CLASSES = ("label", "class", "target", "category", "species", "_id")
+
+
+def install() -> None:
+    """Hook pandas where it is installed."""
+    when_imported("pandas", _hook)
+
+
+def column(name: Any, rows: int = ROWS) -> Any:
+    """Return a column of shape (rows,) by what its name says.
+
+    The strings that the script compares the column with, in turn; small integers for labels, file
+    names and sentences for what is called so (the last word of the name decides: `text_length` is
+    a number), floats for the rest.
+    """
+    if values := compared_with(str(name)):
+        return np.array([values[n % len(values)] for n in range(rows)], dtype=object)
+    text = str(name).lower()
+    words = re.findall(r"[a-z]+", text)
+    last = words[-1] if words else ""
+    if last in _FILES or words[-2:] == ["file", "name"]:
+        return np.array([f"{text}_{n}" for n in range(rows)], dtype=object)
+    if last in _TEXTS:
+        from ..standins.files import WORDS
+
+        sentences = [" ".join(WORDS[n % len(WORDS) :][:LONG]) for n in range(rows)]
+        return np.array(sentences, dtype=object)
+    if any(word in text for word in _CLASSES):
+        return np.arange(rows) % 2
+    random = np.random.default_rng(sum(map(ord, text)))
+    return random.integers(1, CLASSES, rows) if is_label(text) else CLASSES * random.random(rows)
+
+
+@cache
+def compared_with(name: str) -> tuple[str, ...]:
+    """Return the strings that a line of the project compares this column with."""
+    spelled = rf"""(?:\[["']{re.escape(name)}["']\]|\.{re.escape(name)})"""
+    compared = re.compile(rf"{spelled}(?:\.isin\(\s*\[|\s*[=!]=)([^\n\])]{{0,120}})")
+    found = (match[1] for text in texts() for match in compared.finditer(text))
+    return tuple(dict.fromkeys(value for part in found for value in _STRING.findall(part)))
+
+
+def _hook(pandas: Any) -> None:
+    if not hasattr(pandas, "DataFrame") or not hasattr(pandas.DataFrame, "attrs"):
+        return  # not the package itself
+    for name in READERS:
+        setattr(pandas, name, _reading(getattr(pandas, name)))
+    frame = pandas.DataFrame
+    frame.__getitem__ = _with_columns(frame.__getitem__)
+    frame.__getattr__ = _with_attributes(frame.__getattr__)
+    pandas.Series.__getitem__ = _with_cells(pandas.Series.__getitem__)
+    pandas.Series.__getattr__ = _with_attributes(pandas.Series.__getattr__)
+    frame.drop = _dropping(frame.drop)
+    frame.to_numpy = _sized(frame.to_numpy)
+    values = frame.values
+    frame.values = property(_sized(lambda self: values.fget(self)))
+
+
+def _reading(original: Any) -> Any:
+    @wraps(original)
+    def read(file: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if not (is_made_up(file) or (is_missing(file) and asked_by_user())):
+            return original(file, *args, **kwargs)
+        made_up(name_of(file), "a table with the columns that the script reads")
+        return synthesized(name_of(file), kwargs)
+
+    return read
+
+
+def synthesized(name: str, asked: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return a marked DataFrame of 128 rows; `names` or `usecols` of a call give its columns."""
+    pandas: Any = importlib.import_module("pandas")
+    names = asked.get("names") or asked.get("usecols")
+    if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
+        shape = shape_of_data()
+        usual = shape[1] if len(shape) == 2 and shape[1] != COLUMNS else FEW
+        *_, width = sizes.shape_of(name, (ROWS, usual))
+        names = [f"x{n}" for n in range(width)]
+    made = pandas.DataFrame({each: column(each) for each in names})
+    made.attrs[MARK] = name
+    return made
+
+
+def _with_columns(original: Any) -> Any:
+    """Return `DataFrame.__getitem__` that adds the columns that a marked table lacks."""
+
+    @wraps(original)
+    def item(self: Any, key: Any) -> Any:
+        if MARK in self.attrs:
+            names = key if isinstance(key, list) else [key]
+            for name in names:
+                if isinstance(name, str) and name not in self.columns:
+                    self.loc[:, name] = column(name, len(self))
+        return original(self, key)
+
+    return item
+
+
+def _with_cells(original: Any) -> Any:
+    """Return `Series.__getitem__` that has any cell of a row of a marked table."""
+
+    @wraps(original)
+    def item(self: Any, key: Any) -> Any:
+        row = MARK in self.attrs and isinstance(key, str) and key not in self.index
+        return column(key)[hash(self.name) % ROWS] if row else original(self, key)
+
+    return item
+
+
+def _with_attributes(original: Any) -> Any:
+    @wraps(original)
+    def attribute(self: Any, name: str) -> Any:
+        try:
+            return original(self, name)
+        except AttributeError:
+            if name.startswith("_") or MARK not in self.attrs:
+                raise
+            return self[name]  # of a row or of a table; a column's own attributes were tried
+
+    return attribute
+
+
+def _dropping(original: Any) -> Any:
+    """Return `DataFrame.drop` that ignores columns that a marked table does not have yet."""
+
+    @wraps(original)
+    def drop(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if MARK in self.attrs:
+            kwargs.setdefault("errors", "ignore")
+        return original(self, *args, **kwargs)
+
+    return drop
+
+
+def _sized(original: Any) -> Any:
+    """Return a conversion to an array that knows where the size of a marked table is decided."""
+
+    @wraps(original)
+    def values(self: Any, *args: Any, **kwargs: Any) -> Any:
+        array = original(self, *args, **kwargs)
+        name = self.attrs.get(MARK)
+        return sizes.known(array, name) if name and array.ndim == 2 else array
+
+    return values
