@@ -32,9 +32,9 @@ FROM web AS sandbox
 USER root
 ARG TORCH_INDEX=
 # Empty for an image with torch and NumPy only, about a gigabyte smaller.
-ARG EXTRAS=,extras
+ARG PACKAGES=,packages
 RUN cd /src && pip install --no-cache-dir -c constraints.txt \
-    ${TORCH_INDEX:+--extra-index-url ${TORCH_INDEX}} ".[sandbox,container${EXTRAS}]"
+    ${TORCH_INDEX:+--extra-index-url ${TORCH_INDEX}} ".[sandbox,container${PACKAGES}]"
 # What runs in a container of its own is started as `python -m sandbox...`.
 ENV PYTHONPATH=/src
 USER 65534:65534

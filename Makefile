@@ -20,18 +20,17 @@ LIVE = --runs=live --part=$(PART) $(if $(AGAIN),,--go-on)
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
+# SMALL=1 installs torch and NumPy only; a script's other packages are then stubs that do nothing.
+SCRIPTS := sandbox$(if $(SMALL),,,packages)
+
 $(VENV)/.serve: pyproject.toml constraints.txt
 	@echo "Installing PyTorch and the rest: some gigabytes; with TORCH_INDEX=URL of CPU builds, far less"
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[server,sandbox]'
-	@touch $@
-
-$(VENV)/.extras: $(VENV)/.serve
-	$(PIP) -e '.[server,sandbox,extras]'
+	$(PIP) -e '.[server,$(SCRIPTS)]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.serve
-	$(PIP) -e '.[server,sandbox,postgres,container,telemetry,test,check]'
+	$(PIP) -e '.[server,$(SCRIPTS),postgres,container,telemetry,test,check]'
 	@touch $@
 
 # The form's editor, where npm is installed; without it the form is a plain text field.
@@ -45,8 +44,7 @@ editor: $(EDITOR)  ## build the form's editor (needs npm)
 vscode:  ## build the VS Code extension (needs npm)
 	@cd editor/vscode && npm ci --silent --no-audit --no-fund && npm run --silent package
 
-# EXTRAS=1 installs what many scripts import besides torch: pandas, DGL, transformers, ...
-serve: $(VENV)/.serve editor $(if $(EXTRAS),$(VENV)/.extras)  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
+serve: $(VENV)/.serve editor  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
 test: $(VENV)/.test editor  ## install what tests need and run them, most on recorded runs (8 minutes)

@@ -21,7 +21,7 @@ from tests.processes import free_port
 ROOT = Path(__file__).parent.parent
 BASE = "gradmend-base-under-test"
 POSTGRES = "gradmend-postgres-under-test"
-_PARTS = ".[server,postgres,sandbox,container]"
+_PARTS = ".[server,postgres,sandbox,packages,container]"
 _WITH_WHEELS = f"""
 FROM {engine.BASE}
 COPY . /wheels
@@ -64,7 +64,7 @@ def _wheels(directory: str) -> None:
 def build_images(address: str) -> None:
     """The images of `compose.yaml`, from the bases."""
     build_bases(address)
-    given = {"BASE": BASE, "NODE": BASE, "EXTRAS": ""}
+    given = {"BASE": BASE, "NODE": BASE}
     arguments = ["build", *(f"--build-arg={name}={value}" for name, value in given.items())]
     _compose(arguments, {"DOCKER_HOST": address})
 

@@ -50,4 +50,4 @@ def test_web_image_installs_no_torch() -> None:
     web, _, sandbox = (ROOT / "Dockerfile").read_text().partition("AS sandbox")
     assert "'.[server,postgres]'" in web
     assert "[sandbox" not in web
-    assert '".[sandbox,container${EXTRAS}]"' in sandbox
+    assert '".[sandbox,container${PACKAGES}]"' in sandbox
