@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import html
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -137,6 +138,16 @@ class Watcher:
         number, line = (int(part.split()[-1]) for part in spot["cell"].split(","))
         return f"In [{cells[number - 1].count}], line {line}: {spot['code']}"
 
+    def _said(self, told: Explanation) -> str:
+        """The summary, with cells numbered by their prompts, as everywhere in the message."""
+        cells = list(self._cells.values())
+
+        def prompt(found: re.Match[str]) -> str:
+            number = int(found[1])
+            return f"In [{cells[number - 1].count}]" if number <= len(cells) else found[0]
+
+        return re.sub(r"\bcell (\d+)", prompt, told.summary)
+
     def _live(self, told: Explanation) -> str:
         """What the name that kept the graph holds now."""
         carrier = told.findings["causes"][0]["carrier"]
@@ -149,7 +160,7 @@ class Watcher:
         return f"{carrier['name']} has a graph now: {', '.join(dict.fromkeys(graphs[:4]))}"
 
     def _plain(self, told: Explanation) -> str:
-        lines = [f"gradmend: {told.summary}", f"  {self._where(told)}", f"  {self._live(told)}"]
+        lines = [f"gradmend: {self._said(told)}", f"  {self._where(told)}", f"  {self._live(told)}"]
         for cell in self._mended:
             lines += [f"{_proof(told)}, In [{cell.count}]:", cell.diff]
         if self._mended:
@@ -160,7 +171,10 @@ class Watcher:
         def text(value: str) -> str:
             return html.escape(value)
 
-        parts = [f"<b>gradmend</b> {text(told.summary)}", f"<code>{text(self._where(told))}</code>"]
+        parts = [
+            f"<b>gradmend</b> {text(self._said(told))}",
+            f"<code>{text(self._where(told))}</code>",
+        ]
         parts += [text(live)] if (live := self._live(told)) else []
         for cell in self._mended:
             parts.append(f"{text(_proof(told))}, In [{cell.count}]:")

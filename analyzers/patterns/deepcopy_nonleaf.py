@@ -54,7 +54,7 @@ from analyzers.source.project import Project
 ID = "GM020"
 NAME = "deepcopy-nonleaf"
 FAMILY = "no-grad"
-TITLE = "A copy was asked of a tensor with a graph"
+TITLE = "deepcopy of a tensor that has a graph"
 KIND = "deepcopy"
 
 

@@ -70,7 +70,7 @@ from analyzers.source.project import Project
 ID = "GM022"
 NAME = "leaf-rebound"
 FAMILY = "no-grad"
-TITLE = "An update by hand made a new tensor of the leaf"
+TITLE = "A manual update replaced the parameter by a new tensor"
 BEFORE = ("recurrent-state", "stored-graph")
 KIND = "rebound"
 SEEN_AS, HELD = "unmoved-leaves", "unfed-parameters"

@@ -170,10 +170,10 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
     walked = f"{calls} backward calls ran clean" if calls else "nothing in it calls backward"
     if given:
         return (
-            "What was sent is a part of a program. Completed (see what was assumed) it did not "
-            f"raise the error ({walked}): the cause is likely in what was not sent."
+            "This is only part of a program. We filled in the rest (listed below), and it did not "
+            f"raise the error ({walked}): the cause is probably in the missing part."
         )
     return (
-        f"What was sent is a part of a program. Completed (see what was assumed), {walked}; that "
-        "says nothing about the parts that were not sent."
+        f"This is only part of a program. We filled in the rest (listed below) and found no error "
+        f"({walked}); a fault may be in the missing part."
     )

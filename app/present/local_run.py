@@ -7,9 +7,8 @@ import shlex
 from app.request.case import Case
 
 HOW = (
-    "Run it beside your own data, packages and device: install Gradmend where you run your script "
-    "(`pip install` its checkout), and put `gradmend run --` in front of your command. It says the "
-    "cause, and tests the fix there."
+    "Run it where your data is: install Gradmend there, and put `gradmend run --` in front of your "
+    "usual command. It reports the cause, and tests the fix with your data."
 )
 
 

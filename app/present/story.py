@@ -44,7 +44,7 @@ class _Words:
 WORDS: dict[str, _Words] = {
     "graph-reuse": _Words(
         made=("builds the graph", "builds the graph"),
-        freed=("uses the graph up; PyTorch frees it", "frees the graph"),
+        freed=("frees that graph", "frees the graph"),
         carried=("still points to that graph", "keeps it"),
         reached=("needs the freed graph again: the error", "needs it again: error"),
     ),

@@ -155,10 +155,12 @@ def _of_versions(case: Case) -> str:
 def _why_healthy(case: Case, seen: Observation) -> str:
     if seen.followed or (seen.run is not None and seen.run.status == "stopped"):
         return (
-            f"The script runs clean as far as it was followed: {_seen(seen)} within the "
-            f"time limit of {case.time_limit_s:g} s, and they show no fault of the catalogue."
+            f"The script ran without an error as far as it was followed ({_seen(seen)} within the "
+            f"time limit of {case.time_limit_s:g} s), and none of the known faults was found."
         )
-    told = f"The script runs clean ({_seen(seen)}), and shows no fault of the catalogue."
+    told = (
+        f"The script ran without an error ({_seen(seen)}), and none of the known faults was found."
+    )
     return " ".join(filter(None, (told, _unused(seen), _unheld(seen))))
 
 

@@ -43,6 +43,6 @@ def assumptions(case: Case, seen: Observation) -> list[Assumption]:
     known = {assumption.name for assumption in told}
     for stand_in in stand_ins:
         if stand_in.name not in known:
-            text = f"A substitute stood in for `{stand_in.name}`: {stand_in.detail}."
+            text = f"`{stand_in.name}` was replaced: {stand_in.detail}."
             told.append(Assumption(kind="package", name=stand_in.name, text=text))
     return list({(a.kind, a.name, a.text): a for a in told}.values())[:MAX_ASSUMPTIONS]

@@ -155,4 +155,4 @@ async def test_what_an_unknown_package_gives_is_made_up_by_its_use_in_every_file
     assert (first.pattern, first.location.file) == ("stored-graph", "survey/head.py"), found.summary
     assert patch.verification.status == "passed"
     assert found.basis == "completed"
-    assert any("`Batcher` comes from what is not here" in a.text for a in found.world)
+    assert any("`Batcher` is not in the files that were sent" in a.text for a in found.world)

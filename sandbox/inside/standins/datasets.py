@@ -16,7 +16,7 @@ from .noise import is_label, noise
 from .nothing import NothingModule
 
 PROVIDES = ("datasets",)
-SAYS = "not installed here: a likeness of its tables, with the columns that are asked for"
+SAYS = "not installed here; a minimal imitation with the columns that are asked for was used"
 ROWS, CLASSES = 64, 2
 _TEXTS = (
     *("text", "sentence", "question", "answer", "content", "review", "document", "premise"),

@@ -14,7 +14,7 @@ _WORDS = {
     "module": "a small model was put in its place",
     "criterion": "a small function that gives one number was put in its place",
     "function": "a small function of the tensors that it is given was put in its place",
-    "maker": "it was taken for something that makes what is used behind it",
+    "maker": "a stand-in that makes what is used after it was put in its place",
     "values": "it was taken for the class of the engine's values, which raise the error given",
     "optimizer": "a plain gradient descent over {over} was put in its place",
     "weights": "two small parameters were put in its place",
@@ -87,7 +87,11 @@ class Telling:
             self._tell("name", name, f"`{name}` of `{function}` is not given in the text: {said}.")
         else:
             name = spelling(path)
-            why = "comes from what is not here" if name in self.left_out else "is not in the text"
+            why = (
+                "is not in the files that were sent"
+                if name in self.left_out
+                else "is not in the text"
+            )
             self._tell("name", name, f"`{name}` {why}: {said}.")
 
     def _is_told(self, path: str) -> bool:
