@@ -115,12 +115,8 @@ async def test_the_service_answers_agents(tmp_path: Path) -> None:
     with running(server):
         async with Client(f"{server.url}/mcp") as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
-            assert tools == {
-                "diagnose",
-                "apply",
-                "show",
-                "explain_pattern",
-            }  # it runs nobody's commands
+            # It runs nobody's commands.
+            assert tools == {"diagnose", "verify", "apply", "show", "explain_pattern"}
             found = await ask(client, "diagnose", code=FAILING)
             assert (found["verdict"], found["pattern"]) == ("likely", "recurrent-state")
             done = await ask(client, "apply", id=found["id"])
