@@ -14,6 +14,7 @@ import tempfile
 import traceback
 from contextlib import ContextDecorator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,9 +22,7 @@ from typing import Any
 READING_S, RUNNING_S = 60, 300
 _RAISED_BY_AUTOGRAD = (RuntimeError, ValueError, AttributeError, TypeError)
 _WORDS = ("grad", "backward", "graph", "inplace", "in-place", "nonetype")
-_LIBRARIES = tuple(
-    {os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")}
-)
+_PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 Json = dict[str, Any]
 
@@ -161,5 +160,17 @@ def _entry(error: BaseException) -> str | None:
 def _own(path: str) -> str | None:
     """The real path of a file that is the user's; None for libraries and what is no file."""
     path = os.path.realpath(path)
-    library = path.startswith(_LIBRARIES) or path.startswith(os.path.dirname(__file__))
+    library = any(part in path for part in _PACKAGES) or path.startswith(_library_folders())
     return path if os.path.isfile(path) and not library else None
+
+
+@cache
+def _library_folders() -> tuple[str, ...]:
+    """Where libraries lie: Python's own, Gradmend's, and what an installer has put on the path."""
+    own = os.path.dirname(os.path.realpath(__file__))
+    folders = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), own]
+    main = getattr(sys.modules.get("__main__"), "__file__", None) or ""
+    users = {os.getcwd(), os.path.dirname(os.path.realpath(main))}
+    paths = {os.path.realpath(folder) for folder in sys.path if folder} - users
+    folders += [folder for folder in paths if any(Path(folder).glob("*.dist-info"))]
+    return tuple(os.path.realpath(folder) + os.sep for folder in folders)

@@ -35,7 +35,7 @@ def _known(failed: rec.Failed) -> Iterator[ev.KnownError]:
         ev.Place(f.file, f.line, f.function) for f in failed.frames if f.line and not f.library
     )
     at = stack[-1] if stack else None
-    names = named_in(failed.message)
+    names = tuple(failed.parameters) or named_in(failed.message)
     yield ev.KnownError(entry.id, entry.kind, "observed", failed.message, at, stack, names)
 
 

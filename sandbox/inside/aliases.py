@@ -21,6 +21,7 @@ from .parameters import Known, Parameters
 
 CALLS = 16  # at which kept gradients are looked for, since a line first called the engine
 LASTING = 1024  # at which those are that an object keeps
+ENTRIES = 4096  # of a collection that is looked into
 DOUBTS = 8  # names of which only reading can tell
 OUTLIVED = 3  # calls that rewrote what an object keeps from an earlier one
 REWRITTEN = "later calls rewrote what was kept"
@@ -95,9 +96,7 @@ class Aliases:
             return None
         tensors = [known.tensor() for known in self._parameters.known]
         now = {id(t.grad) for t in tensors if t is not None and t.is_leaf}
-        search = Search(
-            lambda held: bool(now & {*map(id, _items(held))}), kinds=(list, tuple, dict)
-        )
+        search = Search(lambda held: _holds_any(held, now), kinds=(list, tuple, dict))
         self._used |= {id(held) for _, held in search.around(frame)}
         told = self._twice_in_one(frame, written)
         return told or self._two_lists(self._lists_of(frame, self._calls + 1))
@@ -249,8 +248,18 @@ class Aliases:
         return None
 
     def _holds_gradients(self, held: Any) -> bool:
-        items = _items(held)
-        return 0 < len(items) <= 4096 and any(self._gradient(item) is not None for item in items)
+        items = _items(held) if _is_short(held) else []
+        return any(self._gradient(item) is not None for item in items)
+
+
+def _is_short(held: Any) -> bool:
+    """Whether it may be a list of gradients: data sets have more entries than models parameters."""
+    return isinstance(held, torch.Tensor) or 0 < len(held) <= ENTRIES
+
+
+def _holds_any(held: Any, numbers: set[int]) -> bool:
+    """Whether a collection holds any of these, by `id`."""
+    return _is_short(held) and not numbers.isdisjoint(map(id, _items(held)))
 
 
 def _items(held: Any) -> list[Any]:

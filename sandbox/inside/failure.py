@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from . import frames
+from . import distributed, frames
 from .frames import Json
 
 
@@ -90,7 +90,9 @@ def record(error: BaseException) -> Json:
     name = kind.__qualname__
     if kind.__module__ not in ("builtins", "__main__"):
         name = f"{kind.__module__}.{name}"
-    return {"t": "raised", "type": name, "message": _text(error), "frames": told[-64:]}
+    names = [name for name, _ in distributed.concerned(error) if name]
+    about = {"message": _text(error), "frames": told[-64:], "parameters": names}
+    return {"t": "raised", "type": name, **about}
 
 
 def _text(error: BaseException) -> str:

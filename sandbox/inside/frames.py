@@ -30,6 +30,7 @@ _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _STDLIB = tuple(
     os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")
 )
+_installed: list[str] = []  # folders with packages, whatever they are called
 _roots: list[str] = [os.getcwd()]
 _launchers: set[str] = set()
 
@@ -91,10 +92,28 @@ def start_in(*roots: str, launcher: str | None = None) -> None:
     """
     _launchers.update({launcher} if launcher else ())
     _roots[:] = [os.path.realpath(root) for root in roots]
+    folders = {os.path.realpath(folder) for folder in sys.path if folder} - {*_roots}
+    _installed[:] = [folder + os.sep for folder in folders if _is_installed_into(folder)]
     OWNERS.clear()
     file_name.cache_clear()
     works.cache_clear()
     _is_user_module_named.cache_clear()
+
+
+def _is_installed_into(folder: str) -> bool:
+    """Whether an installer has put packages there, as with `pip install --target`."""
+    try:
+        return any(name.endswith(".dist-info") for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+def _in_package(path: str) -> str | None:
+    """The path of a library's file below the folder of the packages; None for others."""
+    for packages in _PACKAGES:
+        if packages in path:
+            return path.rpartition(packages)[2]
+    return next((path[len(f) :] for f in _installed if path.startswith(f)), None)
 
 
 class _Owners(dict[str, str]):
@@ -130,10 +149,8 @@ def _owner_of(filename: str) -> str:
     path = os.path.realpath(filename)
     if path.startswith(_OWN) or filename in _launchers:
         return INNER
-    for packages in _PACKAGES:
-        if packages in path:
-            top = path.rpartition(packages)[2].split(os.sep)[0]
-            return INNER if top == "torch" else LIBRARY
+    if (within := _in_package(path)) is not None:
+        return INNER if within.split(os.sep)[0] == "torch" else LIBRARY
     # before the user's folders: a home may hold the interpreter too
     return INNER if path.startswith(_STDLIB) else USER
 
@@ -160,9 +177,8 @@ def _is_user_module_named(name: str) -> bool:
 def file_name(filename: str) -> str:
     """The file as records spell it."""
     path = os.path.realpath(filename) if not filename.startswith("<") else filename
-    for packages in _PACKAGES:
-        if packages in path:
-            return path.rpartition(packages)[2]
+    if (within := _in_package(path)) is not None:
+        return within
     for root in (*_roots, *_STDLIB):
         if path.startswith(root.rstrip(os.sep) + os.sep):
             return path[len(root.rstrip(os.sep)) + 1 :]

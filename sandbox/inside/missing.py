@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import failure, frames
+from . import distributed, failure, frames
 from .emitter import Emitter
 from .ended import Ended
 from .engine import Call, Observer
@@ -148,6 +148,10 @@ class MissingWatch(Observer):
     def _subjects(self, error: BaseException, spot: Spot) -> tuple[str, list[Subject]] | None:
         """What went wrong in one word, and the tensors concerned, best first."""
         text = str(error)
+        if distributed.UNFINISHED in text:
+            scope = frames.function_name(spot.frame.f_code)
+            named = distributed.concerned(error)
+            return "unused", [(Name(scope, name, "attribute"), held) for name, held in named]
         if isinstance(error, TypeError | AttributeError) and "NoneType" in text:
             return _gradless(spot)
         told = _AT_INDEX.search(text)

@@ -34,12 +34,14 @@ class FailedAt(Place):
 
 
 class Failed(Record):
-    """The exception that ended the script. `frames` are outermost first."""
+    """The exception that ended the script. `frames` are outermost first, `parameters` those that
+    it speaks of by number."""
 
     t: Literal["raised"]
     type: Text
     message: Annotated[str, Field(max_length=4000)] = ""
     frames: list[FailedAt] = Field([], max_length=64)
+    parameters: list[Text] = Field([], max_length=64)
 
 
 class Ended(Record):
