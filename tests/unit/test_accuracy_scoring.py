@@ -97,12 +97,12 @@ def test_silent_faults_that_are_called_healthy_are_counted(trial: Trial) -> None
     assert row == "| batch | today | abc | silent | 2 | 2 |"
 
 
-def test_the_readme_says_what_the_rows_come_to() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
+def test_the_page_on_accuracy_says_what_the_rows_come_to() -> None:
+    page = (Path(__file__).parents[2] / "docs/accuracy.md").read_text()
     told = [line for line in report(rows(RECORD.read_text())) if line]
     assert len(told) == 9
     for line in told:
-        assert line in (readme if line.startswith("|") else " ".join(readme.split()))
+        assert line in (page if line.startswith("|") else " ".join(page.split()))
 
 
 ROWS = """\
