@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion
 from app.diagnose import Progress
+from app.present.environment import environment_of
 from app.request.case import Case, read_case
 from app.request.changes import as_diagnosis
 from app.request.reader import Reader
@@ -16,7 +18,8 @@ from app.run.sandboxes import session_of
 from app.schemas import Diagnosis, Findings, Patch
 from app.verdict import Verdict
 from app.verify import Version, verify
-from sandbox.protocol import Sandbox, Session
+from sandbox.protocol import Job, RunResult, Sandbox, Session
+from sandbox.records import Trace
 
 KEEPS = {"same": 0, "truncated": 1, "changed": 2, "breaks": 3}
 """How much of the training a change keeps, and a patch by what it does to the gradients."""
@@ -40,13 +43,29 @@ async def verify_change(
         before, after = await asyncio.gather(
             *(_read(version, request, reader) for version in (request.before, request.after))
         )
-    async with session_of(sandbox) as session:
-        assert session is not None
+    async with session_of(sandbox) as warm:
+        assert warm is not None
+        session = _Watched(warm)
         with clock.stage("verify"):
             verdict, assumed = await _compared(request, before, after, session, progress)
     found = ChangeFindings(**dict(verdict), timings_ms=clock.timings())
     found.notes += assumed
+    found.environment = environment_of(before.project.files, session.trace)
     return found
+
+
+@dataclass
+class _Watched:
+    """A session that keeps the first trace: it says what the scripts ran with."""
+
+    session: Session
+    trace: Trace | None = None
+
+    async def run(self, job: Job) -> RunResult:
+        """Run it."""
+        result = await self.session.run(job)
+        self.trace = self.trace or result.trace
+        return result
 
 
 async def _read(version: ProjectVersion, request: ChangeRequest, reader: Reader) -> Case:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from app.schemas import Identified, Outcome, Patch, SourceFile, Value
+from app.schemas import Environment, Identified, Outcome, Patch, SourceFile, Value
 from app.verdict import ComparisonCheck, Sameness, Witness
 
 MOST_STEPS = 10_000
@@ -79,7 +79,7 @@ class ChangeFindings(Outcome):
     better: Patch | None = Field(
         None, description="a fix of ours for the same script that keeps more of the training"
     )
-    environment: dict[str, str | dict[str, str]] | None = None
+    environment: Environment | None = None
 
 
 class ChangeVerification(ChangeFindings, Identified):

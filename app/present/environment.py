@@ -5,24 +5,30 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Mapping
 
 from app.request.case import Case
 from app.run.reproduce import Observation
 from app.schemas import Environment
+from sandbox.records import Trace
 
 _IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
 
 def environment(case: Case, seen: Observation) -> Environment:
     """Return the versions of the run; where nothing ran, of the Python that read the script."""
-    trace = seen.trace
+    return environment_of(case.project.files, seen.trace)
+
+
+def environment_of(files: Mapping[str, str], trace: Trace | None) -> Environment:
+    """The same of a run that left a trace, or none, and of the sources that were to be run."""
     started = trace.started if trace is not None else None
     if trace is None or started is None:
         system = os.uname()
         return Environment(
             python=platform.python_version(), platform=f"{system.sysname} {system.machine}"
         )
-    imported = {name for text in case.project.files.values() for name in _IMPORTED.findall(text)}
+    imported = {name for text in files.values() for name in _IMPORTED.findall(text)}
     replaced = {stand_in.name for stand_in in trace.stand_ins}
     versions = trace.ended.packages if trace.ended is not None else {}
     return Environment(

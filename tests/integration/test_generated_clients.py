@@ -59,6 +59,11 @@ def test_a_generated_python_client_gets_a_diagnosis(
     assert diagnosis.causes[0].location.line == 5
     brief = call.sync(client=client, body=request, view=models.DiagnoseView.BRIEF)
     assert brief.cause.line == 5
+    verify = importlib.import_module("made_client.api.verifications.verify")
+    changed = models.VerificationRequest(diagnosis=diagnosis.id, after=FAULTY + "print(w)\n")
+    verification = verify.sync(client=client, body=changed, wait=30)
+    assert verification.verdict == "not_comparable", "nothing is run here"
+    assert "not run here" in verification.summary
 
 
 CALL = """

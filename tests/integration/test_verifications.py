@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -37,6 +38,7 @@ async def test_a_refactoring_is_the_same_and_is_answered_from_the_store_the_seco
     assert answer["verdict"] == "same", answer
     assert answer["witness"] is None
     assert answer["steps_compared"] == answer["steps_equal"] == 12
+    assert answer["environment"]["torch"]
     again = await http.post("/v1/verifications?wait=20", json=body)
     repeated = again.json()
     assert repeated["verdict"] == "same"
@@ -119,3 +121,45 @@ async def test_events_keep_and_delete_are_as_for_diagnoses(http: httpx.AsyncClie
     assert (await http.get(f"/v1/diagnoses/{identity}")).status_code == 404
     assert (await http.delete(where)).status_code == 204
     assert (await http.get(where)).status_code == 404
+
+
+async def test_a_notebook_and_its_script_are_compared_as_scripts(http: httpx.AsyncClient) -> None:
+    def notebook(*cells: str) -> str:
+        made = [
+            {
+                "cell_type": "code",
+                "metadata": {},
+                "execution_count": n,
+                "outputs": [],
+                "source": cell,
+            }
+            for n, cell in enumerate(cells, 1)
+        ]
+        return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+    setup, loop = HEALTHY.split("for step", 1)
+    before, after = notebook(setup, f"for step{loop}"), notebook(setup + f"for step{loop}")
+    body = {"before": before, "after": after, "filename": "train.ipynb"}
+    answer = (await http.post(VERIFY, json=body, timeout=90)).json()
+    assert answer["verdict"] == "same", answer
+    changed = notebook(setup, f"for step{loop}".replace("mse_loss", "l1_loss"))
+    body["after"] = changed
+    answer = (await http.post(VERIFY, json=body, timeout=90)).json()
+    assert answer["verdict"] == "changed", answer
+    page = await http.get(f"/v/{answer['id']}")
+    assert page.status_code == 200
+    assert "l1_loss" in page.text
+
+
+async def test_a_part_of_a_program_is_completed_for_both_versions(
+    http: httpx.AsyncClient,
+) -> None:
+    part = (
+        "for epoch in range(6):\n    for x, y in loader:\n        optimizer.zero_grad()\n"
+        "        loss = criterion(model(x), y)\n        loss.backward()\n        optimizer.step()\n"
+    )
+    renamed = part.replace("loss", "objective")
+    body = {"before": part, "after": renamed, "time_limit_s": 30}
+    answer = (await http.post(VERIFY, json=body, timeout=90)).json()
+    assert answer["verdict"] == "same", answer
+    assert any(note.startswith("Assumed: ") for note in answer["notes"])

@@ -177,3 +177,26 @@ async def test_a_key_belongs_to_one_request(tmp_path: Path) -> None:
         assert first.json()["id"] == again.json()["id"]
         other = await http.post("/v1/diagnoses", json={"script": HEALTHY}, headers=key)
         assert other.status_code == 422
+
+
+async def test_verifications_count_for_the_rate_limit_and_the_queue(tmp_path: Path) -> None:
+    body = {"before": HEALTHY, "after": REFACTORED}
+    client = ("192.0.2.7", 5000)
+    async with serving(tmp_path, client=client, rate_limit="1/minute") as http:
+        assert (await http.post("/v1/verifications?wait=20", json=body)).status_code == 200
+        second = await http.post("/v1/verifications?wait=20", json=body)
+        assert (second.status_code, "retry-after" in second.headers) == (429, True)
+        assert (await http.post("/verify", data=body)).status_code == 429
+
+
+async def test_only_the_sender_deletes_a_verification(tmp_path: Path) -> None:
+    body = {"before": HEALTHY, "after": REFACTORED}
+    async with serving(tmp_path) as http:
+        made = await http.post("/v1/verifications?wait=20", json=body)
+        token = made.headers["x-delete-token"]
+    async with serving(tmp_path, client=("192.0.2.7", 5000)) as http:
+        where = made.headers["location"]
+        assert (await http.delete(where)).status_code == 403
+        assert (await http.post(f"{where}/keep")).status_code == 403
+        gone = await http.delete(where, headers={"X-Delete-Token": token})
+        assert gone.status_code == 204

@@ -7,9 +7,11 @@ import asyncio
 import pytest
 from sqlalchemy import update
 
+from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion
 from app.schemas import DiagnosisRequest, Findings
 from app.store import Attempts, Claim, Database, Key, KeyTakenError, Store
 from app.store.attempts import StatusEvent
+from app.store.kinds import DIAGNOSIS, VERIFICATION
 from app.store.tables import DiagnosisRow
 
 REQUEST = DiagnosisRequest(script="print('größer')\r\n", filename="a.py")
@@ -37,6 +39,25 @@ async def test_request_comes_back_as_it_was_sent(store: Store, attempts: Attempt
     claim = await claimed(attempts, diagnosis_id)
     assert claim.request == REQUEST
     assert await store.request(diagnosis_id) == REQUEST
+
+
+async def test_kinds_of_requests_are_kept_apart(store: Store, attempts: Attempts) -> None:
+    version = ProjectVersion(filename="a.py", script="pass")
+    change = ChangeRequest(before=version, after=version)
+    change_id, diagnosis_id = await store.create(change), await store.create(REQUEST)
+    claim = await claimed(attempts, change_id)
+    assert (claim.kind, claim.request) == (VERIFICATION, change)
+    assert await store.get(change_id) is None
+    assert await store.request(change_id) is None
+    assert await store.asked(change_id, VERIFICATION) == change
+    assert await store.answer(diagnosis_id, VERIFICATION) is None
+    findings = ChangeFindings(verdict="same", summary="equal")
+    assert await attempts.finish(claim, "done", findings, "digest")
+    answer = await store.answer(change_id, VERIFICATION)
+    assert answer is not None
+    assert (answer.verdict, answer.url) == ("same", f"/v/{change_id}")
+    assert await attempts.known("digest", VERIFICATION) == findings
+    assert await attempts.known("digest", DIAGNOSIS) is None
 
 
 async def test_ids_hold_128_random_bits(store: Store) -> None:
