@@ -120,6 +120,8 @@ async def test_the_service_answers_agents(tmp_path: Path) -> None:
             found = await ask(client, "diagnose", code=FAILING)
             assert (found["verdict"], found["pattern"]) == ("likely", "recurrent-state")
             done = await ask(client, "apply", id=found["id"])
+            assert "no fix passed its checks" in done["done"]
+            done = await ask(client, "apply", id=found["id"], n=1, unsafe=True)
             assert f"{server.url}/v1/diagnoses/{found['id']}/patches/1.diff" in done["done"]
             diff = server.http.get(f"/v1/diagnoses/{found['id']}/patches/1.diff").text
             assert done["diff"] in (diff, None)
