@@ -291,6 +291,8 @@ def _engine_state(value: Any, path: str = "", depth: int = 6) -> Iterator[tuple[
     """Values of a hand-written engine: objects with a value and a gradient, found by name."""
     if depth == 0 or isinstance(value, type | torch.Tensor | np.ndarray):
         return
+    if type(value).__module__.startswith("torch."):  # a compiler's objects, say
+        return
     if (own := _own_value(value)) is not None:
         yield path, own
         return

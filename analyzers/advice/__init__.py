@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from analyzers.advice import graphs, looking, training
-from analyzers.advice.looking import Look
+from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.settings import settings_in
 from analyzers.evidence import Place
 from analyzers.messages import Message, UsualCause, entry_for
@@ -37,7 +37,7 @@ class Hint:
     usual: bool = False
 
 
-def looks_for(look: Mapping[str, Any]) -> Look | None:
+def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
     """The look that a cause of the catalogue asks for; None of those that need no syntax.
 
     Raises KeyError for a name that no look has."""
@@ -55,11 +55,11 @@ def looks_for(look: Mapping[str, Any]) -> Look | None:
     elif "compiled" in look:
         found = looking.compiled
     elif "named" in look:
-        found = _NAMED[look["named"]]
+        return _NAMED[look["named"]]
     return looking.of_values(found) if found is not None and "of_values" in look else found
 
 
-_NAMED: dict[str, Look] = {
+_NAMED: dict[str, BlockLook] = {
     name: look
     for module in (looking, graphs, training)
     for name, look in vars(module).items()
@@ -115,6 +115,8 @@ def _found(
     for module in project.modules.values() if syntax is not None else ():
         for node in module.nodes:
             name = syntax(node, module) if syntax is not None else None
+            if isinstance(name, tuple):
+                name, node = name
             if name is not None:
                 place = Place(module.path, getattr(node, "lineno", 1))
                 text, code = cause.say(name), module.code(place.line)

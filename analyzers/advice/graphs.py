@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.advice.looking import (
-    Look,
+    BlockLook,
+    Found,
     calls,
     is_aside,
     last_name,
@@ -88,20 +89,21 @@ def summed_up(node: ast.AST, module: Module) -> str | None:
     return None
 
 
-def _backwards(step: bool) -> Look:
+def _backwards(step: bool) -> BlockLook:
     """A `backward()` with another one above it in the same block of statements, and a `step()`
     between the two (or none)."""
 
-    def look(node: ast.AST, module: Module) -> str | None:
+    def look(node: ast.AST, module: Module) -> Found:
         block = getattr(node, "body", None)
         if not isinstance(block, list):
             return None
-        found = [name for s in block if isinstance(s, ast.Expr) and (name := _stepping(s.value))]
-        walks = [at for at, name in enumerate(found) if name != "step"]
+        found = [(n, s) for s in block if isinstance(s, ast.Expr) and (n := _stepping(s.value))]
+        walks = [at for at, (name, _) in enumerate(found) if name != "step"]
         if len(walks) < 2:
             return None
-        between = "step" in found[walks[0] : walks[-1]]
-        return f"{found[walks[0]]}` and `{found[walks[-1]]}" if between == step else None
+        (first, _), (last, statement) = found[walks[0]], found[walks[-1]]
+        between = any(name == "step" for name, _ in found[walks[0] : walks[-1]])
+        return (f"{first}` and `{last}", statement) if between == step else None
 
     return look
 

@@ -11,6 +11,9 @@ from analyzers.source.project import Module, spelled
 
 # What a cause finds in a syntax node of a module: the name to tell it by, or nothing.
 Look = Callable[[ast.AST, Module], str | None]
+# The same of looks through blocks, with the node of the line that is meant.
+Found = str | tuple[str, ast.AST] | None
+BlockLook = Callable[[ast.AST, Module], Found]
 
 MAX_SPELLED = 60
 _LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs writes is no fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from analyzers.advice.looking import calls, last_name, short
+from analyzers.advice.looking import Found, calls, last_name, short
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Function, Module, Scope, spelled
 from analyzers.source.signatures import named
@@ -118,7 +118,7 @@ def drawn_in_checkpoint(node: ast.AST, module: Module) -> str | None:
     return short(node.func) if unkept and last_name(node.func).startswith("rand") else None
 
 
-def wrapped_called_twice(node: ast.AST, module: Module) -> str | None:
+def wrapped_called_twice(node: ast.AST, module: Module) -> Found:
     """Two calls of what DDP wraps, before one backward."""
     block = getattr(node, "body", None)
     if not isinstance(block, list):
@@ -138,7 +138,7 @@ def wrapped_called_twice(node: ast.AST, module: Module) -> str | None:
             elif name in wrapped:
                 before[name] = before.get(name, 0) + 1
                 if before[name] == 2:
-                    return name
+                    return name, call
     return None
 
 
@@ -159,19 +159,21 @@ def _replaced_below(owner: str, line: int, module: Module) -> str | None:
     return None
 
 
-def cleared_before_step(node: ast.AST, module: Module) -> str | None:
+def cleared_before_step(node: ast.AST, module: Module) -> Found:
     """`zero_grad()` between a backward and the step in one block."""
     block = getattr(node, "body", None)
     if not isinstance(block, list):
         return None
-    last = ""
+    last, cleared = "", None
     for statement in block:
         for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
             name = last_name(call.func)
             if name == "zero_grad" and last == "backward":
-                return short(call.func)
+                cleared = call
+            if name == "step" and cleared is not None:
+                return short(cleared.func), cleared
             if name in ("backward", "step"):
-                last = name
+                last, cleared = name, None
     return None
 
 
@@ -188,7 +190,7 @@ def half_parameters(node: ast.AST, module: Module) -> str | None:
     return None
 
 
-def unscale_twice(node: ast.AST, module: Module) -> str | None:
+def unscale_twice(node: ast.AST, module: Module) -> Found:
     """Two calls of `unscale_` without an `update()` between them, in one block."""
     block = getattr(node, "body", None)
     if not isinstance(block, list):
@@ -199,7 +201,7 @@ def unscale_twice(node: ast.AST, module: Module) -> str | None:
             name = last_name(call.func)
             seen = 0 if name == "update" else seen + (name == "unscale_")
             if seen == 2:
-                return short(call.func)
+                return short(call.func), call
     return None
 
 

@@ -36,10 +36,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
+from analyzers.certainty import Certainty
+from analyzers.evidence import Evidence, GraphReuse
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
-from analyzers.repair.settings.modes import uncompiled
+from analyzers.explain.reuse.telling import line
+from analyzers.repair.settings.modes import compiled_lines, uncompiled
 from analyzers.source.project import Project
 
 ID = "GM038"
@@ -47,17 +49,43 @@ NAME = "compiled-region"
 FAMILY = "graph-reuse"
 TITLE = "A compiled region is used for more than one backward"
 KIND = "compiled"
+BEFORE = ("shared-subgraph", "undetached-target", "duplicate-backward", "per-sample-loop")
+_NODE = "CompiledFunction"  # the operation that AOTAutograd makes of a region
+_REMEDY = (
+    "call backward once on the sum of the losses, run the compiled forward once for each loss, or "
+    "leave that part uncompiled."
+)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """The compiler refused what a backward asked for."""
+    if isinstance(evidence, GraphReuse):
+        return _reused(evidence, project)
     error = known.known(evidence, KIND)
     return known.matched(NAME, error, project) if error is not None else None
 
 
+def _reused(reuse: GraphReuse, project: Project) -> Match | None:
+    """A second backward came to the one node of a compiled region."""
+    nodes = [node for join in reuse.joins for node in (join.old, join.raising) if node is not None]
+    if not any(node.op.startswith(_NODE) for node in nodes):
+        return None
+    lines = list(compiled_lines(project))
+    at = lines[0] if lines else reuse.reached.at
+    return Match(NAME, Certainty.LIKELY, reuse, at, remedy=_REMEDY)
+
+
 def explain(match: Match, project: Project) -> str:
     """What the message means, and which lines show the cause."""
-    return known.explain(match, project)
+    if not isinstance(match.evidence, GraphReuse):
+        return known.explain(match, project)
+    reuse = match.evidence
+    return (
+        f"What is compiled at {line(match.location, project)} is one node of the graph: the "
+        f"backward at {line(reuse.freed.at, project)} freed all of it, and the one at "
+        f"{line(reuse.reached.at, project)} needs another part of the same region. Without the "
+        f"compiler the parts may be used one after the other. {_REMEDY[:1].upper()}{_REMEDY[1:]}"
+    )
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -1,13 +1,12 @@
 """A custom `autograd.Function` gives back gradients that do not fit its inputs.
 
 What happens: the backward of a Function has to return one gradient for each argument of `forward`
-(without `ctx`), in that order, of the argument's shape, and None for what needs none. An input that
-was broadcast in the forward needs its gradient summed back; an input that was changed in place has
-to be marked dirty and returned.
+(without `ctx`), in that order, of the argument's shape (what was broadcast is summed back by
+torch), and None for what needs none. An input that was changed in place has to be marked dirty and
+returned.
 
-The fix: count the arguments, give `None` for numbers and flags, sum a broadcast gradient with
-`grad.sum_to_size(x.shape)`. `torch.autograd.gradcheck`, in double precision, says which input is
-wrong.
+The fix: count the arguments, keep their order, give `None` for numbers and flags, transpose where
+the product did. `torch.autograd.gradcheck`, in double precision, says which input is wrong.
 
 When this fix is wrong: where torch can differentiate the forward by itself, the Function is not
 needed.
@@ -54,7 +53,7 @@ from collections.abc import Iterator
 from analyzers.evidence import Evidence, KnownError
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal, evidence_in
-from analyzers.repair.settings.functions import index_in, of_its_shape, one_for_each
+from analyzers.repair.settings.functions import in_order, index_in, one_for_each
 from analyzers.source.project import Project
 
 ID = "GM035"
@@ -76,8 +75,8 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """One gradient for each input; a gradient of its input's shape."""
+    """One gradient for each input; in their order."""
     error = evidence_in(match, KnownError)
     yield from one_for_each(project, error.names)
     if (index := index_in(error.message)) is not None:
-        yield from of_its_shape(project, error.names, index, 1)
+        yield from in_order(project, error.names, index, 1)

@@ -19,7 +19,7 @@ def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
         raised.append(_reuse(trace.reuse, trace.path))
     elif trace.inplace is not None:
         raised.append(_inplace(trace.inplace))
-    if trace.missing is not None:
+    if trace.missing is not None and trace.missing.how != "unscaled":  # of that no more is known
         raised.append(_missing(trace.missing))
     if not raised and not trace.silent and trace.failed is not None:
         raised += _known(trace.failed)

@@ -52,6 +52,7 @@ class LossLog(TorchFunctionMode):
         self._bare: OrderedDict[int, weakref.ref[torch.Tensor]] = OrderedDict()  # `leaf.data`
         self._looked: Counter[object] = Counter()
         self._second_order: set[tuple[str, int]] = set()  # functions whose derivatives get graphs
+        self._makes_graph = False  # whether the present call was asked for one
         self._passed_on = _ByLeaf()
         self._reckoned = _ByLeaf()
         self._put = _ByLeaf()
@@ -76,7 +77,8 @@ class LossLog(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         told(self._flag, call_name(func), args, kwargs, notes=self._notes)
-        if kwargs.get("create_graph") is True:
+        self._makes_graph = kwargs.get("create_graph") is True or args[4:5] == (True,)
+        if self._makes_graph:
             told(self._note_second_order, notes=self._notes)
         result = func(*args, **kwargs)
         told(self._follow, func, (*args, *kwargs.values()), result, notes=self._notes)
@@ -162,7 +164,9 @@ class LossLog(TorchFunctionMode):
             nodes: list[Node | None] = [t.grad_fn for t in inputs if t.requires_grad]
             walked = all(node is not None and WALKED in node.metadata for node in nodes)
             state = name == "detach" and frame is not None and _says(frame, r"\bstate_dict\(")
-            derived = name == "grad" and self._is_derived(arguments[1:2])
+            if name == "grad" and self._makes_graph:
+                how = "constant"  # a derivative that does not depend on anything
+            derived = how == "grad" and self._is_derived(arguments[1:2])
             leaves = self._leaves(at, name, inputs)
             ended = Ended(at, how, name, stack, leaves, walked, state, derived)
             ended = ended.with_leaves(self._known(inputs, ()))
@@ -329,7 +333,7 @@ def _trim(*logs: OrderedDict[Any, Any]) -> None:
 def _likeness(ended: Ended) -> tuple[bool, bool]:
     """Sorts first where graphs of parameters ended, behind them those of data; a gradient last."""
     of_parameters = any(isinstance(known(), Parameter) for known in ended.leaves)
-    return not (of_parameters or ended.how == "frozen"), ended.how == "grad"
+    return not (of_parameters or ended.how == "frozen"), ended.how in ("grad", "constant")
 
 
 def _is_round(number: float) -> bool:

@@ -20,6 +20,7 @@ from .losses import LossLog
 from .names import Name
 from .operands import Spot, operands
 from .stamps import Stamps
+from .unscaled import explained as unscaled_gradients
 
 Subject = tuple[Name | None, torch.Tensor]
 
@@ -90,6 +91,9 @@ class MissingWatch(Observer):
 
     def explain(self, error: BaseException) -> bool:
         """Tell the error that ended the script; false if it is another kind."""
+        if (unscaled := unscaled_gradients(error, self._log, self._bare)) is not None:
+            self._emitter.emit(unscaled)
+            return True
         places = failure.user_entries(error)
         if not places:
             return False

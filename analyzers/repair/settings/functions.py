@@ -66,32 +66,33 @@ def one_for_each(project: Project, named: tuple[str, ...], rank: int = 0) -> Ite
             yield Proposal("one-for-each", title, joined(edits), "", rank)
 
 
-def of_its_shape(
+def in_order(
     project: Project, named: tuple[str, ...], index: int, rank: int = 0
 ) -> Iterator[Proposal]:
-    """A gradient summed over what was broadcast: to the shape of its input, kept in the forward."""
+    """The gradient that does not fit its input, and another one, each in the other's place; or
+    transposed."""
     for module, node, methods in functions(project):
-        inputs = inputs_of(methods)
-        if inputs is None or (named and node.name not in named):
+        if named and node.name not in named:
             continue
-        if index < len(inputs) and "setup_context" not in methods:
-            yield from _summed(module, node, methods, inputs[index], index, rank)
+        for statement, parts in returned(methods.get("backward")):
+            if index < len(parts):
+                yield from _exchanged(Editor(module), node.name, statement, parts, index, rank)
 
 
-def _summed(
-    module: Module, node: ast.ClassDef, methods: Methods, name: str, at: int, rank: int
+def _exchanged(
+    editor: Editor, name: str, statement: ast.Return, parts: list[ast.expr], index: int, rank: int
 ) -> Iterator[Proposal]:
-    editor, forward = Editor(module), methods["forward"]
-    ctx = forward.args.args[0].arg if forward.args.args else "ctx"
-    backward = methods.get("backward")
-    own = backward.args.args[0].arg if backward is not None and backward.args.args else "ctx"
-    edits = [editor.insert_before(forward.body[0], f"{ctx}.{name}_shape = {name}.shape")]
-    for _, parts in returned(backward):
-        if at < len(parts) and not isinstance(parts[at], ast.Constant):
-            edits.append(editor.append_to(parts[at], f".sum_to_size({own}.{name}_shape)"))
-    if len(edits) > 1:
-        title = f"Sum the gradient of `{name}` to its shape"
-        yield Proposal("summed-to-shape", title, joined(edits), "", rank)
+    texts = [editor.text_of(part) for part in parts]
+    for other in range(len(parts)):
+        if other != index and texts[other] != texts[index] and texts[other] != "None":
+            moved = list(texts)
+            moved[index], moved[other] = texts[other], texts[index]
+            edit = editor.replace(statement, f"return {', '.join(moved)}")
+            title = f"Return the gradients of `{name}` in the order of its inputs"
+            yield Proposal("in-order", title, (edit,), "", rank)
+    title = f"Transpose the gradient that `{name}` returns for input {index + 1}"
+    edit = editor.append_to(parts[index], ".t()")
+    yield Proposal("transposed", title, (edit,), "", rank + 1)
 
 
 def batched_by_rule(project: Project, rank: int = 0) -> Iterator[Proposal]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.advice.looking import compiled
+from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias, joined, missing_import, wrapped
 from analyzers.source.calls import calls_to
@@ -43,8 +45,16 @@ def uncompiled(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """What was compiled left as it is: `torch.compile(f, …)` → `f`, a decorator taken away."""
     edits = [edit for module in project.modules.values() for edit in _uncompiled(module)]
     if edits:
-        title = "Leave uncompiled what is differentiated twice"
+        title = "Leave that part uncompiled"
         yield Proposal("uncompiled", title, tuple(edits), "It runs at the speed of eager.", rank)
+
+
+def compiled_lines(project: Project) -> Iterator[Place]:
+    """The lines on which something is compiled."""
+    for module in project.modules.values():
+        for node in module.nodes:
+            if compiled(node, module) is not None:
+                yield Place(module.path, getattr(node, "lineno", 1))
 
 
 def _uncompiled(module: Module) -> Iterator[Edit]:

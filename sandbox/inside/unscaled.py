@@ -1,0 +1,65 @@
+"""Explains a scaler that found no gradient: which parameter got none, and where it was lost."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import torch
+
+from . import failure
+from .ended import Ended
+from .frames import Json
+from .holders import Search
+from .losses import LossLog
+
+NO_CHECKS = "No inf checks were recorded"
+MANY = 64  # parameters of an optimizer that are asked
+
+
+def explained(error: BaseException, log: LossLog | None, bare: Json | None) -> Json | None:
+    """The record of a missing graph behind the error: of the loss, where that was a leaf (`bare`);
+    else of the optimizer's first parameter whose gradient is known to be lost. None for other
+    errors. `how` is `unscaled` where nothing tells more."""
+    if NO_CHECKS not in str(error):
+        return None
+    places = failure.user_entries(error)
+    raised = {
+        "t": "missing",
+        "message": str(error),
+        "at": failure.place_of(places[-1]) if places else None,
+        "stack": [failure.place_of(entry) for entry in places][-40:],
+    }
+    if bare is not None:
+        return {**bare, **raised}
+    owned = list(islice(_owned(error), MANY))
+    lost = next(
+        ((leaf, ended) for leaf in owned if log is not None and (ended := log.of_leaf(leaf))), None
+    )
+    frame = places[-1].tb_frame if places else None
+    if lost is None:
+        return {**raised, "how": "unscaled"}
+    leaf, ended = lost
+    search = Search(lambda tensor: tensor is leaf, leaves=True)
+    names = [name.record("now") for name, _ in search.around(frame)][:32]
+    return {**raised, "holders": names, **_where(ended)}
+
+
+def _where(ended: Ended) -> Json:
+    return {
+        "how": "starved",
+        "ended_at": ended.at,
+        "ended_stack": list(ended.stack),
+        "op": ended.op,
+    }
+
+
+def _owned(error: BaseException) -> Any:
+    """The parameters of the optimizer that the scaler was given."""
+    entries = list(failure.entries(error.__traceback__))
+    for entry in reversed(entries):
+        optimizer = entry.tb_frame.f_locals.get("optimizer")
+        if isinstance(optimizer, torch.optim.Optimizer):
+            for group in optimizer.param_groups:
+                yield from (p for p in group["params"] if isinstance(p, torch.Tensor))
+            return
