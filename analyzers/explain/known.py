@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
 from analyzers.advice import Hint, hints_of
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Place
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import Match
+from analyzers.explain.pattern import Carrier, Match
 from analyzers.explain.reuse.telling import line
+from analyzers.explain.spots import spot
 from analyzers.messages import catalogue
-from analyzers.source.project import Project
+from analyzers.source.project import Project, spelled
 from analyzers.tracebacks import Frame, ParsedTraceback
 
 HINTS = "hints"
@@ -40,9 +42,26 @@ def matched(
     certainty = Certainty.LIKELY if first is not None else Certainty.POSSIBLE
     best = first or next(iter(found), None)
     remedy = "" if best is None else best.text if best.place == at else told(best)
+    carrier = Carrier(name, at) if (name := _name_at(error, at, project)) else None
+    facts: dict[str, object] = {HINTS: found}
     return Match(
-        pattern, certainty, error, at, facts={HINTS: found}, title=entry.title, remedy=remedy
+        pattern, certainty, error, at, carrier, facts=facts, title=entry.title, remedy=remedy
     )
+
+
+def _name_at(error: KnownError, at: Place, project: Project) -> str:
+    """What the message names; else what the line binds, changes, or defines."""
+    if error.names:
+        return error.names[0]
+    where = spot(project, at)
+    match where.statement if where is not None else None:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.Assign(targets=[target, *_]) | ast.AugAssign(target=target):
+            return spelled(target)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            return spelled(owner)
+    return ""
 
 
 def as_error(error: KnownError) -> ParsedTraceback:
