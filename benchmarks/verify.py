@@ -1,7 +1,7 @@
 """How far the verifier can be trusted: harmless and changing edits of healthy trainings, and other
 people's repairs of failing ones.
 
-    python -m benchmarks.verify [--only gan] [--repairs] [--limit 20] [--json out.json]
+    python -m benchmarks.verify [--only gan] [--repairs] [--every 10] [--json out.json]
 
 `benchmarks/trainings/*.toml` holds whole scripts with edits that leave the training as it is, and
 edits that make it another one; some scripts do not repeat themselves. With `--repairs`, the right
@@ -46,9 +46,11 @@ class Trial:
     raises: bool = False
 
     def is_right(self, verdict: Verdict) -> bool:
-        """Whether the verdict is the true one. A right repair keeps what can be kept, or changes
-        the training where that is its point; no check may fail."""
-        failed = any(check.status == "failed" for check in verdict.checks)
+        """Whether the verdict is the true one. A right repair runs, and no check of it fails; a
+        wrong one is refused, or said to be another training. Of an original that raises nothing
+        and trains wrongly, that is so where it is the same training, too."""
+        status = {check.name: check.status for check in verdict.checks}
+        failed = "failed" in status.values()
         match self.kind:
             case "control" | "same":
                 return verdict.verdict == "same"
@@ -57,9 +59,11 @@ class Trial:
             case "unsteady":
                 return verdict.verdict == "not_comparable"
             case "right":
-                return not failed and verdict.verdict not in ("breaks", "not_comparable")
+                ran = status.get("runs") == "passed" or verdict.verdict != "not_comparable"
+                return ran and not failed and verdict.verdict != "breaks"
             case "wrong":
-                return failed or verdict.verdict in ("breaks", "changed")
+                unchanged = verdict.verdict == "same" and not self.raises
+                return failed or unchanged or verdict.verdict in ("breaks", "changed")
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Judged:
 def main() -> None:
     options = _parser().parse_args()
     trials = repairs() if options.repairs else edits()
-    wanted = [trial for trial in trials if options.only in trial.name][: options.limit]
+    wanted = [trial for trial in trials if options.only in trial.name][:: options.every]
     found = asyncio.run(_judge_all(wanted))
     print(table(found), "", sep="\n")
     for one in found:
@@ -127,9 +131,7 @@ def repairs() -> Iterator[Trial]:
         for kind, variants in kinds:
             for one in variants:
                 name = f"{case.name}/{one.name}"
-                yield Trial(
-                    name, kind, case.texts, one.texts, case.entry, raises=case.raises is not None
-                )
+                yield Trial(name, kind, case.texts, one.texts, case.entry, raises=bool(case.raises))
 
 
 def table(found: list[Judged]) -> str:
@@ -187,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="verify", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", help="trials whose name contains this")
     parser.add_argument("--repairs", action="store_true", help="repairs of the corpus instead")
-    parser.add_argument("--limit", type=int, help="at most so many trials")
+    parser.add_argument("--every", type=int, default=1, help="one in so many trials")
     parser.add_argument("--json", type=Path, help="write what was said of every trial")
     return parser
 

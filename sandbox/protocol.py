@@ -102,7 +102,7 @@ class Job(Late):
         "many steps; of a script without optimizers, after so many backward calls",
     )
     stop_after_s: float | None = Field(
-        None, gt=0, description="…or after so many seconds and a step"
+        None, gt=0, description="…or after so many seconds from the first step on"
     )
     patience_s: float = Field(
         0.0, ge=0, description="…but only once so many seconds of the run have passed"

@@ -9,7 +9,7 @@ from app.repair.fingerprints import TOLERANCE, gap
 from sandbox.records import Other, Step
 
 Found = tuple[str, str, float | None]  # name, what is different, by how much
-MOST = 64  # of one shape that are compared with each other
+BUDGET = 200_000  # pairs that are compared of one run: records are hostile
 
 
 class Buffers:
@@ -17,6 +17,7 @@ class Buffers:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._moving = _moving(steps)
+        self._left = BUDGET
 
     def differ(
         self, ours: Sequence[Other], theirs: Sequence[Other], tolerance: float
@@ -25,19 +26,33 @@ class Buffers:
         matched by shape and value: modules and names may be others."""
         others = _by_shape(theirs)
         for shape, mine in _by_shape(ours).items():
-            left = list(others.get(shape, []))
-            if len(mine) > MOST or len(left) > MOST:
-                mine, left = mine[:MOST], left[:MOST]
-            for one in mine:
+            apart, left = _apart(mine, others.get(shape, []), tolerance)
+            for n, one in enumerate(apart):
+                self._left -= len(left)
+                if self._left < 0:
+                    return one.name, "holds another value, among too many to match", None
                 nearest = min(left, key=lambda o: gap(one.values, o.values), default=None)
-                if nearest is not None and gap(one.values, nearest.values) <= tolerance:
+                off = None if nearest is None else gap(one.values, nearest.values)
+                if nearest is not None and off is not None and off <= tolerance:
                     left.remove(nearest)
-                elif nearest is not None and len(left) >= len(mine):
-                    return one.name, "holds another value", gap(one.values, nearest.values)
+                elif off is not None and len(left) >= len(apart) - n:
+                    return one.name, "holds another value", off
                 elif (one.name, shape) in self._moving:
-                    off = None if nearest is None else gap(one.values, nearest.values)
                     return one.name, "is not kept any more, or holds another value", off
         return None
+
+
+def _apart(
+    mine: Sequence[Other], theirs: Sequence[Other], tolerance: float
+) -> tuple[list[Other], list[Other]]:
+    """Those whose counterpart is not the one at their own place; and what may be it."""
+    pairs = list(zip(mine, theirs, strict=False))
+    alike = [gap(a.values, b.values) <= tolerance for a, b in pairs]
+    return (
+        [a for (a, _), same in zip(pairs, alike, strict=True) if not same] + [*mine[len(pairs) :]],
+        [b for (_, b), same in zip(pairs, alike, strict=True) if not same]
+        + [*theirs[len(pairs) :]],
+    )
 
 
 def _by_shape(listed: Iterable[Other]) -> dict[tuple[int, ...], list[Other]]:

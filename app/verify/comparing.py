@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, sqrt
+from math import inf
 
 from app.repair.fingerprints import LEAST, TOLERANCE, gap, gradient_gap
 from app.repair.matching import matched
-from app.verify.buffers import Buffers
-from app.verify.difference import Compared, Difference, Kind, LossGap
-from app.verify.moments import Moment, Moments, moments, numbered, totals
+from app.verify import ends, layout
+from app.verify.difference import WHAT, Compared, Difference, Kind
+from app.verify.moments import Moment, Moments, moments, numbered
 from app.verify.settings import setting_gap
-from sandbox.records import NOT_FINITE, Backward, Gradient, Parameter, Step, Trace
+from sandbox.records import NOT_FINITE, Gradient, Step, Trace
 
 LOUD = 1e-6  # of a step's largest gradient: less may be the rounding of zero
 MOST = 256  # differences that are kept
@@ -49,15 +49,16 @@ class _Comparing:
     found: list[Difference] = field(default_factory=list)
     loud: Counter[int] = field(default_factory=Counter)  # steps in which a parameter is fed
     lost: Counter[int] = field(default_factory=Counter)  # and in which it is not any more
+    kinds: tuple[str, str] | None = None
 
     @cached_property
     def number(self) -> Mapping[int, int]:
-        """The original's parameters by those of the changed version."""
+        """The changed version's parameters by the original's."""
         return {ours: theirs for theirs, ours in matched(self.one, self.other).items()}
 
     @cached_property
-    def names(self) -> Mapping[int, Parameter]:
-        return {p.id: p for p in self.one.parameters}
+    def names(self) -> Mapping[int, str]:
+        return {p.id: p.name for p in self.one.parameters}
 
     @cached_property
     def ours(self) -> Moments:
@@ -75,32 +76,26 @@ class _Comparing:
     def result(self) -> Compared:
         """Everything that was found."""
         pairs: dict[tuple[int, int], tuple[Step, Step]] = {}
-        kinds: tuple[str, str] | None = None
         for ours, theirs in self._paired():
             pairs[id(ours.step), id(theirs.step)] = ours.step, theirs.step
             self._compare(ours, theirs)
-            if ours.step.kind and theirs.step.kind and ours.step.kind != theirs.step.kind:
-                kinds = kinds or (ours.step.kind, theirs.step.kind)
         relaid = self._compare_layout()
-        self._count_steps()
-        steps = _one_to_one(list(pairs.values()))
-        if not self.held:
-            self._compare_buffers(steps)
+        steps = ends.one_to_one(list(pairs.values()))
+        self._compare_ends(steps)
+        loss = ends.loss_gap(self.one, self.other, self.precision.tolerance)
+        if relaid and loss is not None:
+            self.found.append(Difference(0, "gradient", "has another loss"))
         return Compared(
             steps=len({ours for ours, _ in pairs}) or relaid,
             differences=sorted(self.found, key=lambda d: d.rank)[:MOST],
-            random_from=self._random_from(steps),
-            loss=self._loss_gap(),
-            kinds=kinds,
-            stopped=any(t.ended is None or t.ended.reason == "stopped" for t in self._both),
+            random_from=ends.random_from(steps, self.order),
+            loss=loss,
+            kinds=self.kinds,
+            stopped=not (ends.has_ended(self.one) and ends.has_ended(self.other)),
             relaid=relaid > 0,
             starved=tuple(self._name(p) for p, n in self.lost.items() if n == self.loud[p]),
             parameters=len({p for p in self.ours if p in self.number}),
         )
-
-    @property
-    def _both(self) -> tuple[Trace, Trace]:
-        return self.one, self.other
 
     def _paired(self) -> Iterator[tuple[Moment, Moment]]:
         """The k-th step of each parameter in both runs, in the order of the original's steps."""
@@ -109,17 +104,6 @@ class _Comparing:
                 theirs = self.theirs.get(self.number.get(gradient.param, -1), {}).get(k)
                 if theirs is not None:
                     yield self.ours[gradient.param][k], theirs
-
-    def _add(
-        self, ours: Moment | None, theirs: Moment | None, kind: Kind, what: str, off: float | None
-    ) -> None:
-        order = self.order.get(id(ours.step), 0) if ours is not None else 0
-        name = self._name(ours.gradient.param) if ours is not None else ""
-        steps = (ours.step if ours else None), (theirs.step if theirs else None)
-        self.found.append(Difference(order, kind, what, name, off, *steps))
-
-    def _name(self, param: int) -> str:
-        return self.names[param].name if param in self.names else ""
 
     def _compare(self, ours: Moment, theirs: Moment) -> None:
         """One parameter in one step of both."""
@@ -140,17 +124,24 @@ class _Comparing:
         if not self.held:
             self._exceeds(ours, theirs, "update", self._update_gap(ours, theirs))
 
+    def _add(self, ours: Moment, theirs: Moment, kind: Kind, what: str, off: float | None) -> None:
+        order, name = self.order.get(id(ours.step), 0), self._name(ours.gradient.param)
+        self.found.append(Difference(order, kind, what, name, off, ours.step, theirs.step))
+
     def _exceeds(self, ours: Moment, theirs: Moment, kind: Kind, off: float) -> None:
         if off > self.precision.tolerance:
             self._add(ours, theirs, kind, WHAT[kind], min(off, NOT_FINITE))
 
     def _compare_settings(self, ours: Moment, theirs: Moment) -> None:
-        if ours.step.kind != theirs.step.kind:
-            if self.held and ours.step.kind and theirs.step.kind:
-                what = f"is stepped by {theirs.step.kind}, where it was {ours.step.kind}"
+        one, other = ours.step.kind, theirs.step.kind
+        if one == other:
+            if said := setting_gap(ours, theirs):
+                self._add(ours, theirs, "setting", f"is stepped with other settings: {said}", None)
+        elif one and other:
+            self.kinds = self.kinds or (one, other)
+            if self.held:
+                what = f"is stepped by {other}, where it was {one}"
                 self._add(ours, theirs, "optimizer", what, None)
-        elif said := setting_gap(ours, theirs):
-            self._add(ours, theirs, "setting", f"is stepped with other settings: {said}", None)
 
     def _update_gap(self, ours: Moment, theirs: Moment) -> float:
         """How far apart two updates are, but for the rounding of what the parameter holds."""
@@ -164,98 +155,31 @@ class _Comparing:
         return off / max(*(abs(x) for x in (*a, *b)), LEAST**2)
 
     def _compare_layout(self) -> int:
-        """Compare as a whole what has no counterpart: weights that were split, or joined. Returns
-        how many steps; 0 where all have one."""
-        mine = [p for p in self.ours if p not in self.number and self._learns(self.ours, p)]
-        known = set(self.number.values())
-        others = [p for p in self.theirs if p not in known and self._learns(self.theirs, p)]
-        if not mine and not others:
+        """Compare what has no counterpart; in how many steps, as a whole: 0 where all has one."""
+        ours = layout.side(self.one, self.ours, self.number.keys())
+        theirs = layout.side(self.other, self.theirs, set(self.number.values()))
+        if not layout.is_relaid(ours, theirs):
+            self.found += layout.missing(ours, theirs)
             return 0
-        sizes = [_sizes(self.one, mine), _sizes(self.other, others)]
-        if sizes[0] != sizes[1] or not mine or not others:
-            self._report_missing(mine, others)
-            return 0
-        steps = sorted({k for p in mine for k in self.ours[p]})
-        for k in steps:
-            ours, theirs = _at(self.ours, mine, k), _at(self.theirs, others, k)
-            if ours and theirs:
-                self._compare_whole(ours, theirs)
-        return len(steps)
+        tolerance = self.precision.tolerance
+        steps, found = layout.whole(ours, theirs, self.order, tolerance, held=self.held)
+        self.found += found
+        return steps
 
-    def _compare_whole(self, ours: Sequence[Moment], theirs: Sequence[Moment]) -> None:
-        """Norms of everything together: they do not depend on how it is laid out."""
-        sides = ours, theirs
-        wholes: dict[Kind, list[float]] = {
-            "gradient": [_norm([m.gradient.norm for m in side]) for side in sides],
-            "value": [_norm([v for m in side for v in m.gradient.values[:1]]) for side in sides],
-        }
-        for kind, (a, b) in wholes.items():
-            off = abs(a - b) / max(a, b, LEAST)
-            if off > self.precision.tolerance and not (kind == "value" and self.held):
-                order = self.order.get(id(ours[0].step), 0)
-                steps = ours[0].step, theirs[0].step
-                self.found.append(Difference(order, kind, WHAT[kind], "", off, *steps))
+    def _compare_ends(self, steps: ends.Pairs) -> None:
+        """The number of steps, buffers, and what is left at the end."""
+        if counted := ends.count_gap(self.one, self.other, self.number):
+            param, what = counted
+            self.found.append(Difference(inf, "steps", what, self._name(param)))
+        if self.held:
+            return
+        tolerance = self.precision.tolerance
+        if buffer := ends.buffer_gap(self.one, steps, self.order, tolerance):
+            self.found.append(buffer)
+        self.found += ends.final_gaps(self.one, self.other, self.number, tolerance)
 
-    def _learns(self, side: Moments, param: int) -> bool:
-        return any(m.gradient.norm > 0 or any(m.change) for m in side[param].values())
-
-    def _report_missing(self, mine: Sequence[int], others: Sequence[int]) -> None:
-        unowned = [o for s in self.other.steps[:1] for o in s.others if o.parameter]
-        for param in mine:
-            first = self.names[param].first if param in self.names else []
-            kept = any(gap(first, o.values) < TOLERANCE for o in unowned if first)
-            kind: Kind = "lost" if kept else "parameters"
-            what = "is in no optimizer any more" if kept else "is not there any more"
-            self.found.append(Difference(0, kind, what, self._name(param)))
-        names = {p.id: p.name for p in self.other.parameters}
-        for param in others:
-            self.found.append(Difference(0, "parameters", "is new", names.get(param, "")))
-
-    def _count_steps(self) -> None:
-        """Whether a run that came to its end took fewer steps than the other."""
-        ours, theirs = totals(self.one), totals(self.other)
-        finished = [t.ended is not None and t.ended.reason == "finished" for t in self._both]
-        for param, count in ours.items():
-            other = theirs.get(self.number.get(param, -1), count)
-            if (finished[0] and other > count) or (finished[1] and other < count):
-                what = f"{other} steps, where there were {count}"
-                self.found.append(Difference(inf, "steps", what, self._name(param)))
-                return
-
-    def _compare_buffers(self, steps: Sequence[tuple[Step, Step]]) -> None:
-        buffers = Buffers([s for _, s in numbered(self.one)])
-        for ours, theirs in steps:
-            if found := buffers.differ(ours.others, theirs.others, self.precision.tolerance):
-                order = self.order.get(id(ours), 0)
-                name, what, off = found
-                self.found.append(Difference(order, "buffer", what, name, off, ours, theirs))
-                return
-        final = [t.final for t in self._both]
-        ended = all(t.ended is not None and t.ended.reason == "finished" for t in self._both)
-        if ended and final[0] is not None and final[1] is not None:
-            tolerance = self.precision.tolerance
-            if found := buffers.differ(final[0].others, final[1].others, tolerance):
-                self.found.append(Difference(inf, "buffer", found[1], found[0], found[2]))
-
-    def _random_from(self, steps: Sequence[tuple[Step, Step]]) -> float:
-        apart = (self.order.get(id(a), 0) for a, b in steps if a.random != b.random)
-        return min(apart, default=inf)
-
-    def _loss_gap(self) -> LossGap | None:
-        ours, theirs = self.one.backwards, self.other.backwards
-        for a, b in zip(ours, theirs, strict=False):
-            if a.visit.n != b.visit.n:
-                return None
-            if _losses_differ(a, b, self.precision.tolerance):
-                return LossGap(a, b)
-        return None
-
-
-WHAT: Mapping[str, str] = {
-    "value": "holds another value as the step begins",
-    "gradient": "gets another gradient",
-    "update": "is changed by another amount",
-}
+    def _name(self, param: int) -> str:
+        return self.names.get(param, "")
 
 
 def _largest(*steps: Step) -> float:
@@ -265,36 +189,3 @@ def _largest(*steps: Step) -> float:
 
 def _is_loud(gradient: Gradient, largest: float) -> bool:
     return not gradient.none and gradient.norm > LOUD * largest
-
-
-def _losses_differ(a: Backward, b: Backward, tolerance: float) -> bool:
-    if a.loss is None or b.loss is None:
-        return a.loss is not b.loss
-    return abs(a.loss - b.loss) > tolerance * max(abs(a.loss), abs(b.loss), 1e-6)
-
-
-def _norm(parts: Sequence[float]) -> float:
-    return sqrt(sum(x * x for x in parts))
-
-
-def _one_to_one(pairs: Sequence[tuple[Step, Step]]) -> list[tuple[Step, Step]]:
-    """Pairs of steps without another counterpart: optimizers were neither joined nor split."""
-    ours, theirs = Counter(id(a) for a, _ in pairs), Counter(id(b) for _, b in pairs)
-    return [(a, b) for a, b in pairs if ours[id(a)] == theirs[id(b)] == 1]
-
-
-def _at(side: Moments, params: Sequence[int], k: int) -> list[Moment]:
-    return [side[p][k] for p in params if k in side[p]]
-
-
-def _sizes(trace: Trace, params: Sequence[int]) -> int:
-    """How many numbers they hold together."""
-    wanted = set(params)
-    total = 0
-    for parameter in {p.id: p for p in trace.parameters}.values():
-        if parameter.id in wanted:
-            size = 1
-            for length in parameter.shape:
-                size *= length
-            total += size
-    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -23,6 +23,11 @@ Kind = Literal[
 ]
 """In the order in which they are named where several are found at one step."""
 _KINDS: Sequence[str] = Kind.__args__  # type: ignore[attr-defined]
+WHAT: Mapping[Kind, str] = {
+    "value": "holds another value as the step begins",
+    "gradient": "gets another gradient",
+    "update": "is changed by another amount",
+}
 NUMERIC = frozenset({"value", "gradient", "update", "buffer"})
 
 

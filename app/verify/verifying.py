@@ -25,6 +25,7 @@ from app.verify.wording import (
     ROUNDING,
     describe,
     printed_difference,
+    silent_faults,
     witness_of,
 )
 from sandbox.protocol import RunResult, Session
@@ -77,7 +78,7 @@ class _Asking:
         again, changed = await asyncio.gather(
             self.runs.plain(self.before, other_set_order=True), self.runs.plain(self.after)
         )
-        control = self._compare("control", first, again)
+        control = await self._compare("control", first, again)
         if not control.is_same:
             return self._unsteady(control)
         if changed.status == "raised" and not changed.tampered:
@@ -85,9 +86,10 @@ class _Asking:
             return self._verdict("breaks", f"The change raises {outcome.ending(changed)}.")
         if (why := unusable("the change", changed)) is not None:
             return self._verdict("not_comparable", why)
-        plain = self._compare("plain", first, changed)
+        plain = await self._compare("plain", first, changed)
         if printed_difference(first, again) is None:  # a time, say, which is never the same
             self._note_output(first, changed)
+        self.notes += silent_faults(first, changed)
         if plain.is_same:
             self._note_harmless(plain)
             return self._same(plain)
@@ -120,7 +122,7 @@ class _Asking:
         """Other random numbers were drawn: with common ones, at parameters held fixed."""
         await self.progress("verifying", 3, 5, "Holding parameters, with common random numbers")
         one, other = await self.runs.both(self.before, self.after, frozen_steps=True)
-        held = self._compare("held", one, other, held=True)
+        held = await self._compare("held", one, other, held=True)
         if self._tampers(one, other):
             return self._not_observed()
         if held.is_same:
@@ -134,7 +136,7 @@ class _Asking:
         one, other = await self.runs.both(self.before, self.after, double=True)
         if self._tampers(one, other):
             return self._not_observed()
-        double = self._compare("double", one, other, precision=DOUBLE)
+        double = await self._compare("double", one, other, precision=DOUBLE)
         if not double.steps:
             return self._undecided(plain)
         if not double.is_same:
@@ -191,7 +193,7 @@ class _Asking:
             "not_comparable", "Nothing can be said: a script changed what it is observed through."
         )
 
-    def _compare(
+    async def _compare(
         self,
         name: ComparisonName,
         one: RunResult,
@@ -206,7 +208,7 @@ class _Asking:
             ending = outcome.ending(one if one.status not in USABLE else other)
             self._check(name, "not_run", f"could not be run so: {ending}")
             return Compared()
-        compared = compare(one.trace, other.trace, precision, held=held)
+        compared = await asyncio.to_thread(compare, one.trace, other.trace, precision, held=held)
         status: ComparisonStatus = "passed" if compared.is_same else "differs"
         detail = f"{compared.equal} of {compared.steps} steps are the same"
         if compared.first is not None:

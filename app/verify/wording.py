@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from math import inf
 
+from app.run import outcome
 from app.verdict import Witness
 from app.verify.difference import Compared, Difference
 from app.verify.version import Version
@@ -51,6 +52,16 @@ def describe(first: Difference) -> str:
     )
     off = f" (off by {first.gap:.1e})" if first.gap is not None else ""
     return f"{when}, {first.parameter or 'a parameter'}: {first.what}{off}"
+
+
+def silent_faults(one: RunResult, other: RunResult) -> list[str]:
+    """What to say of faults that raise nothing: those that are left, gone, or new."""
+    before, after = outcome.silent_kinds(one), outcome.silent_kinds(other)
+    return [
+        *(f"both train with a fault: {kind}" for kind in sorted(before & after)),
+        *(f"a fault is gone: {kind}" for kind in sorted(before - after)),
+        *(f"a new fault: {kind}" for kind in sorted(after - before)),
+    ]
 
 
 def printed_difference(one: RunResult, other: RunResult) -> str | None:

@@ -22,6 +22,7 @@ class Following:
     clock: Callable[[], float]
     steps: Callable[[], int]
     _begun: float = field(init=False)
+    _first_step: float = float("inf")  # seconds into the run, as the next call begins
     _lines: int = 0
     _since: int = 0  # backward calls when the latest line was first seen
 
@@ -37,8 +38,10 @@ class Following:
         most_steps, most_s = self.job.get("stop_after_steps"), self.job.get("stop_after_s")
         if most_steps is not None and self.steps() >= int(most_steps):
             return True
-        if most_s is not None and ran >= float(most_s) and self.steps() > 0:
-            return True
+        if most_s is not None and self.steps() > 0:
+            self._first_step = min(self._first_step, ran)
+            if ran - self._first_step >= float(most_s):
+                return True
         wanted = self.job.get("stop_after_backwards")
         if wanted is not None:
             return Clock.visits >= int(wanted) and ran >= float(self.job.get("patience_s") or 0.0)

@@ -117,6 +117,11 @@ CHANGED: dict[str, tuple[tuple[str, str], int | None, str]] = {
     "fewer steps": (("range(14)", "range(12)"), None, "12 steps, where there were 14"),
     "more steps": (("range(14)", "range(15)"), None, "15 steps, where there were 14"),
     "not cleared": (("    optimizer.zero_grad()\n", ""), 2, "gets another gradient"),
+    "weights at the end": (
+        ("print(", "net[4].weight.data.mul_(0.5)\nprint("),
+        None,
+        "holds another",
+    ),
     "a later step": (("    optimizer.zero_grad()\n", LATER), 10, "gets another gradient"),
 }
 
