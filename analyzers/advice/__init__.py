@@ -18,7 +18,7 @@ from analyzers.advice.settings import settings_in
 from analyzers.evidence import Place
 from analyzers.messages import Message, UsualCause, entry_for
 from analyzers.source.project import Project
-from analyzers.tracebacks import ParsedTraceback
+from analyzers.tracebacks import Frame, ParsedTraceback
 
 MAX_HINTS = 5
 
@@ -99,6 +99,11 @@ def hints_of(
     return tuple(kept[:MAX_HINTS])
 
 
+def _shows(frame: Frame, wanted: Sequence[str]) -> bool:
+    """Return True if a frame's file, function or code holds one of the texts."""
+    return any(text in f"{frame.file} {frame.function} {frame.code}" for text in wanted)
+
+
 def _found(
     cause: UsualCause, project: Project, error: ParsedTraceback, beside: Mapping[str, str]
 ) -> Iterator[Hint]:
@@ -106,7 +111,7 @@ def _found(
     if look is None:
         yield Hint(cause.note, cause.say(), usual=True)
         return
-    if "frames" in look and any(look["frames"] in frame.file for frame in error.frames):
+    if "frames" in look and any(_shows(frame, look["frames"]) for frame in error.frames):
         yield Hint(cause.note, cause.say())
     if any(settings_in({**project.files, **beside}, look.get("unless", ()))):
         return

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _FENCE = re.compile(r"[ \t>]{0,16}(?:(```+|~~~+)\s*([\w+.-]*)|</?(?:pre|code)>|\[/?code\])")
 _NO_CODE = frozenset({"bash", "sh", "shell", "console", "json", "yaml", "yml", "toml", "c"})
-_PROMPT = re.compile(r"[ \t]{0,12}(?:>>>(?: |$)|In ?\[[\d ]{0,6}\]: ?)")
+_PROMPT = re.compile(r"[ \t]{0,12}(?:>>>(?: |$)|ipdb> ?|\(Pdb\) ?|In ?\[[\d ]{0,6}\]: ?)")
 _GOES_ON = re.compile(r"[ \t]{0,12}(?:\.\.\.(?: |$)|\.{3,12}: ?)")
 _OUT = re.compile(r"[ \t]{0,12}Out ?\[[\d ]{0,6}\]:")
 

@@ -307,3 +307,13 @@ def test_a_part_of_a_diff_stands_in_the_function_that_it_names(header: str, read
     assert lines[1] == read
     assert lines[2:5] == ["    opt = torch.optim.Adam([x])", "    for r in range(rounds):", ""]
     assert after_changes(text.replace("\n     ", "\n ").splitlines())[1] == ""
+
+
+def test_lines_typed_at_a_debuggers_prompt_are_code() -> None:
+    text = "It fails here:\nipdb> embeds += images.mean() * 0.\n(Pdb) loss = embeds.sum()\n"
+    read = legible(text)
+    assert read is not None
+    assert [line.strip() for line in read.text.splitlines()[1:]] == [
+        "embeds += images.mean() * 0.",
+        "loss = embeds.sum()",
+    ]
