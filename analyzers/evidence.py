@@ -198,8 +198,8 @@ class SilentFault:
     """Nothing was raised, and training is wrong all the same. `kind` says what
     was seen: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
     unfed-parameters, unheld-parameters, cleared-gradients, moving-target, constant-term,
-    unmoved-leaves. `doubtful`: only reading can tell whether it is a fault. `gradient`: the
-    attribute in which leaves of a hand-written engine hold gradients.
+    gradient-read-as-none, unmoved-leaves. `doubtful`: only reading can tell whether it is a fault.
+    `gradient`: the attribute in which leaves of a hand-written engine hold gradients.
     `instead`: leaves that get gradients where those that an optimizer took at `taken` get none."""
 
     kind: str

@@ -2,13 +2,15 @@
 
 What happens: the tensor is the result of an operation: an activation, an embedding's output,
 `image.requires_grad_().unsqueeze(0)`, `torch.randn(..., requires_grad=True) * 0.1`. A backward
-passes its gradient on and keeps nothing there, so `.grad` is None; an optimizer refuses it.
+passes its gradient on and keeps nothing there, so `.grad` is None; an optimizer refuses it. Of a
+leaf `.grad` is None, too, when it is read at the wrong time: before `loss.backward()`, or after
+`optimizer.zero_grad()`, which sets it to None since torch 2.0.
 
 Why: gradients are stored at leaves only, since keeping all of them would fill the memory.
 
 The fix: for an activation, call `retain_grad()` on it before the backward. For an input that
 should be learnt or explained, apply the operation first and `requires_grad_()` last, so that the
-result is the leaf.
+result is the leaf. What is read at the wrong time is read between the backward and the clearing.
 
 When this fix is wrong: when the gradient of the original is meant, before the operation. Then
 read `.grad` there. `retain_grad()` on a clone made for the purpose reads zero or nothing.
@@ -37,22 +39,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph
+from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import missing
+from analyzers.explain.silent import matched as matched_silent
+from analyzers.explain.silent import silent
+from analyzers.explain.spots import spot
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
-from analyzers.source.project import Project
+from analyzers.repair.leaf.reading_time import read_in_time, shown_alone
+from analyzers.source.project import Project, spelled
 
 ID = "GM024"
 NAME = "nonleaf-grad"
 FAMILY = "no-grad"
 TITLE = "The gradient of a tensor that is not a leaf"
+TITLE_OF_TIME = "A gradient is read where it is None"
 KIND = "nonleaf"
+SEEN_AS = "gradient-read-as-none"
+_EARLY = "read before a backward has given it one"  # as the tracer says
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A gradient was read, or asked for, where none is kept."""
+    """A gradient was read, or asked for, where none is kept; or at a time when there is none."""
+    if (fault := silent(evidence, SEEN_AS)) is not None:
+        where = spot(project, fault.at)
+        shown = shown_alone(where, project) if where is not None else None
+        if where is None or shown is None:
+            return None
+        carrier = Carrier(spelled(shown), where.place)
+        return matched_silent(NAME, fault, where.place, carrier, TITLE_OF_TIME)
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "nonleaf":
         return None
     switched = "requires_grad flags" in evidence.message
@@ -60,12 +77,22 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor, and which operation made it."""
+    """Which tensor, and which operation made it; or why there is none at that time."""
+    if isinstance(match.evidence, SilentFault):
+        name = match.carrier.name if match.carrier is not None else "the gradient"
+        early = match.evidence.detail == _EARLY
+        why = "it is read before the backward that gives it one"
+        why = why if early else "it was cleared just before: `zero_grad()` sets it to None"
+        return f"`{name}` is None each time that {line(match.location, project)} reads it: {why}."
     return missing(match, project) + " It is the result of an operation, so no gradient is kept."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The result detached; or as the leaf; or its gradient kept."""
+    if isinstance(match.evidence, SilentFault):
+        where = spot(project, match.location)
+        yield from read_in_time(where) if where is not None else ()
+        return
     evidence = evidence_in(match, MissingGraph)
     yield from detached_instead(evidence, project)
     yield from leaf_last(evidence, project)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -25,6 +25,13 @@ class Hunk:
     path: str
     code: Opcode
     certain: bool
+    taken: frozenset[str] = frozenset()  # the lines' text without its indentation
+    given: frozenset[str] = frozenset()
+
+    def moves(self, others: Iterable[Hunk]) -> bool:
+        """Whether it is one end of a move: a line that another hunk takes away, or puts back."""
+        rest = [one for one in others if one != self]
+        return any(self.taken & one.given or self.given & one.taken for one in rest)
 
 
 async def reduce(original: Original, winner: Trial) -> Trial | None:
@@ -34,7 +41,7 @@ async def reduce(original: Original, winner: Trial) -> Trial | None:
     kept = list(hunks(original.files, files))
     if not 1 < len(kept) <= MOST or winner.run.status != "finished":
         return None
-    for hunk in [one for one in reversed(kept) if one.certain]:
+    for hunk in [one for one in reversed(kept) if one.certain and not one.moves(kept)]:
         rest = [one for one in kept if one != hunk]
         if not rest or original.time_left_s < COST * winner.run.ran_s:
             break
@@ -52,12 +59,15 @@ async def reduce(original: Original, winner: Trial) -> Trial | None:
 def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]:
     """Yield the runs of lines that a patch changes, in the order of its files."""
     for path, text in after.items():
-        old = before.get(path, "")
-        conditional = _conditional(path, old)
-        for code in _line_by_line(opcodes(old.splitlines(True), text.splitlines(True))):
+        old, new = before.get(path, "").splitlines(True), text.splitlines(True)
+        conditional = _conditional(path, before.get(path, ""))
+        for code in _line_by_line(opcodes(old, new)):
+            _, i1, i2, j1, j2 = code
             if code[0] != "equal":
-                lines = range(code[1] + 1, max(code[2], code[1] + 1) + 1)
-                yield Hunk(path, code, conditional.isdisjoint(lines))
+                lines = range(i1 + 1, max(i2, i1 + 1) + 1)
+                taken = frozenset(map(str.strip, old[i1:i2])) - {""}
+                given = frozenset(map(str.strip, new[j1:j2])) - {""}
+                yield Hunk(path, code, conditional.isdisjoint(lines), taken, given)
 
 
 def _line_by_line(codes: list[Opcode]) -> Iterator[Opcode]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import FrameType
 
 import torch
 
 from .details import ELSEWHERE, FROZEN
 from .engine import Call
-from .frames import Json
+from .frames import Json, place
 from .parameters import Known
 from .sampling import doubling
 from .stamps import Clock
@@ -53,7 +54,7 @@ class EmptySteps:
         self._given = {known.id: known.mark for known in call.received}
         self._last = call.alone()
 
-    def stepped(self, optimizer: int, owned: list[Known], at: Json | None) -> None:
+    def stepped(self, optimizer: int, owned: list[Known], frame: FrameType | None) -> None:
         """Look at what an optimizer found."""
         steps = self._steps[optimizer] = self._steps.get(optimizer, 0) + 1
         if self._last is None or not doubling(steps):
@@ -74,7 +75,9 @@ class EmptySteps:
                 continue
             looks.empty += 1
             looks.cleared += known.id in self._given
-            looks.at, looks.backward = looks.at or at, looks.backward or self._last
+            looks.backward = looks.backward or self._last
+            if looks.at is None and frame is not None:
+                looks.at = place(frame)
 
     def _is_full(self, known: Known) -> bool:
         """Whether the step had a gradient to use: zeros that the last backward left are one."""

@@ -19,6 +19,7 @@ from .engine import Engine, Observer
 from .engines import EngineWatch
 from .following import Following
 from .frames import Json
+from .gradient_reads import GradientReads
 from .handmade import HandSteps
 from .inplace import InplaceWatch
 from .leaf_steps import LeafSteps
@@ -52,6 +53,7 @@ class Instruments:
         self.attention = Attention(always=self._is_compared())
         self.engine: Engine | None = None
         self.silent: SilentWatch | None = None
+        self.reads: GradientReads | None = None
         self.losses: LossLog | None = None
         self.hand: HandSteps | None = None
         self.path: PathWatch | None = None
@@ -160,6 +162,10 @@ class Instruments:
         yield self.hidden
         if not self._unlike():
             self.silent = SilentWatch(emitter, stamps, parameters, self.losses)
+            if not job.get("beside"):  # a user's own process keeps torch's attribute
+                self.reads = GradientReads(parameters)
+                self.reads.install()
+                self.attention.on_rest.append(self.reads.rest)
             account = self.budget.account(self.silent.watches)
             self.steps.on_step.append((account, self.silent.stepped))
             self.steps.on_glance.append((account, self.silent.step_glanced))
@@ -222,6 +228,10 @@ class Instruments:
                     self.missing.explain_bare()
                 self.silent.finish()
         self.parameters.name_again(None)
+        if not raised and self.reads is not None and self.silent is not None:
+            for found in self.reads.found() if not self.silent.found_any else ():
+                told = {"t": "silent", "kind": "gradient-read-as-none", "doubtful": True}
+                self.emitter.emit({**told, **found})
         self.parameters.tell()
         if self.leaves is not None:
             self.leaves.finish()

@@ -160,7 +160,7 @@ class SilentWatch(Observer):
         self._starving.stepped(optimizer, owned)
         here = frames.user_frame(sys._getframe())
         if Clock.visits <= self._until:
-            self._empty_steps.stepped(optimizer, owned, frames.user_place(sys._getframe()))
+            self._empty_steps.stepped(optimizer, owned, here)
         self._note_lost(owned)
         self._rebound.stepped(owned, here)
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
@@ -329,6 +329,11 @@ class SilentWatch(Observer):
             visit = self._last.record()
             told = {"at": visit["at"], "visit": visit, "params": names[:64]}
             self._tell("unmoved-leaves", doubtful=True, **told)
+
+    @property
+    def found_any(self) -> bool:
+        """Whether any fault was reported."""
+        return bool(self._told)
 
     @property
     def learns(self) -> bool:

@@ -86,7 +86,8 @@ class Silent(Record):
 
     `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
     unfed-parameters, unheld-parameters, cleared-gradients, moving-target, constant-term,
-    unmoved-leaves. `figures` is what was measured (nodes per backward, gradient norms, ...).
+    gradient-read-as-none, unmoved-leaves. `figures` is what was measured (nodes per backward,
+    gradient norms, ...).
     """
 
     t: Literal["silent"]

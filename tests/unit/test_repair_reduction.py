@@ -36,6 +36,13 @@ def test_all_hunks_give_the_patch_and_some_a_part_of_it() -> None:
     }
 
 
+def test_the_two_ends_of_a_move_stay_together() -> None:
+    before = {"train.py": "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"}
+    after = {"train.py": "b = 2\nc = 3\na = 1\nd = 4\ne = 50\n"}
+    found = list(hunks(before, after))
+    assert [one.moves(found) for one in found] == [True, True, False]
+
+
 def test_nothing_is_sure_in_what_is_not_python() -> None:
     before = {"notes.txt": "one (\ntwo\n"}
     (hunk,) = hunks(before, {"notes.txt": "one (\nthree\n"})

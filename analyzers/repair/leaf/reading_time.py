@@ -1,0 +1,66 @@
+"""Statements that show a gradient, and fixes for those that read it at the wrong time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.spots import Spot
+from analyzers.repair.blocks import joined
+from analyzers.repair.rewrite import move_behind
+from analyzers.source.calls import calls_named
+from analyzers.source.flow import own_expressions
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.runs import ahead_of, behind
+from analyzers.source.trees import walk
+
+_TESTS = (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp)
+
+
+def shown_alone(where: Spot, project: Project) -> ast.Attribute | None:
+    """The gradient that a statement shows, where no other statement shows it, too: a script that
+    does both tells the two times apart."""
+    shown = list(_shown(where.module, where.statement))
+    texts = {spelled(node) for node in shown}
+    others = (
+        spelled(node)
+        for module, statement in project.each(ast.stmt)
+        if statement is not where.statement
+        for node in _shown(module, statement)
+    )
+    return shown[0] if shown and texts.isdisjoint(others) else None
+
+
+def _shown(module: Module, statement: ast.stmt) -> Iterator[ast.Attribute]:
+    """The gradients that a statement prints, logs, keeps or returns, whatever they are."""
+    if not isinstance(statement, ast.Expr | ast.Return):
+        return
+    for top in own_expressions(statement):
+        for node in walk(top):
+            if isinstance(node, ast.Attribute) and node.attr == "grad":
+                parents = [parent for parent in module.ancestors(node) if parent is not statement]
+                if isinstance(node.ctx, ast.Load) and not _is_tested(module, node, parents):
+                    yield node
+
+
+def _is_tested(module: Module, node: ast.AST, parents: list[ast.AST]) -> bool:
+    """Whether it is asked for what it is, or a part of it is taken, which None does not have."""
+    parent = module.parents.get(node)
+    taken = isinstance(parent, ast.Attribute | ast.Subscript)
+    return taken or any(isinstance(one, _TESTS) for one in parents)
+
+
+def read_in_time(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+    """The reading after the backward of its block; else in front of the clearing."""
+    clearing = [s for s in ahead_of(where.module, where.statement) if calls_named(s, "zero_grad")]
+    walking = [s for s in behind(where.module, where.statement) if calls_named(s, "backward")]
+    if walking:
+        edits = joined(move_behind(where.editor, [where.statement], walking[0]))
+        yield Proposal("read-after-backward", "Read it after the backward", edits, "", rank)
+    elif clearing:
+        lines = where.editor.lines_of(where.statement)
+        put = where.editor.insert_before(clearing[-1], *lines)
+        edits = joined([where.editor.delete(where.statement), put])
+        title = f"Read it in front of line {clearing[-1].lineno}, which clears it"
+        yield Proposal("read-before-clearing", title, edits, "", rank)
