@@ -14,38 +14,28 @@ import structlog
 from fastapi import Request
 from pydantic import BaseModel
 
-from app.assistant import assistant_of
-from app.change import better_of, verify_change
-from app.change_schemas import ChangeFindings, ChangeRequest, VerificationRequest
-from app.diagnose import Progress, diagnose, prepare_reader
+from app.change_schemas import VerificationRequest
+from app.core import Core
 from app.http.clients import sender_of
-from app.http.metrics import Metrics
 from app.http.problems import EXPIRED, ProblemError, not_found, refused
-from app.jobs import Diagnose, Jobs, QueueFullError, Runner
+from app.jobs import Diagnose, Jobs, QueueFullError
 from app.jobs.embedded import EmbeddedJobs
-from app.jobs.known import digest_of, version
-from app.request.changes import as_diagnosis, resolved
+from app.request.changes import resolved
 from app.request.limits import check
-from app.request.reader import Reader, ReaderUnavailable, ReadingLimit
-from app.run.sandboxes import open_sandbox, readiness_of
-from app.schemas import Diagnosis, DiagnosisRequest, Findings
+from app.request.reader import Reader, ReadingLimit
+from app.run.sandboxes import readiness_of
+from app.schemas import Diagnosis, DiagnosisRequest
 from app.settings import Settings
 from app.store import (
-    Attempts,
-    Complaints,
-    Database,
     Key,
     KeyTakenError,
-    Store,
     StoredEvent,
-    WorkerReports,
 )
 from app.store.attempts import DoneEvent
 from app.store.complaints import LONGEST
 from app.store.kinds import DIAGNOSIS, Answer, Asked, Kind
 from app.store.wakeups import moment
-from sandbox.lag import LagWatch
-from sandbox.protocol import Readiness, Sandbox
+from sandbox.protocol import Readiness
 
 log = structlog.get_logger()
 
@@ -70,92 +60,6 @@ class Ready(BaseModel):
     jobs: str
     database: str
     assistant: str | None = None
-
-
-class Core:
-    """What a web process and a worker have in common: a store, and a way to diagnose."""
-
-    def __init__(self, settings: Settings, diagnose_with: Diagnose | None = None) -> None:
-        self.settings = settings
-        self.metrics = Metrics()
-        self.database = Database(settings.store_url)
-        self.store = Store(self.database, settings.retention_days, settings.lease_s)
-        self.reports = WorkerReports(self.database)
-        self.assistant = assistant_of(settings)
-        self.complaints = Complaints(self.database)
-        self.sandbox: Sandbox | None = None
-        self.reader: Reader | None = None
-        self._tasks: list[asyncio.Task[None]] = []
-        self.runner = Runner(
-            Attempts(self.database, settings.lease_s),
-            diagnose_with or self._diagnose,
-            self.metrics,
-            lease_s=settings.lease_s,
-            max_attempts=settings.max_attempts,
-            identify=self._identify if settings.reuse_results and not diagnose_with else None,
-            verify=self._verify,
-        )
-
-    def _identify(self, asked: str) -> str:
-        sandbox = self.settings.sandbox_socket or self.settings.sandbox
-        asked_too = f"{self.assistant.host} {self.assistant.model}" if self.assistant else ""
-        return digest_of(asked, f"{sandbox}\n{asked_too}" if asked_too else sandbox)
-
-    async def open(self, *, diagnosing: bool) -> None:
-        """Open the database and, where diagnoses run in this process, what they need."""
-        self._tasks.append(asyncio.create_task(LagWatch(self.metrics.lagged).run()))
-        await self.database.open()
-        if diagnosing:
-            await asyncio.to_thread(version)  # reads every file of ours: never in the loop
-            self.sandbox = open_sandbox(self.settings)
-            self.reader = Reader(prepare=prepare_reader)
-            self._tasks.append(asyncio.create_task(self._warm_up()))
-
-    async def _warm_up(self) -> None:
-        """Start the workers and the sandbox before the first request needs them."""
-        assert self.reader is not None
-        try:
-            await self.reader.warm_up()
-        except ReaderUnavailable as error:
-            log.error("reader", problem=str(error))
-        readiness = await readiness_of(self.sandbox)
-        log.info("sandbox", **readiness.model_dump())
-
-    async def close(self) -> None:
-        """Close everything; runs end."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self.sandbox is not None:
-            await self.sandbox.close()
-        if self.reader is not None:
-            await self.reader.close()
-        await self.database.close()
-
-    async def _diagnose(self, request: DiagnosisRequest, progress: Progress) -> Findings:
-        assert self.reader is not None
-        return await diagnose(
-            request,
-            sandbox=self.sandbox,
-            reader=self.reader,
-            progress=progress,
-            assistant=self.assistant,
-        )
-
-    async def _verify(self, request: ChangeRequest, progress: Progress) -> ChangeFindings:
-        assert self.reader is not None
-        found = await verify_change(
-            request, sandbox=self.sandbox, reader=self.reader, progress=progress
-        )
-        found.better = better_of(found, await self._diagnosed(request))
-        return found
-
-    async def _diagnosed(self, request: ChangeRequest) -> Findings | None:
-        """What is known already of the script before the change."""
-        if request.diagnosis is not None:
-            return await self.store.get(request.diagnosis)
-        known = await self.runner.known(as_diagnosis(request.before, request))
-        return known if isinstance(known, Findings) else None
 
 
 class Service(Core):

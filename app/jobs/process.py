@@ -10,11 +10,11 @@ import structlog
 from prometheus_client import start_http_server
 
 from app.allocator import give_back
+from app.core import Core
 from app.http.logs import configure
 from app.jobs.sweep import every
 from app.jobs.worker import Worker
 from app.run.sandboxes import readiness_of
-from app.service import Core
 from app.settings import Settings
 from app.store import WorkerReports
 from sandbox.protocol import Readiness, Sandbox
