@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import torch
@@ -73,7 +74,7 @@ class InDouble(TorchFunctionMode):
         return _HIGHER.get(value, value)
 
     def _note(self, kind: torch.dtype) -> None:
-        if kind is not torch.float32 and not frames.is_own(sys._getframe(3).f_code):
+        if kind is not torch.float32 and not _is_asked_by_us():
             self.asked[str(kind).removeprefix("torch.")] = None
 
     def _switch_autocast_off(self) -> None:
@@ -88,3 +89,11 @@ class InDouble(TorchFunctionMode):
             autocast._enabled = False
 
         kind.__init__ = initialise
+
+
+def _is_asked_by_us() -> bool:
+    """Whether the call that led here is one of the tracer's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame is not None and frames.is_own(frame.f_code)
