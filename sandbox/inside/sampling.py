@@ -33,6 +33,7 @@ class Attention:
 
     def __init__(self, *, always: bool = False) -> None:
         self.close = True
+        self.looked = 0  # calls
         self.on_rest: list[Callable[[], None]] = []
         self.on_return: list[Callable[[], None]] = []
         self._always = always
@@ -46,6 +47,7 @@ class Attention:
         close = self._always or new or n % EVERY < WINDOW
         if close != self.close:
             self._turn(close)
+        self.looked += close
         return close
 
     def renew(self, n: int) -> None:

@@ -72,6 +72,7 @@ class Session:
                 "t": "end",
                 "reason": reason,
                 "backwards": Clock.visits,
+                "looked": self.instruments.attention.looked,
                 "steps": Clock.steps,
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.instruments.budget.notes,

@@ -48,6 +48,7 @@ class Ended(Record):
     t: Literal["end"]
     reason: Literal["finished", "stopped", "raised"]
     backwards: Count = 0
+    looked: Count = Field(0, description="backward calls that were looked at closely")
     steps: Count = 0
     peak_memory_mib: float = 0.0
     truncated: list[Text] = Field([], max_length=16)
