@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import subprocess
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.command.options import BadInput
+from app.request.limits import FILES_LIMIT
 
 GIT_S = 60.0
 
@@ -36,10 +36,20 @@ class Repository:
             raise BadInput(f"{revision}: git knows no such revision.") from None
 
     def extract(self, revision: str, folder: Path) -> None:
-        """Write the tree of a revision into a folder."""
-        data = _git(self.top, "archive", "--format=tar", self.commit(revision))
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(folder, filter="data")
+        """Write the tree of a revision into a folder, without what is larger than any file that
+        can be sent, and without links that lead out of it."""
+        command = ["git", "-C", str(self.top), "archive", "--format=tar", self.commit(revision)]
+        told = BadInput(f"{revision}: git cannot read its tree.")
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+            _opened(process, told) as archive,
+        ):
+            for member in archive:
+                if member.size <= FILES_LIMIT:
+                    with contextlib.suppress(tarfile.FilterError):
+                        archive.extract(member, folder, filter="data")
+        if process.returncode:
+            raise told
 
     def changed(self, base: str, head: str) -> list[str]:
         """Return the paths that differ between two revisions' trees."""
@@ -71,6 +81,14 @@ class Repository:
         """Return the files that git keeps in the work tree."""
         told = _git(self.top, "ls-files", "-z").decode()
         return {self.top / name for name in told.split("\0") if name}
+
+
+def _opened(process: subprocess.Popen[bytes], otherwise: BadInput) -> tarfile.TarFile:
+    """What `git archive` writes, read as it comes."""
+    try:
+        return tarfile.open(fileobj=process.stdout, mode="r|")
+    except tarfile.TarError:
+        raise otherwise from None
 
 
 def _git(folder: Path, *words: str) -> bytes:

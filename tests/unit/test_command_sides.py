@@ -45,6 +45,16 @@ def test_the_work_tree_beside_a_revision(repository: GitRepository) -> None:
     assert change.args == ["--data", "d.csv"]
 
 
+def test_links_that_lead_out_and_large_files_are_left_alone(repository: GitRepository) -> None:
+    (repository.folder / "src" / "away").symlink_to("/etc/passwd")
+    (repository.folder / "src" / "near.py").symlink_to("net.py")
+    repository.commit("links", {"src/large.bin": "x" * (3 << 20)})
+    change = compared("src/train.py", git="HEAD")
+    names = {file.path for file in change.before.files}
+    assert "src/net.py" in names
+    assert not {"src/away", "src/large.bin"} & names
+
+
 def test_two_revisions_from_within_a_folder(
     repository: GitRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
