@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from app.change_schemas import VerificationRequest
 from app.http.problems import ProblemError
+from app.present.changes import CHECKS, STATES, TONES, WORDS
 from app.request.changes import resolved
 from app.request.patches import applied
 from app.schemas import DiagnosisRequest, SourceFile
+from app.verdict import ComparisonName, ComparisonStatus, Sameness
 from tests.serving import serving
 from tests.verified import HEALTHY, REFACTORED, diff
 
@@ -200,3 +203,11 @@ async def test_only_the_sender_deletes_a_verification(tmp_path: Path) -> None:
         assert (await http.post(f"{where}/keep")).status_code == 403
         gone = await http.delete(where, headers={"X-Delete-Token": token})
         assert gone.status_code == 204
+
+
+def test_every_check_of_a_comparison_has_words() -> None:
+    names, statuses = get_args(ComparisonName), get_args(ComparisonStatus)
+    flat = {name for part in names for name in (get_args(part) or (part,))}
+    assert flat <= set(CHECKS)
+    assert set(statuses) <= set(STATES)
+    assert {None, *get_args(Sameness)} == set(WORDS) == set(TONES)
