@@ -20,9 +20,24 @@ AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("analyzers/", "app/run/", "app/repair/", "app/request/", "app/verify/"): CORPUS,
     ("app/api/", "app/http/", "app/jobs/", "app/store/", "app/s"): (
         "tests/integration/test_service_*.py",
+        "tests/integration/test_generated_clients.py",
     ),
     ("app/pages/", "app/static/", "app/templates/", "app/present/", "editor/"): ("tests/browser",),
-    ("gradmend/", "app/command/"): ("tests/integration/test_beside*.py",),
+    ("gradmend/", "app/command/", "sandbox/inside/beside/"): (
+        "tests/integration/test_beside*.py",
+        "tests/integration/test_guide.py",
+        "tests/integration/test_in*.py",
+        "tests/integration/test_notebook_extension.py",
+        "tests/integration/test_run_against.py",
+        "tests/integration/test_service_terminal.py",
+        "tests/integration/test_verify_command.py",
+        "tests/integration/test_w*.py",
+    ),
+    ("action.yml", "app/command/", "gradmend/same_training.py"): (
+        "tests/integration/test_ac*.py",
+        "tests/integration/test_as*.py",
+    ),
+    ("app/agents/",): ("tests/integration/test_agents*.py",),
     ("tests/probe.py", "benchmarks/plain.py"): ("tests/corpus/test_scripts.py",),
 }
 """Beginnings of paths, and the tests that hold live what is there."""

@@ -12,6 +12,7 @@ import pytest
 
 from tests.recorded.digests import ROOT, digest_of, in_turn, tree_digest
 
+ROTATION = 3  # trees, for each of the tests that are marked `rotating` to have had its turn
 PASSED = ROOT / ".cache/passed"
 
 
@@ -23,6 +24,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--prune", action="store_true", help="drop recordings that nothing asks for")
     group.addoption("--part", default="1/1", help="3/8: the third of eight parts of the tests")
     group.addoption("--go-on", action="store_true", help="leave out what passed in this very tree")
+    group.addoption("--rotate", action="store_true", help="a third of what is marked `rotating`")
     group.addoption("--shuffled", action="store_true", help="in an order of this tree's own")
     group.addoption("--within", type=float, help="begin no test after so many seconds")
 
@@ -52,6 +54,7 @@ class Tiers:
             if self._in_part(item)
             and item.nodeid.partition("@")[0] not in passed
             and not (live and item.get_closest_marker("sample"))
+            and not (config.getoption("rotate") and _is_out_of_turn(item))
         ]
         if len(kept) < len(items):
             config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
@@ -80,6 +83,14 @@ def _group(item: pytest.Item) -> str:
     """Tests of a group share what is dear to make; the same on every machine."""
     mark = item.get_closest_marker("xdist_group")
     return str(mark.args[0] if mark is not None else item.path).removeprefix(str(ROOT))
+
+
+def _is_out_of_turn(item: pytest.Item) -> bool:
+    """Whether a test that starts programs or pages waits for another tree. Those of the live tier,
+    and those that a commit reaches, are never left out."""
+    if item.get_closest_marker("rotating") is None:
+        return False
+    return int(in_turn(item.nodeid.partition("@")[0]), 16) % ROTATION > 0
 
 
 def _lines(file: Path | None) -> set[str]:

@@ -22,7 +22,11 @@ def image() -> Iterator[str]:
         yield engine.build_image(address)
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["jail", "container"])
+@pytest_asyncio.fixture(
+    scope="session",
+    loop_scope="session",
+    params=["jail", pytest.param("container", marks=pytest.mark.rotating)],
+)
 async def target(request: pytest.FixtureRequest) -> AsyncIterator[Target]:
     """A ready sandbox behind its launcher."""
     options = []

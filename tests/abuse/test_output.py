@@ -6,7 +6,7 @@ import pytest
 
 from tests.abuse.attacking import Target
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating]
 
 FORGED_END = b'{"t": "end", "reason": "finished", "backwards": 3, "steps": 3}\n'
 

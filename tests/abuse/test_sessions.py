@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from tests.abuse.attacking import HONEST, HONEST_OUTPUT, Target, all_ended, unique_name
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating]
 
 CENSUS = """
 import os, resource, socket

@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.pages import Visit, diagnosed, keep, overflow
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating]
 STATES = [
     "/",
     "/docs",

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 from tests.browser.pages import Visit, diagnosed, keep, overflow, settled, write
 from tests.verified import CHANGED, HEALTHY, RAISES, REFACTORED, diff
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating]
 GRAVE = ("serious", "critical")
 RESULTS: dict[tuple[str, str], str] = {}  # by service and version after, so that each runs once
 

@@ -17,7 +17,7 @@ from tests.browser.pages import keep
 from tests.notebooks import notebook
 from tests.processes import free_port
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating]
 START_S, RUN_MS = 120, 180_000
 FAULTY = """\
 import torch

@@ -20,7 +20,7 @@ from playwright.async_api import expect
 from app.pages.examples import examples
 from tests.browser.pages import Visit, keep, overflow
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating]
 SCRIPTS = {example.name: example for example in examples()}
 LSTM, HEALTHY = SCRIPTS["lstm"], SCRIPTS["healthy"]
 GRAVE = ("serious", "critical")

@@ -16,6 +16,8 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
 from tests.case_files import load_case
 
+pytestmark = pytest.mark.rotating
+
 REPOSITORY = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
 FAILING = load_case("recurrent_state/char_lm").stripped

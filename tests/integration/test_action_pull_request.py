@@ -17,6 +17,8 @@ from tests.integration.test_action import step
 from tests.repository import GitRepository
 from tests.verified import HEALTHY
 
+pytestmark = pytest.mark.rotating
+
 PYTHON = Path(sys.executable)  # the sandbox does not see what an environment borrows
 VERIFY = 2  # the action's third step
 SCRIPT = HEALTHY.replace(

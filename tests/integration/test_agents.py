@@ -16,6 +16,8 @@ from tests.case_files import load_case
 from tests.processes import COMMAND, Server, running
 from tests.serving import echo, serving
 
+pytestmark = pytest.mark.rotating
+
 FAILING = load_case("recurrent_state/char_lm").stripped
 
 

@@ -18,6 +18,8 @@ from tests.processes import Server, running
 from tests.repository import GitRepository
 from tests.verified import CHANGED, FAILING, FIXED, FORGETFUL, HEALTHY, REFACTORED, diff
 
+pytestmark = pytest.mark.rotating
+
 
 async def ask(client: Client, **arguments: Any) -> dict[str, Any]:
     """What `verify` answers, once it is known to be small."""

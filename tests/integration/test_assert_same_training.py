@@ -11,6 +11,8 @@ import pytest
 import gradmend
 from tests.verified import CHANGED, HEALTHY, REFACTORED, UNREPEATABLE
 
+pytestmark = pytest.mark.rotating
+
 TESTS = """\
 import gradmend
 

@@ -16,7 +16,10 @@ from tests.beside import ROOT, call, environment, gradmend
 from tests.case_files import load_case
 from tests.processes import Server, hear_interrupts, running
 
-pytestmark = pytest.mark.timeout(900)  # commands run again, several times each
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.rotating,
+]  # commands run again, several times each
 PYTHON = sys.executable
 TRAIN = """\
 import argparse

@@ -9,7 +9,7 @@ import pytest
 
 from tests.beside import ROOT, call, gradmend
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 COMMAND = [sys.executable, "train.py"]
 
 

@@ -9,7 +9,10 @@ import pytest
 
 from tests.beside import call, gradmend
 
-pytestmark = pytest.mark.timeout(1800)  # each repeated run starts all of its processes
+pytestmark = [
+    pytest.mark.timeout(1800),
+    pytest.mark.rotating,
+]  # each repeated run starts all of its processes
 PYTHON = sys.executable
 MODEL = """\
 from torch import nn

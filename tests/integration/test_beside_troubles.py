@@ -9,7 +9,7 @@ import pytest
 
 from tests.beside import ROOT, Ran, call, gradmend
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 PYTHON = sys.executable
 COMMAND = ["run", "--", PYTHON, "train.py"]
 ONE_FILE = """\

@@ -14,6 +14,8 @@ import pytest
 
 from tests.processes import Server
 
+pytestmark = pytest.mark.rotating
+
 TYPESCRIPT = ["openapi-typescript@7.13.0", "typescript@5.9.3", "openapi-fetch@0.17.0"]
 FAULTY = (
     "import torch\nw = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\n"

@@ -15,6 +15,8 @@ from app.pages.examples import examples
 from tests.browser.running import ROOT, running_service
 from tests.processes import COMMAND
 
+pytestmark = pytest.mark.rotating
+
 LSTM = next(example for example in examples() if example.name == "lstm")
 COMMANDS = [
     line

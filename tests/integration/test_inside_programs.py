@@ -10,6 +10,8 @@ import pytest
 
 from gradmend.explaining import concerns_autograd
 
+pytestmark = pytest.mark.rotating
+
 TRAIN = """\
 import torch
 from torch import nn

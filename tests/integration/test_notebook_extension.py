@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+pytestmark = pytest.mark.rotating
+
 SETUP = """\
 import torch
 model = torch.nn.Linear(3, 1)

@@ -11,6 +11,8 @@ import pytest
 from tests.beside import Ran, gradmend
 from tests.repository import GitRepository
 
+pytestmark = pytest.mark.rotating
+
 TRAIN = """\
 import json
 import sys

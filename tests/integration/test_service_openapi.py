@@ -20,6 +20,8 @@ from app.main import create_app
 from app.settings import Settings
 from tests.processes import Server
 
+pytestmark = pytest.mark.rotating
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -16,6 +16,8 @@ from sarif_pydantic import Level, Sarif  # type: ignore[import-untyped]
 from tests.case_files import load_case
 from tests.processes import COMMAND, Process, alive, children, eventually
 
+pytestmark = pytest.mark.rotating
+
 FAILING = load_case("recurrent_state/char_lm").stripped
 WORDS = ["diagnose", "run", "apply", "show", "explain", "serve", "worker", "mcp", "sandbox"]
 RERUN = load_case("notebook_rerun/one_step_at_a_time").stripped

@@ -19,6 +19,8 @@ import pytest
 from tests.postgres import Cluster
 from tests.processes import Process, Server, eventually, running
 
+pytestmark = pytest.mark.rotating
+
 READ = {
     "sandbox": "none",
     "lease_s": 4,

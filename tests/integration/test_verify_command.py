@@ -12,6 +12,8 @@ import pytest
 from tests.repository import GitRepository
 from tests.verified import CHANGED, HEALTHY, RAISES, REFACTORED, UNREPEATABLE, diff
 
+pytestmark = pytest.mark.rotating
+
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> GitRepository:

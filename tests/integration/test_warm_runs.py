@@ -20,7 +20,7 @@ from gradmend.beside.starting import BROKEN, Warm, anew, can_be_warm, end, furni
 from tests.beside import ROOT, environment, gradmend
 from tests.processes import hear_interrupts
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 PYTHON = sys.executable
 FACTS = """\
 import atexit, json, os, signal, sys, tempfile, threading, time

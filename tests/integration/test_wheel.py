@@ -13,7 +13,10 @@ import pytest
 from tests.beside import ROOT, Ran, call
 from tests.installed import build_wheel, fresh
 
-pytestmark = pytest.mark.timeout(900)  # commands run again, several times each
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.rotating,
+]  # commands run again, several times each
 GUIDE = ROOT / "docs/own-data.md"
 
 

@@ -1,0 +1,110 @@
+"""Recordings replay what was recorded, by the same tracer, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.protocol import Job, RunResult, Session
+from tests.recorded import findings, packs
+from tests.recorded.box import RecordedSession
+from tests.recorded.findings import FindingsFiles
+from tests.recorded.packs import Address, Run
+from tests.recorded.recorder import Mode, Recorder, Scope
+from tests.recorded.results import answer_of, differences, key_of
+
+JOB = Job(files={"train.py": "print(1)"})
+ADDRESS = Address("corpus/recurrent_state", "lstm")
+
+
+class Counted(Session):
+    """A sandbox whose runs take another time each."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    async def run(self, job: Job) -> RunResult:
+        self.runs += 1
+        return RunResult(status="finished", stdout_tail=job.entry, duration_s=0.3 * self.runs)
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packs, "PACKS", tmp_path / "packs")
+    monkeypatch.setattr(packs, "LOOSE", tmp_path / "loose")
+    monkeypatch.setattr(findings, "KEPT", tmp_path / "findings")
+    monkeypatch.setattr(findings, "LOOSE", tmp_path / "loose findings")
+    packs._opened.cache_clear()
+
+
+def recorder(mode: Mode, *, sampled: bool = False) -> Recorder:
+    made = Recorder(mode)
+    made.begin(Scope(ADDRESS, sampled))
+    return made
+
+
+async def test_a_job_is_run_once_and_replayed_from_its_pack() -> None:
+    real, recording = Counted(), recorder("record")
+    first = await RecordedSession(real, recording).run(JOB)
+    recording.end(passed=True)
+    packs.gather()
+    replaying = recorder("recorded")
+    limited = JOB.model_copy(update={"time_limit_s": 3.0})
+    assert await RecordedSession(real, replaying).run(limited) == first
+    assert real.runs == 1
+    assert packs.addresses() == [ADDRESS]
+    assert not replaying.missing
+
+
+async def test_a_job_that_is_not_recorded_is_run_and_reported() -> None:
+    real, replaying = Counted(), recorder("recorded")
+    other = JOB.model_copy(update={"frozen_steps": True})
+    assert (await RecordedSession(real, replaying).run(other)).status == "finished"
+    assert (real.runs, replaying.missing) == (1, {str(ADDRESS)})
+
+
+async def test_what_a_failed_test_ran_is_not_recorded() -> None:
+    real, recording = Counted(), recorder("record")
+    await RecordedSession(real, recording).run(JOB)
+    recording.end(passed=False)
+    assert packs.load(ADDRESS) == {}
+
+
+async def test_a_recording_of_another_tracer_is_replayed_only_where_a_sample_is_compared() -> None:
+    packs.save(ADDRESS, {key_of(JOB): Run({}, {"status": "raised"}, "another tracer")})
+    for sampled, status in ((True, "raised"), (False, "finished")):
+        replaying = recorder("recorded", sampled=sampled)
+        assert (await RecordedSession(Counted(), replaying).run(JOB)).status == status
+    renewing = recorder("record", sampled=True)
+    assert (await RecordedSession(Counted(), renewing).run(JOB)).status == "finished"
+
+
+async def test_live_runs_are_compared_with_their_recording() -> None:
+    packs.save(ADDRESS, {key_of(JOB): Run({}, {"status": "raised"}, "any")})
+    live = recorder("live")
+    assert (await RecordedSession(Counted(), live).run(JOB)).duration_s == 0.3
+    assert len(live.differing) == 1
+    assert ".status" in live.differing[0]
+
+
+def test_what_was_measured_of_the_machine_is_not_recorded() -> None:
+    slow = RunResult(status="finished", duration_s=1.9, waited_s=0.2, peak_memory_mib=300.0)
+    assert answer_of(slow) == {"status": "finished", "duration_s": 2.0}
+
+
+def test_an_entry_of_a_list_counts_unless_time_ended_the_run() -> None:
+    short = {"status": "finished", "trace": {"steps": [1.0]}}
+    long = {"status": "finished", "trace": {"steps": [1.0 + 1e-9, 2.0]}}
+    assert differences(short, long) == [".trace.steps: 2 instead of 1"]
+    assert differences({**short, "status": "timed_out"}, long) == []
+    assert differences({**short, "status": "stopped", "trace": {"steps": [3.0]}}, long) != []
+
+
+def test_other_findings_fail_with_the_difference_and_are_renewed() -> None:
+    FindingsFiles(recorder("record")).check("failing/a", "a/one", "cause: x\n  line 3")
+    assert findings.gather() == ["failing/a: a/one"]
+    kept = FindingsFiles(recorder("recorded"))
+    kept.check("failing/a", "a/one", "cause: x\n  line 3")
+    with pytest.raises(AssertionError, match=r"\+cause: y"):
+        kept.check("failing/a", "a/one", "cause: y\n  line 3")
