@@ -75,7 +75,7 @@ export function edit(area) {
       pythonLanguage, indentUnit.of("    "), EditorState.tabSize.of(4),
       syntaxHighlighting(colours), highlightSelectionMatches(), search({ top: true }), looks,
       placeholder(area.placeholder),
-      EditorView.contentAttributes.of({ "aria-label": label.textContent }),
+      EditorView.contentAttributes.of({ "aria-label": label.textContent, tabindex: "0" }),
       EditorView.updateListener.of((update) => update.docChanged && told(update.state.doc)),
       // Ctrl+Enter belongs to the form.
       keymap.of([{ key: "Mod-Enter", run: () => true }, indentWithTab,

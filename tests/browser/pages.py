@@ -11,6 +11,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 SHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
 SETTLED_MS = 90_000
 expect.set_options(timeout=SETTLED_MS)  # a crowded machine is no fault of the page
+SHOWN_EDITORS = "document.querySelectorAll('[data-editor]:not(details:not([open]) *)').length"
 DESK = {"width": 1200, "height": 900}
 PHONE = {"width": 360, "height": 740}
 
@@ -49,7 +50,7 @@ class Visit:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", self._asked)
         await page.goto(path)
-        if scripts and await page.locator("[data-editor]").count():
+        if scripts and await page.evaluate(SHOWN_EDITORS):
             await page.wait_for_selector(".cm-content")
         return page
 
