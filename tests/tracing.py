@@ -72,7 +72,7 @@ class Tracing:
 
     def run(self, request: dict[str, Any]) -> Traced:
         """Return what a request as it is recorded leaves: `traced` are its files."""
-        key = digest_of(request)
+        key = self._recorder.turn(digest_of(request))
         answer = self._recorder.recall(key, tracer_digest())
         if answer is None:
             answer = self.answer_to(request)

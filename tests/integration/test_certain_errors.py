@@ -6,7 +6,9 @@ import pytest
 
 from app.present import wording
 from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import READING, RUNNING, ask
+from benchmarks.asking import READING, RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 MISSING_COLON = """\
 import torch
@@ -33,13 +35,13 @@ print(x.unknown_attribute_of_tensors)
 """
 
 
-async def found(script: str, mode: str = READING) -> Findings:
-    return (await ask([DiagnosisRequest(script=script)], [mode]))[mode][0]
+async def found(service: Service, script: str, mode: str = READING) -> Findings:
+    return await service.ask(DiagnosisRequest(script=script), mode)
 
 
 @pytest.mark.parametrize("mode", [READING, RUNNING])
-async def test_a_syntax_error_comes_first(mode: str) -> None:
-    findings = await found(MISSING_COLON, mode)
+async def test_a_syntax_error_comes_first(service: Service, mode: str) -> None:
+    findings = await found(service, MISSING_COLON, mode)
     assert findings.verdict == "inconclusive"
     assert findings.error is not None
     assert findings.error.location is not None
@@ -50,28 +52,28 @@ async def test_a_syntax_error_comes_first(mode: str) -> None:
     assert [step.kind for step in findings.next] == ["lines"]
 
 
-async def test_a_syntax_error_beside_another_fault_comes_first() -> None:
+async def test_a_syntax_error_beside_another_fault_comes_first(service: Service) -> None:
     broken = POST.split("\n\n")[1] + "\nprint('done'\n"
-    findings = await found("\n".join(line.strip() for line in broken.splitlines()) + "\n")
+    findings = await found(service, "\n".join(line.strip() for line in broken.splitlines()) + "\n")
     assert findings.summary.startswith("Syntax error in `train.py`, line 5")
     assert findings.causes
 
 
-async def test_text_that_is_no_program_is_said_to_be_none() -> None:
-    findings = await found("hello world, this is not a program at all\n")
+async def test_text_that_is_no_program_is_said_to_be_none(service: Service) -> None:
+    findings = await found(service, "hello world, this is not a program at all\n")
     assert findings.summary == "`train.py` is not a Python program: no line of it is code."
     assert wording.state(findings).words == "Not a Python program"
     assert [step.field for step in findings.next] == ["script"]
 
 
-async def test_words_around_code_are_no_syntax_error() -> None:
-    findings = await found(POST)
+async def test_words_around_code_are_no_syntax_error(service: Service) -> None:
+    findings = await found(service, POST)
     assert findings.error is None or findings.error.exception != "SyntaxError"
     assert findings.causes
 
 
-async def test_an_error_of_what_was_synthesized_is_not_the_user_s() -> None:
-    findings = await found(MADE_UP, RUNNING)
+async def test_an_error_of_what_was_synthesized_is_not_the_user_s(service: Service) -> None:
+    findings = await found(service, MADE_UP, RUNNING)
     assert findings.error is None
     assert findings.run is not None
     assert "rows.csv" in str(findings.world)

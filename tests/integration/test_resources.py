@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from textwrap import dedent
 
 import pytest
-import pytest_asyncio
 
 from app.schemas import DiagnosisRequest
 from benchmarks.asking import RUNNING, Service
-from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, RunResult
+from tests.recorded.box import RecordedSandbox
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TABLE = """\
 import pandas as pd
@@ -51,21 +49,8 @@ for step in range(4):
 """
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def box() -> AsyncIterator[EmbeddedSandbox]:
-    async with EmbeddedSandbox() as embedded:
-        yield embedded
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def service() -> AsyncIterator[Service]:
-    service = Service()
-    yield service
-    await service.close()
-
-
-async def ran(box: EmbeddedSandbox, script: str) -> RunResult:
-    result = await box.run(Job(files={"train.py": dedent(script)}, time_limit_s=60))
+async def ran(sandbox: RecordedSandbox, script: str) -> RunResult:
+    result = await sandbox.run(Job(files={"train.py": dedent(script)}, time_limit_s=60))
     assert result.status == "finished", result.raised or result.reason
     return result
 
@@ -94,9 +79,9 @@ async def test_a_fault_is_confirmed_and_fixed_without_the_resource(
     assert not found.run.stand_ins  # the packages are the real ones
 
 
-async def test_a_table_has_the_columns_that_are_asked_for(box: EmbeddedSandbox) -> None:
+async def test_a_table_has_the_columns_that_are_asked_for(sandbox: RecordedSandbox) -> None:
     result = await ran(
-        box,
+        sandbox,
         """
         import pandas as pd
         frame = pd.read_csv("houses.csv")
@@ -118,13 +103,13 @@ async def test_a_table_has_the_columns_that_are_asked_for(box: EmbeddedSandbox) 
     assert assumed(result) == {"houses.csv", "more.csv"}
 
 
-async def test_a_table_that_was_sent_is_read(box: EmbeddedSandbox) -> None:
+async def test_a_table_that_was_sent_is_read(sandbox: RecordedSandbox) -> None:
     script = "import pandas as pd\nprint(pd.read_csv('t.csv').columns.tolist())\n"
-    result = await box.run(Job(files={"train.py": script, "t.csv": "a,b\n1,2\n"}))
+    result = await sandbox.run(Job(files={"train.py": script, "t.csv": "a,b\n1,2\n"}))
     assert result.stdout_tail == "['a', 'b']\n"
     assert not assumed(result)
     absent = "import pandas as pd\npd.read_csv('t.csv')['c']\n"
-    result = await box.run(Job(files={"train.py": absent, "t.csv": "a,b\n1,2\n"}))
+    result = await sandbox.run(Job(files={"train.py": absent, "t.csv": "a,b\n1,2\n"}))
     assert result.raised is not None
     assert result.raised.type == "KeyError"
 
@@ -140,10 +125,10 @@ async def test_a_table_that_was_sent_is_read(box: EmbeddedSandbox) -> None:
     ],
 )
 async def test_weights_are_a_small_model_of_the_right_class(
-    box: EmbeddedSandbox, name: str, kind: str, model: str
+    sandbox: RecordedSandbox, name: str, kind: str, model: str
 ) -> None:
     result = await ran(
-        box,
+        sandbox,
         f"""
         import transformers
         tokenizer = transformers.AutoTokenizer.from_pretrained({name!r})
@@ -160,9 +145,9 @@ async def test_weights_are_a_small_model_of_the_right_class(
     assert name in assumed(result)
 
 
-async def test_an_environment_without_its_simulator(box: EmbeddedSandbox) -> None:
+async def test_an_environment_without_its_simulator(sandbox: RecordedSandbox) -> None:
     result = await ran(
-        box,
+        sandbox,
         """
         import gymnasium as gym
         env = gym.make("HalfCheetah-v4")
@@ -179,9 +164,9 @@ async def test_an_environment_without_its_simulator(box: EmbeddedSandbox) -> Non
     assert assumed(result) == {"HalfCheetah-v4"}
 
 
-async def test_a_data_set_that_cannot_be_downloaded(box: EmbeddedSandbox) -> None:
+async def test_a_data_set_that_cannot_be_downloaded(sandbox: RecordedSandbox) -> None:
     result = await ran(
-        box,
+        sandbox,
         """
         from sklearn.datasets import fetch_california_housing, load_iris
         from sklearn.preprocessing import StandardScaler

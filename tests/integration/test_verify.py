@@ -8,15 +8,15 @@ import pytest
 import pytest_asyncio
 
 from app.verify import Verdict, Version, verify
-from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Session
+from tests.recorded.box import RecordedSandbox
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def session() -> AsyncIterator[Session]:
-    async with EmbeddedSandbox() as sandbox, sandbox.session() as session:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def session(sandbox: RecordedSandbox) -> AsyncIterator[Session]:
+    async with sandbox.session() as session:
         yield session
 
 

@@ -32,7 +32,7 @@ class RecordedSession:
 
     async def run(self, job: Job) -> RunResult:
         """Return the result in the form in which it is recorded, whether it is or not."""
-        key = key_of(job)
+        key = self.recorder.turn(key_of(job))
         answer = self.recorder.recall(key, tracer_digest())
         if answer is not None:
             return RunResult.model_validate(answer)

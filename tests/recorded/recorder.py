@@ -42,6 +42,7 @@ class Recorder:
     _scope: Scope | None = None
     _members: dict[Address, Member] = field(default_factory=dict)
     _new: Member = field(default_factory=dict)
+    _turns: Counter[str] = field(default_factory=Counter)
 
     def begin(self, scope: Scope) -> None:
         """Answer from the recordings of another test from now on."""
@@ -49,6 +50,7 @@ class Recorder:
             self._members.clear()  # tests of one case mostly follow each other
         self._scope = scope
         self._new, self.crowded = {}, False
+        self._turns.clear()
 
     def end(self, *, passed: bool) -> None:
         """Record what was run, if the test passed."""
@@ -63,6 +65,13 @@ class Recorder:
             member |= self._new
             packs.save(self._scope.address, member)
         self._new = {}
+
+    def turn(self, digest: str) -> str:
+        """Return the key of a test's next run of a request: one that is made twice, to see whether
+        it repeats itself, has two recordings."""
+        self._turns[digest] += 1
+        turn = self._turns[digest]
+        return digest if turn == 1 else f"{digest}#{turn}"
 
     def recall(self, key: str, made_by: str) -> dict[str, Any] | None:
         """Return the recorded answer; None if there is none that what makes it now would give."""

@@ -64,6 +64,16 @@ async def test_a_job_that_is_not_recorded_is_run_and_reported() -> None:
     assert (real.runs, replaying.missing) == (1, {str(ADDRESS)})
 
 
+async def test_a_job_that_a_test_runs_twice_has_two_recordings() -> None:
+    real, recording = Counted(), recorder("record")
+    session = RecordedSession(real, recording)
+    both = [await session.run(JOB), await session.run(JOB)]
+    recording.end(passed=True)
+    replaying = RecordedSession(real, recorder("recorded"))
+    assert [await replaying.run(JOB), await replaying.run(JOB)] == both
+    assert real.runs == 2
+
+
 async def test_what_a_failed_test_ran_is_not_recorded() -> None:
     real, recording = Counted(), recorder("record")
     await RecordedSession(real, recording).run(JOB)
