@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from analyzers.advice import graphs, looking, training
 from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.settings import settings_in
+from analyzers.advice.shapes import shapes_of
 from analyzers.evidence import Place
 from analyzers.messages import Message, UsualCause, entry_for
 from analyzers.source.project import Project
@@ -27,7 +28,8 @@ MAX_HINTS = 5
 class Hint:
     """One thing to look at. `place` is None for what concerns the whole, or for a setting that
     stands beside the code; `code` is the line. `blames`: whether such a line can be the fault
-    itself; `usual`: nothing in the text shows it, it is what is usually behind the message."""
+    itself; `usual`: nothing in the text shows it, it is what is usually behind the message.
+    `points_to`: the kind of fault that it is, where that is another than the message's."""
 
     kind: Literal["lines", "version"]
     text: str
@@ -35,6 +37,7 @@ class Hint:
     code: str = ""
     blames: bool = True
     usual: bool = False
+    points_to: str | None = None
 
 
 def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
@@ -88,6 +91,8 @@ def hints_of(
     near = _Nearness(project, error)
     for rank, cause in enumerate(entry.causes):
         found = [(near.of(hint), hint) for hint in _found(cause, project, error, beside or {})]
+        if found and cause.kind is not None:
+            found = [(at, replace(hint, points_to=cause.kind)) for at, hint in found]
         if found:
             distance, hint = min(found, key=lambda pair: pair[0])
             told.append((distance, rank, hint))
@@ -113,6 +118,8 @@ def _found(
         return
     if "frames" in look and any(_shows(frame, look["frames"]) for frame in error.frames):
         yield Hint(cause.note, cause.say())
+    if "shapes" in look and shapes_of(error.message) == look["shapes"]:
+        yield Hint(cause.note, cause.say(), code="shapes in the message")
     if any(settings_in({**project.files, **beside}, look.get("unless", ()))):
         return
     yield from _in_settings(cause, look.get("setting", ()), project, beside)

@@ -21,6 +21,7 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 `look`         what to look for in the source (`analyzers/advice/looking.py`); none: the usual cause
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
+`kind`         the kind of fault that this cause is, where it is another than the message's
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ GAP = "…"
 FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
-        "compiled", "of_values", "setting", "unless",
+        "compiled", "of_values", "setting", "unless", "shapes",
     }
 )  # fmt: skip
-_CAUSE = {"because", "do", "look", "blames", "note"}
+_CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
     "same_causes", "cause",
@@ -58,6 +59,7 @@ class UsualCause:
     look: Mapping[str, Any] | None = None
     blames: bool = True
     note: Literal["lines", "version"] = "lines"
+    kind: str | None = None
 
     def say(self, name: str = "") -> str:
         """The cause and its remedy in one sentence, about what was found."""
@@ -144,4 +146,5 @@ def _cause(name: str, table: Mapping[str, Any]) -> UsualCause:
         look=look,
         blames=table.get("blames", True),
         note=table.get("note", "lines"),
+        kind=table.get("kind"),
     )

@@ -50,6 +50,7 @@ from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.reasons import Reason, reason_of
 from analyzers.explain.reuse.telling import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
@@ -66,6 +67,7 @@ from analyzers.repair.reconnect.freezing import (
     thawed,
     thawed_again,
 )
+from analyzers.repair.reconnect.reasoned import for_reason
 from analyzers.repair.reconnect.recording import (
     left_off,
     recording,
@@ -103,6 +105,17 @@ _WORDS = {
     "grad": "`autograd.grad` gives gradients without a graph of their own",
     "frozen": "what had learnt was frozen there, and is still",
 }
+_REMEDIES = {
+    "item": "keep the tensor until backward() is done; `.item()` is for printing.",
+    "data": "use the tensor itself; `.data` is for writing under `torch.no_grad()`.",
+    "detach": "leave `.detach()` out of what is to learn.",
+    "tensor": "use the tensor itself, or `torch.stack` a list of tensors.",
+    "as_tensor": "use the tensor itself, or `torch.stack` a list of tensors.",
+    "numpy": "compute it with torch's own functions.",
+    "no_grad": "compute what is to learn outside of `torch.no_grad()`.",
+    "argmax": "take a differentiable loss of the scores themselves.",
+    "grad": "pass `create_graph=True` to the call of `autograd.grad`.",
+}
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -125,10 +138,17 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
         place = frozen.where.place
     carrier = lost_name(evidence, project) if evidence.lost_by != "frozen" else None
+    if (reason := reason_of(evidence, project)) is not None and frozen is None:
+        place, certainty = reason.place, Certainty.LIKELY
     found = matched(NAME, evidence, certainty, place, carrier)
-    if found is not None:
-        found.facts["frozen"] = frozen
-    return found
+    if found is None:
+        return None
+    found.facts["frozen"] = frozen
+    found.facts["reason"] = reason
+    known = _REMEDIES.get(evidence.lost_by, "")
+    if evidence.lost_by == "no_grad" and off is None:
+        known = ""
+    return replace(found, remedy=reason.remedy if reason is not None else known)
 
 
 def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | None:
@@ -147,6 +167,12 @@ def explain(match: Match, project: Project) -> str:
             f"{line(match.location, project)}: it adds a number to the loss, and no gradient."
         )
     evidence = evidence_in(match, MissingGraph)
+    reason = match.facts.get("reason")
+    if isinstance(reason, Reason):
+        return (
+            f"{missing(match, project)} At {line(reason.place, project)}, {reason.why}. To mend "
+            f"it, {reason.remedy}"
+        )
     why = _WORDS.get(evidence.lost_by, "")
     if not why and evidence.lost_by not in ("unknown", "leaf"):
         why = f"`{evidence.lost_by}` has no gradient"
@@ -168,6 +194,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             yield from recording(lost, project)
         return
     evidence = evidence_in(match, MissingGraph)
+    reason = match.facts.get("reason")
+    if isinstance(reason, Reason):
+        yield from for_reason(reason, evidence, project)
     where = where_switched_off(evidence.ended_stack, project)
     where = where or spot(project, evidence.ended_at or evidence.at)
     if where is None:

@@ -37,6 +37,7 @@ Mended::
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, SilentFault
@@ -47,6 +48,7 @@ from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
 from analyzers.explain.spots import spot
+from analyzers.messages import entry_of
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.repair.leaf.reading_time import read_in_time, shown_alone
 from analyzers.source.project import Project, spelled
@@ -72,8 +74,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return matched_silent(NAME, fault, where.place, carrier, TITLE_OF_TIME)
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "nonleaf":
         return None
+    entry = entry_of(evidence.message)
     switched = "requires_grad flags" in evidence.message
-    return matched(NAME, evidence, Certainty.CERTAIN, evidence.at if switched else None)
+    found = matched(NAME, evidence, Certainty.CERTAIN, evidence.at if switched else None)
+    return replace(found, title=entry.title) if found is not None and entry is not None else found
 
 
 def explain(match: Match, project: Project) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.advice import Hint, hints
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Reading
+from analyzers.explain.pattern import patterns, told_by
 from analyzers.explain.spots import spot
 from analyzers.notebooks.notebook import (
     LineMap,
@@ -205,10 +206,11 @@ def _told_by_hint(
     frame = Frame(first.place.file, first.place.line, "", _whole(first, project))
     made = (frame,) if error.family == "engine" else error.forward_frames
     causes = _told_alone(replace(error, frames=(frame,), forward_frames=made), project.entry)
+    shown = first.points_to is not None
     return tuple(
         replace(
-            cause,
-            certainty=Certainty.USUAL,
+            _pointed_to(cause, first.points_to),
+            certainty=Certainty.LIKELY if shown else Certainty.USUAL,
             remedy=first.text,
             explanation=f"The message says: {cause.title[:1].lower()}{cause.title[1:]}. No run and "
             f"no reading shows where. The likeliest of the lines sent is line {first.place.line}: "
@@ -216,6 +218,15 @@ def _told_by_hint(
         )
         for cause in causes[:1]
     )
+
+
+def _pointed_to(cause: Explained, kind: str | None) -> Explained:
+    """The cause as that of the pattern for another kind of fault."""
+    name = told_by(kind)
+    if name is None:
+        return cause
+    pattern = patterns()[name]
+    return replace(cause, pattern=name, family=pattern.FAMILY, title=pattern.TITLE, carrier=None)
 
 
 def _whole(hint: Hint, project: Project) -> str:

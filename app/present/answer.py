@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from analyzers.advice import Hint
+from analyzers.explain.listed import some
 from analyzers.messages import Message, entry_for
+from analyzers.request.recalled import named_in
 from app.request.case import Case
 from app.schemas import Answer, Cause, Patch, Spot
 
@@ -38,7 +40,10 @@ def told(hint: Hint, case: Case) -> str:
 def meaning(case: Case) -> str:
     """What the message of the error that was given means; empty for messages that are not known."""
     found = entry(case)
-    return found.means if found is not None else ""
+    if found is None or case.traceback is None:
+        return ""
+    names = named_in(case.traceback.message) if found.names_cause else ()
+    return f"{found.means} The message names {some(names)}." if names else found.means
 
 
 def answer(case: Case, causes: list[Cause], patches: list[Patch]) -> Answer | None:

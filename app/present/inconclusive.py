@@ -19,9 +19,12 @@ _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 def why(case: Case, seen: Observation) -> str:
     """One to three sentences."""
     said = [meaning(case), _why(case, seen), _not_python(case), look(case)]
-    if named_cause(case) is not None and (hint := first_hint(case)) is not None:
-        open_why = "" if hint.place is not None or hint.code else _why(case, seen)
-        said = [told(hint, case), meaning(case), _not_python(case), open_why]
+    if (hint := first_hint(case)) is not None and not (hint.usual and named_cause(case) is None):
+        shown = hint.place is not None or bool(hint.code)
+        certain = named_cause(case) is not None or (shown and hint.place is None)
+        first = told(hint, case) if certain else look(case)
+        why_open = "" if certain and shown else _why(case, seen)
+        said = [first, meaning(case), _not_python(case), why_open]
     return " ".join(sentence for sentence in said if sentence)
 
 

@@ -19,7 +19,7 @@ async def asked(service: Service, script: str, traceback: str = "") -> Findings:
 async def test_a_fragment_gets_its_lines_and_a_next_step(service: Service) -> None:
     found = await asked(service, sent("lora"))
     assert "NameError" not in found.summary
-    assert "no graph" in found.summary
+    assert "without a graph" in found.summary
     assert "enable_input_require_grads" in found.summary
     assert found.next[0].kind == "run_local"
     assert found.next[0].value == "gradmend run -- python train.py"

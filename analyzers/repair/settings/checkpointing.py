@@ -124,9 +124,15 @@ def checkpoint_around(places: Sequence[Place | None], project: Project) -> Place
     last = places[-1] if places else None
     function = last.function.rpartition(".")[2] if last is not None else ""
     for editor, call in _checkpoints(project) if function else ():
-        if call.args and spelled(call.args[0]).rpartition(".")[2] == function:
+        given = spelled(call.args[0]).rpartition(".")[2] if call.args else ""
+        if given == function or (function == "forward" and not _is_function(given, project)):
             return Place(editor.module.path, call.lineno)
     return None
+
+
+def _is_function(name: str, project: Project) -> bool:
+    """Whether a function of the script goes by this name; a module's object is none."""
+    return any(node.name == name for _, node in project.each(ast.FunctionDef))
 
 
 def _is_reentrant(call: ast.Call, module: Module) -> bool:

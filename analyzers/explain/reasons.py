@@ -1,0 +1,119 @@
+"""Why a value has no graph, where no call of torch's cut it: what was done before."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from analyzers.advice.graphs import flag_on_module
+from analyzers.advice.training import function_class
+from analyzers.evidence import MissingGraph, Place
+from analyzers.explain.spots import spot
+from analyzers.source.flow import definitions
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.trees import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What left a value without a graph, at a line, and what to do."""
+
+    kind: Literal["constant", "flag", "list"]
+    place: Place
+    why: str
+    remedy: str
+    name: str = ""
+
+
+def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
+    """The reason, as far as the run or the source shows one."""
+    if evidence.lost_by in ("constant", "grad"):
+        return _constant(evidence, project)
+    in_function = evidence.lost_by == "no_grad" and _is_in_function(evidence, project)
+    if not in_function and (evidence.lost_by != "unknown" or evidence.ended_at is not None):
+        return None
+    found = _in_source(project)
+    return next((one for one in found if one.kind == "list" or not in_function), None)
+
+
+def _is_in_function(evidence: MissingGraph, project: Project) -> bool:
+    """Whether the graph ended in the forward of a custom Function, which records nothing."""
+    where = spot(project, evidence.ended_at)
+    holder = where.module.parents.get(where.scope) if where is not None else None
+    return where is not None and holder is not None and bool(function_class(holder, where.module))
+
+
+def _constant(evidence: MissingGraph, project: Project) -> Reason | None:
+    """A derivative that was to have a graph, and has none: it does not depend on anything."""
+    where = spot(project, evidence.ended_at)
+    call = where.call("grad") if where is not None else None
+    if where is None or call is None or not _makes_graph(call):
+        return None
+    by = spelled(call.args[1]) if len(call.args) > 1 else "its input"
+    return Reason(
+        "constant",
+        where.place,
+        f"the derivative by `{by}` is a constant here (of a linear function), so it has no graph "
+        "although `create_graph=True` asks for one; its own derivative is zero",
+        f"where a constant is possible, take zeros: `torch.zeros_like({by})` if the derivative "
+        "does not require grad.",
+        by,
+    )
+
+
+def _makes_graph(call: ast.Call) -> bool:
+    return any(k.arg == "create_graph" and spelled(k.value) == "True" for k in call.keywords)
+
+
+def _in_source(project: Project) -> Iterator[Reason]:
+    for module in project.modules.values():
+        for node in module.nodes:
+            place = Place(module.path, getattr(node, "lineno", 1))
+            if (name := flag_on_module(node, module)) is not None and _switches_on(node):
+                owner = name.removesuffix(".requires_grad")
+                why = f"`{name} = True` on a module only makes a Python attribute: its parameters "
+                yield Reason(
+                    "flag",
+                    place,
+                    f"{why}stay frozen",
+                    f"call the method: `{owner}.requires_grad_(True)`.",
+                    owner,
+                )
+            if (name := _listed(node, module)) is not None:
+                yield Reason(
+                    "list",
+                    place,
+                    f"`{name}.apply` is given a list: a custom Function follows the tensors among "
+                    "its arguments only, none inside of lists",
+                    f"hand them over one by one: `{name}.apply(*tensors)`, with "
+                    "`forward(ctx, *tensors)`.",
+                    name,
+                )
+
+
+def _switches_on(node: ast.AST) -> bool:
+    value = getattr(node, "value", None)
+    return isinstance(value, ast.Constant) and value.value is True
+
+
+def _listed(node: ast.AST, module: Module) -> str | None:
+    """The script's own Function whose `apply` is given nothing but lists of tensors."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    name = spelled(node.func.value)
+    own = {n.name for n in module.each(ast.ClassDef) if function_class(n, module) is not None}
+    if node.func.attr != "apply" or name not in own or not node.args:
+        return None
+    listed = [one for one in node.args if _is_list(one, node, module)]
+    return name if listed and len(listed) == len(node.args) else None
+
+
+def _is_list(value: ast.expr, at: ast.AST, module: Module) -> bool:
+    if isinstance(value, ast.Name):
+        given = definitions(module.scope_of(at), value.id)
+        made = [n.value for n in given if isinstance(n, ast.Assign)]
+        return bool(made) and all(isinstance(v, ast.List | ast.Tuple | ast.ListComp) for v in made)
+    kinds = ast.List | ast.Tuple | ast.ListComp
+    return isinstance(value, kinds) and any(isinstance(n, ast.Name) for n in walk(value))
