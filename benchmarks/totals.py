@@ -1,9 +1,9 @@
-"""What the rows of `benchmarks/first_contact.md` come to: the figures that the README shows first.
+"""Totals of the rows of `benchmarks/first_contact.md`: the README's figures.
 
     python -m benchmarks.totals
 
-Batches from 60 on are counted: those before were written when much less could be made up and run.
-Of shares that are written as percents the counts are told again by how many items there were.
+Batches from 60 on count: when the earlier ones were measured, the harness could synthesize and run
+much less. Where a row holds a percentage only, its count is computed from the number of items.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Row:
 
 
 def rows(text: str) -> list[Row]:
-    """The rows of batches that count, as they stand."""
+    """Return the rows of the batches that count."""
     found = []
     for line in text.splitlines():
         if (match := _ROW.match(line)) and int(match[1]) >= SINCE:
@@ -50,46 +50,36 @@ def rows(text: str) -> list[Row]:
 
 
 def report(found: Sequence[Row]) -> Iterator[str]:
-    """The README's rows, a line each, and then its sentences."""
+    """Yield the rows of the README's table, a line each, and then the sentences of the page on
+    accuracy."""
 
     def of(kind: str) -> list[Row]:
         return [row for row in found if row.kind == kind]
 
     scripts, read, fragments, projects = map(of, (_RUNNING, _READING, _FRAGMENTS, _PROJECTS))
-    for named, part in ((_last, slice(-1, None)), (_before, slice(None, -1))):
-        yield _line(f"whole scripts, run: {named(scripts[part])}", scripts[part])
-        yield _line("only read", read[part])
-    yield _line(f"fragments as pasted: {_last(fragments)}", fragments[-1:], " tested")
-    yield _line(_before(fragments[:-1]), fragments[:-1], " tested")
-    name = f"projects without their packages, data or arguments ({_span(projects)})"
-    yield _line(name, projects, " tested")
+    yield _line("whole scripts, run", scripts)
+    yield _line("whole scripts, only read", read)
+    yield _line("pasted fragments", fragments, " tested")
+    yield _line("incomplete projects", projects, " tested")
     silent, pasted = of(_SILENT), of(_HEALTHY)
     yield ""
     yield (
-        f"Of the first patches of these {_sum(scripts, 0)} scripts "
-        f"{sum(row.right(3) for row in scripts)} are right, and {_sum(scripts, 4)} passed and "
-        f"train something else; {_sum(silent, 1)} of their {_sum(silent, 0)} silent faults were "
-        f"called healthy."
+        f"Of the first patches for these {_sum(scripts, 0)} scripts, "
+        f"{sum(row.right(3) for row in scripts)} are right; {_sum(scripts, 4)} passed the checks "
+        f"but train something else. Gradmend called {_sum(silent, 1)} of the {_sum(silent, 0)} "
+        f"silent faults healthy."
     )
     yield (
-        f"Of their {_sum(scripts, 5)} healthy scripts {_sum(scripts, 6)} were blamed, and of "
-        f"{_sum(pasted, 0)} healthy things that were pasted {_sum(pasted, 5)}; by reading alone "
-        f"{_sum(read, 6)} of the scripts."
+        f"It blamed {_sum(scripts, 6)} of {_sum(scripts, 5)} healthy scripts when it ran them, and "
+        f"{_sum(read, 6)} when it only read them. It blamed {_sum(pasted, 5)} of "
+        f"{_sum(pasted, 0)} healthy pasted texts."
     )
 
 
 def _line(name: str, some: Sequence[Row], tested: str = "") -> str:
     n = _sum(some, 0)
     shares = [f"{sum(row.right(column) for row in some) / n:.0%}" for column in (1, 2, 3)]
-    return f"| {name} | {n} | {' | '.join(shares)}{tested} |"
-
-
-def _last(some: Sequence[Row]) -> str:
-    return f"the last batch ({some[-1].batch})"
-
-
-def _before(some: Sequence[Row]) -> str:
-    return f"the {len(some)} before ({_span(some)})"
+    return f"| {name} ({_span(some)}) | {n} | {' | '.join(shares)}{tested} |"
 
 
 def _span(some: Sequence[Row]) -> str:
@@ -107,7 +97,7 @@ def _number(cell: str) -> int:
 
 
 def main() -> None:
-    """Print them."""
+    """Print the report."""
     print(*report(rows(RECORD.read_text())), sep="\n")
 
 
