@@ -1,6 +1,6 @@
 """How often the service is right, over every case in `tests/cases`.
 
-    python -m benchmarks.accuracy [--only recurrent] [--no-run] [--limit 20] [--json out.json]
+    python -m benchmarks.accuracy [--only recurrent] [--no-run] [--limit 20] [--every 10] [--json X]
 
 Each case goes through the service's own entry, with the traceback that it really printed, once
 with the sandbox and once by reading alone. Only the first cause and the first patch count; the
@@ -27,6 +27,7 @@ def main() -> None:
     from tests.case_files import load_cases
 
     cases = [case for case in load_cases() if options.only in case.name][: options.limit]
+    cases = cases[:: options.every]
     modes = [READING] if options.no_run else [RUNNING, READING]
     # Plain runs are forks: they come before the service starts threads, or after it has ended.
     trials = [prepare(case) for case in cases]
@@ -49,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--no-run", action="store_true", help="read only, without the sandbox")
     parser.add_argument("--limit", type=int, help="at most so many cases")
+    parser.add_argument("--every", type=int, default=1, help="only each N-th case: a sample")
     parser.add_argument("--json", type=Path, help="write every score to this file")
     return parser
 

@@ -63,7 +63,7 @@ async def diagnose_here(options: Options) -> int:
     targets = [target_of(path, options) for path in scripts_of(paths, options.exclude)]
     for name in sorted({name for target in targets for name in target.gathered.left_out}):
         messages.print(f"[yellow]left out:[/] {escape(name)} (no more fits into one request)")
-    output = Console(highlight=False, soft_wrap=options.form == "text" and not options.diff)
+    output = Console(highlight=False)
     whole = options.verbose or (len(targets) == 1 and output.is_terminal)
     settled: list[Settled] = []
     assistant = asked_too(messages) if options.run == "auto" else None
@@ -83,7 +83,7 @@ async def diagnose_here(options: Options) -> int:
     if options.form != "text" and not options.diff:
         print(told(options.form, settled))
     elif not options.diff and not options.quiet:
-        output.print(escape(summary_of(settled, options)))
+        output.print(escape(summary_of(settled, options)), soft_wrap=True)
     return _worst([one.code for one in settled])
 
 
@@ -121,7 +121,7 @@ def _tell(one: Settled, options: Options, output: Console, *, whole: bool) -> No
     if whole and not (one.ignored or (is_clean(one) and len(options.paths) > 1)):
         show(one.findings, output, apply=_how_to_apply(one), verbose=options.verbose)
     elif line := line_of(one):
-        output.print(escape(line))
+        output.print(escape(line), soft_wrap=True)
 
 
 def _how_to_apply(one: Settled) -> str:

@@ -257,7 +257,8 @@ def versions(found: Findings) -> str:
     if ran.torch is None:
         return f"Read with Python {ran.python}; nothing was run."
     packages = "".join(f", {name} {told}" for name, told in ran.packages.items() if name != "torch")
-    return f"Ran with torch {ran.torch}, Python {ran.python}{packages}, on {ran.platform} (CPU)."
+    where = "here, on the CPU" if found.run is not None else "on your machine"
+    return f"Ran with torch {ran.torch}, Python {ran.python}{packages}, {ran.platform}, {where}."
 
 
 def ran(run: RunReport) -> str:

@@ -6,7 +6,18 @@ import pytest
 
 from app.present import wording
 from app.present.levels import level_of
-from app.schemas import Check, Effect, Findings, Gradients, Level, Patch, Verification, Verified
+from app.schemas import (
+    Check,
+    Effect,
+    Environment,
+    Findings,
+    Gradients,
+    Level,
+    Patch,
+    RunReport,
+    Verification,
+    Verified,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +80,13 @@ def test_what_changes_nothing_is_fixed_and_no_more() -> None:
     same = patch("same", check, Effect(against="kept", steps_equal=3, steps_compared=3))
     state = wording.state(Findings(verdict="confirmed", patches=[same]))
     assert (state.words, state.tone) == ("Reproduced and fixed", "good")
+
+
+def test_what_ran_is_said_where_it_ran() -> None:
+    ran = Environment(torch="2.13.0", python="3.11.7", platform="Linux", packages={"numpy": "2.3"})
+    here = Findings(environment=ran, run=RunReport(status="ran_clean"))
+    told = "Ran with torch 2.13.0, Python 3.11.7, numpy 2.3, Linux, here, on the CPU."
+    assert wording.versions(here) == told
+    assert wording.versions(Findings(environment=ran)).endswith("on your machine.")
+    only_read = Findings(environment=Environment(python="3.11.7"))
+    assert wording.versions(only_read) == "Read with Python 3.11.7; nothing was run."
