@@ -36,21 +36,20 @@ GOALS: Mapping[Kind, float] = {
 
 @dataclass(frozen=True)
 class Trial:
-    """One change to be judged. `raises`: its original raises an error."""
+    """One change to be judged."""
 
     name: str  # `gan/same/renamed`
     kind: Kind
     before: Mapping[str, str]
     after: Mapping[str, str]
     entry: str = "train.py"
-    raises: bool = False
 
     def is_right(self, verdict: Verdict) -> bool:
         """Whether the verdict is the true one. A right repair runs, and no check of it fails; a
         wrong one is refused, or said to be another training. Of an original that raises nothing
         and trains wrongly, that is so where it is the same training, too."""
         status = {check.name: check.status for check in verdict.checks}
-        failed = "failed" in status.values()
+        failed, raises = "failed" in status.values(), status.get("reproduced") == "passed"
         match self.kind:
             case "control" | "same":
                 return verdict.verdict == "same"
@@ -62,7 +61,7 @@ class Trial:
                 ran = status.get("runs") == "passed" or verdict.verdict != "not_comparable"
                 return ran and not failed and verdict.verdict != "breaks"
             case "wrong":
-                unchanged = verdict.verdict == "same" and not self.raises
+                unchanged = verdict.verdict == "same" and not raises
                 return failed or unchanged or verdict.verdict in ("breaks", "changed")
 
 
@@ -131,7 +130,7 @@ def repairs() -> Iterator[Trial]:
         for kind, variants in kinds:
             for one in variants:
                 name = f"{case.name}/{one.name}"
-                yield Trial(name, kind, case.texts, one.texts, case.entry, raises=bool(case.raises))
+                yield Trial(name, kind, case.texts, one.texts, case.entry)
 
 
 def table(found: list[Judged]) -> str:
