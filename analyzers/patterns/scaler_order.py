@@ -47,7 +47,11 @@ from collections.abc import Iterator
 from analyzers.evidence import Evidence
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
-from analyzers.repair.settings.scaling import in_single_precision, scaled_once
+from analyzers.repair.settings.scaling import (
+    in_single_precision,
+    scaled_once,
+    unscaled_with_the_step,
+)
 from analyzers.source.project import Project
 
 ID = "GM034"
@@ -72,3 +76,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Each call once; parameters in single precision."""
     yield from in_single_precision(project)
     yield from scaled_once(project, 1)
+    yield from unscaled_with_the_step(project, 2)

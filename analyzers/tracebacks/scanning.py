@@ -27,6 +27,13 @@ _IPYTHON_PATH = re.compile(
 _OLD_PATH = re.compile(r"((?:[A-Za-z]:\\|~|/|\.{1,2}/)\S{1,400}) in (\S.{0,200})")
 _ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?: (.{0,500}))?$")
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,8}[A-Z]\w{0,80})(?:: ?(.{0,2000}))?$")
+# Anomaly mode's account of the forward call within a message, and where a view was made.
+_MADE_AT = re.compile(
+    r"(?:allocated at|\bforward (?:call|pass|trace|traceback)\b[^:]{0,80}"
+    r"|traceback of forward[^:]{0,80}):$",
+    re.IGNORECASE,
+)
+_OP_OF = re.compile(r"output \d+ of (\w{1,120})|Function '(\w{1,120})'")
 _DETECTED = re.compile(r"Error detected in (\w{1,120})")
 _CHAIN = (
     "The above exception was the direct cause of",
@@ -47,7 +54,8 @@ _LEFT_OUT = re.compile(r"\.{3,12}|…|[\[(<][\w .,…-]{1,60}[\])>]")  # `[cut]`
 # How a statement begins: no message goes on like this.
 _STATEMENT = re.compile(
     r"(?:import |from [\w.]{1,80} import |def |class |@|#|(?:for|while|with|if) .{0,400}:$"
-    r"|[\w.\[\]]{1,80} ?[-+*/]?= ?[^=\s]|[\w.]{1,80}\([^()]{0,200}\)$)"
+    r"|[\w.\[\]]{1,80}(?:\[[^\[\]]{1,60}\][\w.]{0,40})? ?[-+*/]?= ?[^=\s]"
+    r"|[\w.]{1,80}\([^()]{0,200}\)$)"
 )
 _ENDINGS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration", "Failure")
 
@@ -68,6 +76,8 @@ class _Scanner:
     def feed(self, line: str) -> bool:
         """Read one line; whether it is part of a traceback."""
         text = line.strip()
+        if self._made_at(text):
+            return True
         if self.exception and self._goes_on(line, text):
             return True
         if any(mark in text for mark in _CHAIN):
@@ -94,6 +104,20 @@ class _Scanner:
         if self.frames and (_numbered(text) or _LEFT_OUT.fullmatch(text)):
             return True
         return bool(text) and set(text) <= set("-^~ ")
+
+    def _made_at(self, text: str) -> bool:
+        """Whether what comes next are the frames of the forward call, which a message or a line of
+        its own announces."""
+        last = self.message[-1] if self.exception and self.message else ""
+        if last and _MADE_AT.search(last) and _frame(text) is not None:
+            found = _OP_OF.search(" ".join(self.message))
+            self._begin_forward(next(filter(None, found.groups()), "") if found else "")
+            return self._frame(text)
+        alone = not self.exception and _exception(text) is None
+        if alone and _MADE_AT.search(text) and not _DETECTED.search(text):
+            self._begin_forward(self.forward_op)
+            return True
+        return False
 
     def _goes_on(self, line: str, text: str) -> bool:
         """Whether the line continues the message of the exception before it."""

@@ -190,3 +190,18 @@ bend(2 * where, where)
 async def test_a_message_that_says_nothing_of_the_cause_asks_for_more(service: Service) -> None:
     found = await asked(service, "", "RuntimeError: shape '[3, 4]' is invalid for input of size 5")
     assert found.answer is None
+
+
+async def test_lines_of_code_within_sentences_are_read(service: Service) -> None:
+    text = """\
+Two lines of my edit script stop with
+RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation.
+They are:
+layers[row].weight[:, slot] -= 0.5 * taken
+layers[row].weight[:, slot] += 0.5 * given
+
+How should I write this?
+"""
+    found = await asked(service, "", text)
+    assert (found.causes[0].pattern, found.causes[0].location.line) == ("inplace-leaf", 4)
+    assert "no_grad" in found.patches[0].diff

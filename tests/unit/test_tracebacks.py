@@ -335,3 +335,39 @@ def test_time_grows_in_proportion_to_length(unit: str) -> None:
 )
 def test_an_error_that_stands_in_words_alone_is_retold(text: str, *, retold: bool) -> None:
     assert parse(text).retold is retold
+
+
+def test_a_forward_trace_inside_of_the_message_is_that_of_the_forward_call() -> None:
+    text = """\
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    loss.backward()
+RuntimeError: one of the variables needed for gradient computation has been modified by an inplace \
+operation: [torch.FloatTensor [3]], which is output 0 of ReluBackward0, is at version 1; expected \
+version 0 instead. Traceback of forward call that caused the error:
+  File "train.py", line 5, in <module>
+    h = torch.relu(layer(x))
+"""
+    found = parse(text)
+    assert (found.family, found.forward_op) == ("inplace", "ReluBackward0")
+    assert [frame.line for frame in found.frames] == [9]
+    assert found.forward is not None
+    assert (found.forward.line, found.forward.code) == (5, "h = torch.relu(layer(x))")
+
+
+def test_where_a_view_was_made_is_read() -> None:
+    text = """\
+Traceback (most recent call last):
+  File "train.py", line 7, in <module>
+    rows[0].mul_(2)
+RuntimeError: Output 0 of UnbindBackward0 is a view and is being modified inplace. This view was \
+allocated at:
+  File "train.py", line 6, in <module>
+    rows = table.unbind()
+"""
+    found = parse(text)
+    assert (found.family, found.kind) == ("inplace", "view")
+    assert found.location is not None
+    assert found.location.line == 7
+    assert found.forward is not None
+    assert found.forward.line == 6

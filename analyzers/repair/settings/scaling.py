@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.advice.training import half_parameters
 from analyzers.explain.pattern import Proposal
+from analyzers.repair.rewrite import move_into
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, spelled
@@ -20,6 +21,42 @@ def scaled_once(project: Project, rank: int = 0) -> Iterator[Proposal]:
             yield from _once(module, block, "unscale_", rank)
             yield from _once(module, block, "step", rank + 1)
             yield from _updated(module, block, rank)
+
+
+def unscaled_with_the_step(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """What unscales and clips moved into the `if` that takes the step; else one `unscale_` less,
+    where several functions call it."""
+    found: list[tuple[Module, ast.stmt]] = []
+    for module in project.modules.values():
+        for block in _blocks(module):
+            for statement in block:
+                if any(name == "unscale_" for name, _ in _scaler_calls(statement)):
+                    found.append((module, statement))
+                    yield from _into_condition(module, block, statement, rank)
+    for module, statement in found if len(found) > 1 else ():
+        title = "Leave the unscaling to the other call"
+        yield Proposal("scaled-once", title, (Editor(module).delete(statement),), "", rank + 1)
+
+
+def _into_condition(
+    module: Module, block: list[ast.stmt], first: ast.stmt, rank: int
+) -> Iterator[Proposal]:
+    """The statements from the unscaling to the `if` with the step, at the head of that."""
+    behind = block[block.index(first) :]
+    at = next((n for n, s in enumerate(behind) if isinstance(s, ast.If) and _steps(s)), None)
+    if at is None:
+        return
+    editor, condition = Editor(module), behind[at]
+    assert isinstance(condition, ast.If)
+    edits = move_into(editor, behind[:at], condition.body[0])
+    title = "Unscale and clip only when a step is taken"
+    yield Proposal("scaled-with-step", title, edits, "", rank)
+
+
+def _steps(condition: ast.If) -> bool:
+    return any(
+        name == "step" for statement in condition.body for name, _ in _scaler_calls(statement)
+    )
 
 
 def _blocks(module: Module) -> Iterator[list[ast.stmt]]:
