@@ -89,7 +89,7 @@ def test_a_project_is_mended_beside_its_own_data(project: Path) -> None:
     assert ran.stdout == "step 0\n"
     assert "second time" in ran.stderr
     assert "sandbox/inside" not in ran.stderr  # nobody sees the tracer in his traceback
-    assert "train.py:11  `h`: A recurrent state still points into" in ran.stderr
+    assert "train.py:11  GM011 `h`: A recurrent state still points into" in ran.stderr
     assert "h = h.detach()" in ran.stderr
     assert "✓ your command ran again with it: no error in 6 backward calls" in ran.stderr
     assert (project / "train.py").read_text() == TRAIN

@@ -81,7 +81,7 @@ def test_no_fix_is_judged_by_runs_that_had_no_room(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(ONE_FILE)
     ran = full(100, COMMAND, tmp_path)
     assert ran.code == 1
-    assert "train.py:3  `y`: The forward ran once" in ran.stderr
+    assert "train.py:3  GM004 `y`: The forward ran once" in ran.stderr
     assert "it could not be run again: its files cannot be written (file too large)" in ran.stderr
     assert "– not tested" in ran.stderr
 
