@@ -65,7 +65,7 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "created": "where the graph was made",
         "freed_by": "the backward that freed it",
         "reached_again_by": "the backward that needed it again",
-        "boundary": "what the carrier crossed",
+        "boundary": "what that name crossed: a loop, an epoch, a call, a cell",
         "explanation": "Markdown, with the script's own names and lines",
         "learn_more": "the pattern's page",
     },
