@@ -79,7 +79,6 @@ def diagnose(
     fix: Annotated[
         int,
         typer.Option(
-            min=0,
             metavar="or --fix=N",
             show_default=False,
             help="write the best safe fix, or fix number N",
@@ -103,7 +102,7 @@ def diagnose(
         bool, typer.Option("--lenient", help="exit code 0 where it could not tell")
     ] = False,
 ) -> None:
-    """Diagnose scripts here, without a server. Behind `--`: the script's own arguments.
+    """Diagnose scripts here, without a server. After `--`: the script's own arguments.
 
     Prints a line for each fault (of one script on a terminal: the cause and the fix), nothing for
     clean files, and a summary. Exit code: 0 no fault, or fixed; 1 a fault; 2 could not tell; 64
@@ -111,6 +110,8 @@ def diagnose(
     """
     # Looking for plugins of pydantic reads what every package of the environment says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    if fix < 0:
+        raise typer.BadParameter("fixes are numbered from 1", param_hint="--fix")
     if not paths and not module:
         raise typer.BadParameter("name a script, a folder, or `-` for standard input")
     raise typer.Exit(

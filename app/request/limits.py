@@ -47,7 +47,7 @@ def check_text(name: str, text: str, limit: int) -> int:
     if size > limit:
         raise _too_large(name, size, limit)
     if (at := text.find("\0")) >= 0:
-        raise refused(name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte; is it text?")
+        raise refused(name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte: not text")
     return size
 
 
