@@ -29,5 +29,5 @@ def settings_in(
         for number, line in enumerate(text.splitlines()[:_LINES], 1):
             found = (_pattern(one).search(line[:MAX_LINE]) for one in wanted)
             if (first := next(filter(None, found), None)) is not None:
-                setting = first[0].strip(" \t,({'\"")
+                setting = first[0].strip(" \t,({'\"-")
                 yield path, number, setting, line.strip()[:MAX_LINE]

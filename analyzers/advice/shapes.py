@@ -7,20 +7,21 @@ from typing import Literal
 
 _SHAPES = re.compile(
     r"saved metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]\).{0,400}?"
-    r"recomputed metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]\)",
+    r"recomputed metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]",
     re.DOTALL,
 )
 
 
-def shapes_of(message: str) -> Literal["grown", "empty", ""]:
-    """`grown`: a dimension is larger in the recomputation; `empty`: one of the two tensors has no
-    elements, as a sharded parameter."""
+def shapes_of(message: str) -> Literal["grown", "empty", "other", ""]:
+    """`grown`: a dimension is larger by half or more in the recomputation; `empty`: one of the two
+    tensors has no elements, as a sharded parameter; `other`: a dimension is of another size."""
     for saved, again in _SHAPES.findall(message):
         before, after = _numbers(saved), _numbers(again)
         if before != after and ([0] in (before, after)):
             return "empty"
-        if len(before) == len(after) and any(a > b for a, b in zip(after, before, strict=True)):
-            return "grown"
+        if len(before) == len(after) and before != after:
+            pairs = zip(after, before, strict=True)
+            return "grown" if any(2 * a >= 3 * b for a, b in pairs) else "other"
     return ""
 
 

@@ -42,7 +42,8 @@ def matched(
     certainty = Certainty.LIKELY if first is not None else Certainty.POSSIBLE
     best = first or next(iter(found), None)
     remedy = "" if best is None else best.text if best.place == at else told(best)
-    carrier = Carrier(name, at) if (name := _name_at(error, at, project)) else None
+    name = _name_at(error, at, project) if error.names or first is not None else ""
+    carrier = Carrier(name, at) if name else None
     facts: dict[str, object] = {HINTS: found}
     return Match(
         pattern, certainty, error, at, carrier, facts=facts, title=entry.title, remedy=remedy

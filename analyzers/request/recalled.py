@@ -54,6 +54,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
     stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
     known = entry_of(traceback.message)
     if known is not None and known.names_cause and known.kind is not None:
+        stack = tuple(place for place in stack if place.line)
         last = stack[-1] if stack else None
         names = named_in(traceback.message)
         return KnownError(known.id, known.kind, "predicted", traceback.message, last, stack, names)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.advice.settings import settings_in
+from analyzers.advice.shapes import shapes_of
 from analyzers.explain.pattern import told_by
 from analyzers.messages import catalogue, entry_of
 from analyzers.messages.entry import CatalogueError, read
@@ -171,3 +173,34 @@ def test_an_entry_that_is_not_as_it_should_be_is_refused(
     assert read(whole, {}).causes[0].say() == "something: do this."
     with pytest.raises(CatalogueError, match=told):
         read({**whole, **change}, {})
+
+
+@pytest.mark.parametrize(
+    ("saved", "again", "told"),
+    [
+        ("[1, 12, 90, 64]", "[1, 12, 180, 64]", "grown"),
+        ("[965, 5120]", "[964, 5120]", "other"),
+        ("[2048]", "[0]", "empty"),
+        ("[4, 4]", "[4, 4]", ""),
+    ],
+)
+def test_the_shapes_of_a_recomputation_tell_what_differs(saved: str, again: str, told: str) -> None:
+    message = (
+        f"tensor at position 4:\nsaved metadata: {{'shape': torch.Size({saved}), 'dtype': "
+        f"torch.bfloat16}}\nrecomputed metadata: {{'shape': torch.Size({again}), 'dtype': "
+        "torch.bfloat16}"
+    )
+    assert shapes_of(message) == told
+
+
+def test_a_setting_is_found_however_it_is_written() -> None:
+    texts = {
+        "a.yaml": "training:\n  use_reentrant: true\n",
+        "b.json": '{"use_reentrant": true}',
+        "c.sh": "torchrun train.py --gradient_checkpointing \\\n  --bf16",
+        "d.py": "Args(gradient_checkpointing = True)",
+        "e.py": "# gradient_checkpointing_steps=3",
+    }
+    wanted = ["use_reentrant=true", "gradient_checkpointing=true"]
+    found = {(path, line) for path, line, _, _ in settings_in(texts, wanted)}
+    assert found == {("a.yaml", 2), ("b.json", 1), ("c.sh", 1), ("d.py", 1)}
