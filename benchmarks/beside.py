@@ -1,12 +1,16 @@
 """`gradmend run` beside projects that have their data, arguments and packages.
 
     python -m benchmarks.beside [--only NAME] [--rounds 3]
+    python -m benchmarks.beside --sizes [--rounds 3]
 
 Told are the shares of right first causes, and of first fixes that passed when the project's own
 command ran again with them, and that, applied, keep the plain command from raising the error; for
 each project, how long the command takes until it has failed under the tracer (by the clock, and in
 processor time, which a crowded machine changes less), and from there to the fix, all as multiples
 of the plain command's. Modules are compiled before, as an installer does it.
+
+With `--sizes`: a healthy training of 200 steps whose data set, with a helper that loops, holds 10,
+1,000 and 100,000 strings; plain and checked runs take turns.
 """
 
 from __future__ import annotations
@@ -32,8 +36,34 @@ sys.path.insert(0, {str(ROOT)!r})
 from gradmend import parts
 parts.join()
 from gradmend.beside import main
-main._look = lambda *ended: None
+main._look = lambda *ended: False
 sys.exit(main.run(["--", *sys.argv[1:]]))
+"""
+CHECKED = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
+SIZES = (10, 1_000, 100_000)
+HEALTHY = """\
+import sys
+import torch
+from torch.utils.data import DataLoader, Dataset, RandomSampler
+
+class Words(Dataset):
+    def __init__(self, count):
+        self.words = [f"{'abcdefgh'[n % 8]}bcdefgh" for n in range(count)]
+    def __len__(self):
+        return len(self.words)
+    def encode(self, word):
+        return [ord(letter) - 97.0 for letter in word]
+    def __getitem__(self, index):
+        return torch.tensor(self.encode(self.words[index]))
+
+words = Words(int(sys.argv[1]))
+net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+sampler = RandomSampler(words, replacement=True, num_samples=200 * 16)
+for x in DataLoader(words, batch_size=16, sampler=sampler):
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(net(x).squeeze(1), x.mean(1)).backward()
+    optimizer.step()
 """
 LONG_S = 60.0  # a command that has not failed within so long does not fail where it did
 
@@ -92,6 +122,26 @@ def measured(case: ProjectCase, rounds: int) -> Measured:
         )
 
 
+def sized(items: int, rounds: int) -> tuple[Spent, Spent]:
+    """The least that a plain and a checked run of a healthy training have taken."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        (home / "train.py").write_text(HEALTHY)
+        command = [sys.executable, "train.py", str(items)]
+        checked = [sys.executable, "-P", "-c", CHECKED, "run", "--check", "--", *command]
+        runs = [(_spent(command, home), _spent(checked, home)) for _ in range(rounds)]
+        plain, traced = zip(*runs, strict=True)
+        return _least(list(plain)), _least(list(traced))
+
+
+def _print_sizes(rounds: int) -> None:
+    print(f"{'items':>9}{'plain s':>9}{'checked s':>11}{'cost':>7}{'work':>7}")
+    for items in SIZES:
+        plain, traced = sized(items, rounds)
+        ratios = f"{traced.clock / plain.clock:>7.2f}{traced.work / plain.work:>7.2f}"
+        print(f"{items:>9,}{plain.clock:>9.2f}{traced.clock:>11.2f}{ratios}", flush=True)
+
+
 def _installed(home: Path) -> str:
     """A path on which a project's packages are, as where it is installed."""
     return os.pathsep.join([str(home), str(home / "src")])
@@ -126,8 +176,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="a part of a project's name")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sizes", action="store_true", help="data sets of three sizes instead")
     chosen = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if chosen.sizes:
+        _print_sizes(chosen.rounds)
+        return
     cases = [c for c in load_projects() if not chosen.only or chosen.only in c.name]
     print(f"{'project':24}{'cause':8}{'fix':6}{'cost':>6}{'work':>6}{'answer':>8}  first cause")
     found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +17,9 @@ from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult
 from sandbox.watch.outcome import Ending, Outcome
 
+ALL_S = 60.0  # for all runs, unless the user is patient
+LEAST_S = 0.5  # a run that has less is not begun
+PLAIN = 3.0  # times as long as the failure took: what the last run of a fix may take in any case
 GRACE_S = 5.0  # for the other processes, once the one that is watched has ended
 TAIL = 1 << 16
 _TRACER = (
@@ -30,7 +34,11 @@ class Again:
 
     `first` is the process that failed, and `seen` what its run showed: the first traced run of the
     sources as they are is not made twice. A program without torch was not traced; then its runs
-    import torch before it begins.
+    import torch before it begins. Without `patient`, no run begins beyond the first minute, but for
+    the last one of a fix, as the user will run it.
+
+    A compiled program is traced with its compiler off: what its mathematics is stays the same, and
+    a run takes seconds. Its last run, without the tracer, is compiled.
     """
 
     def __init__(
@@ -41,12 +49,15 @@ class Again:
         sources: Mapping[str, str],
         *,
         steps: int | None = None,
+        patient: bool = True,
     ) -> None:
         self._command = list(command)
         self._first = first
         self._seen = seen
         self._sources = sources
         self._steps = steps
+        self._until = math.inf if patient else time.monotonic() + ALL_S
+        self._eager = any(name.startswith("torch._inductor") for name in first.torch)
         self._home = Box({})
         self._warming: asyncio.Future[Warm | None] | None = None
         self._start_s = 0.0  # that a start takes longer than a fork
@@ -61,13 +72,22 @@ class Again:
         if self._seen is not None and self._is_first(job):
             return self._seen
         async with self._turn:
+            if (left := self._left_s(job)) < LEAST_S:
+                why = f"not all fixes were tried within {ALL_S:g} s; `gradmend run --patient` does"
+                self.troubles.add(why)
+                return RunResult(status="unavailable", reason="the time was used up")
             self.runs += 1
+            limit = min(job.time_limit_s, left)
             try:
-                return await self._again(job)
+                return await self._again(job.model_copy(update={"time_limit_s": limit}))
             except OSError as error:
                 why = f"its files cannot be written ({(error.strerror or 'unknown').lower()})"
                 self.troubles.add(f"it could not be run again: {why}")
                 return RunResult(status="unavailable", reason=why)
+
+    def _left_s(self, job: Job) -> float:
+        left = self._until - time.monotonic()
+        return max(left, PLAIN * self._first.seconds) if job.mode == "plain" else left
 
     def _is_first(self, job: Job) -> bool:
         asked = job.reference or job.frozen_steps or job.keep_graphs or job.follow
@@ -111,7 +131,7 @@ class Again:
     def begin(self) -> None:
         """Have an interpreter become warm, where runs can be forked from it."""
         if can_be_warm(self._first):
-            begun = Warm.begun(self._home, self._command, self._first)
+            begun = Warm.begun(self._home, self._command, self._first, eager=self._eager)
             self._warming = asyncio.ensure_future(begun)
 
     async def close(self) -> None:
@@ -144,7 +164,7 @@ class Again:
             patched = box.path / f"patched-{number}.py"
             patched.write_bytes(text.encode())
             told["overlay"][self._first.files[name]] = str(patched)
-        furnish(box, told)
+        furnish(box, told, eager=self._eager and job.mode != "plain")
 
     async def _watched(self, run: Running, box: Box, limit: float) -> tuple[Ending, int | None]:
         """Until the run ends, the watched process has told all, or time is up."""

@@ -18,7 +18,7 @@ from gradmend import parts
 
 SITE = parts.FOLDER / "sandbox/inside/beside/site"
 MOST_RECORDS, ROOM = 64 << 20, 1 << 16
-END = b'{"t":"end"'
+END, RAISED = b'{"t":"end"', b'{"t":"raised"'
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,15 @@ class Process:
         """Whether it left evidence of an error that autograd raised."""
         kinds = (b'{"t":"reuse"', b'{"t":"inplace"', b'{"t":"missing"')
         return any(kind in self.records for kind in kinds)
+
+    @property
+    def raised(self) -> str:
+        """The message of the exception that ended it; empty where none did."""
+        lines = [line for line in self.records.splitlines() if line.startswith(RAISED)]
+        try:
+            return str(json.loads(lines[-1])["message"]) if lines else ""
+        except (ValueError, KeyError):
+            return ""
 
     @property
     def ended(self) -> bool:

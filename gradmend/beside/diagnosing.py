@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
@@ -38,6 +38,12 @@ class Seen:
     sources: dict[str, str] = field(default_factory=dict)
     entry: str = "main.py"
     changed: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run was looked at to its end, by every instrument."""
+        ended = self.run.trace.ended if self.run.trace is not None else None
+        return not self.process.engine and (ended is None or not ended.truncated)
 
     @property
     def calls(self) -> int:
@@ -82,8 +88,11 @@ def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
     return next(iter([*named, *sources]), "main.py")
 
 
-async def findings_of(seen: Seen, again: Again | None, progress: Progress) -> Findings:
-    """The findings; runs go through `again`, and where there is none, fixes are not tried."""
+async def findings_of(
+    seen: Seen, again: Again | None, progress: Progress, then: Then | None = None
+) -> Findings:
+    """The findings; runs go through `again`, and where there is none, fixes are not tried. `then`
+    may run more, once they are found."""
     sys.setrecursionlimit(max(RECURSION_DEPTH, sys.getrecursionlimit()))
     files = [
         SourceFile.model_construct(path=name, content=text, encoding="utf-8")
@@ -108,9 +117,15 @@ async def findings_of(seen: Seen, again: Again | None, progress: Progress) -> Fi
     try:
         again.begin()
         place = cast(Sandbox, Place(again))  # it is never asked whether it is ready, nor closed
-        return await diagnose(request, sandbox=place, reader=reader, progress=progress)
+        findings = await diagnose(request, sandbox=place, reader=reader, progress=progress)
+        if then is not None:
+            await then(again, seen, findings)
+        return findings
     finally:
         await again.close()
+
+
+Then = Callable[[Again, Seen, Findings], Awaitable[None]]
 
 
 class Here:

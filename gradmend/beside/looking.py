@@ -10,31 +10,43 @@ from app.schemas import Cause, Findings, Patch
 from gradmend.beside import last, telling, walled
 from gradmend.beside.again import Again
 from gradmend.beside.box import Process
+from gradmend.beside.changes import brought_by
 from gradmend.beside.diagnosing import Seen, findings_of, seen_in
 from gradmend.beside.saying import RULE, Paint, note, say
 from gradmend.beside.sharing import share
 from gradmend.beside.words import Words
 
 
-def look(words: Words, failed: list[Process], why_not: str) -> None:
-    """Tell the first of the processes that failed, if any did; else `why_not` is known."""
-    findings = (_diagnose(words, seen_in(failed[0])) if failed else None) or Findings()
-    findings.summary = findings.summary or why_not
-    if words.json:
-        # On a line of its own, whatever the command has written last.
-        print(f"\n{escaped_json(findings.model_dump_json())}", flush=True)
+def look(words: Words, process: Process, *, raised: bool) -> Findings | None:
+    """Tell what a process shows: an error that it `raised`, or what went wrong without one. None
+    where it was stopped."""
+    return _diagnose(words, seen_in(process), raised=raised)
 
 
-def _diagnose(words: Words, seen: Seen) -> Findings | None:
+def print_json(findings: Findings | None, summary: str) -> None:
+    """Print findings on a line of their own, whatever the command has written last; where there are
+    none, `summary` says why."""
+    findings = findings or Findings()
+    findings.summary = findings.summary or summary
+    print(f"\n{escaped_json(findings.model_dump_json())}", flush=True)
+
+
+def _diagnose(words: Words, seen: Seen, *, raised: bool) -> Findings | None:
     """Cause, fix, check; told as they are found. None where it was stopped."""
     paint = Paint()
     progress = Telling(paint)
-    failed = seen.process.failed or seen.process.engine  # else there may be nothing to say
-    if failed:
+    if raised:  # else there may be nothing to say
         progress.begin()
     again, why_not = _to_run_again(words, seen)
+    brought: list[str] = []
+
+    async def witness(again: Again, seen: Seen, findings: Findings) -> None:
+        if findings.causes:
+            await progress.stage("comparing", 0, 1, "Comparing with the last commit")
+        brought.extend(filter(None, [await brought_by(again, seen, findings)]))
+
     try:
-        findings = asyncio.run(findings_of(seen, again, progress))
+        findings = asyncio.run(findings_of(seen, again, progress, witness if raised else None))
     except (KeyboardInterrupt, asyncio.CancelledError):
         note("stopped; the cause stands, no fix was checked")
         return None
@@ -42,13 +54,15 @@ def _diagnose(words: Words, seen: Seen) -> Findings | None:
     for trouble in sorted(again.troubles if again is not None else ())[:1]:
         note(trouble)
     if not findings.causes:
-        if failed:
+        if raised:
             note(findings.summary or "no cause was found")
         return findings
     progress.after_fixes(findings.causes[0])
     for name in seen.changed[:1]:
         note(f"{name} was changed while the command ran: lines may be others")
     telling.show(findings, paint)
+    for told in brought:
+        say(told)
     if why_not is not None and words.rerun is None:
         note(why_not)
     places = {name: seen.process.files[name] for name in seen.sources}
@@ -63,9 +77,16 @@ def _to_run_again(words: Words, seen: Seen) -> tuple[Again | None, str | None]:
     """What runs the command again, or why nothing does."""
     if why_not := why_no_rerun(words):
         return None, why_not
-    first, shown = seen.process, None if seen.process.engine else seen.run
+    first, shown = seen.process, seen.run if seen.is_whole else None
     try:
-        again = Again(words.command, first, shown, seen.sources, steps=words.steps)
+        again = Again(
+            words.command,
+            first,
+            shown,
+            seen.sources,
+            steps=words.steps,
+            patient=words.patient or words.steps is not None,
+        )
     except OSError as error:
         return None, f"no room for repeated runs ({error.strerror}): nothing was run again"
     return again, None
@@ -84,11 +105,16 @@ def why_no_rerun(words: Words) -> str | None:
 
 
 class Telling:
-    """Says the cause as soon as it is known, and what is being done where somebody watches."""
+    """Says the cause as soon as it is known, what is being done, and the first fix that passes.
+
+    On a terminal, what is being done is one line that changes; elsewhere, a line for each step.
+    """
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
         self._told: Cause | None = None
+        self._passed = False
+        self._doing = ""
         self._begun = False
         self._live = sys.stderr.isatty()
 
@@ -122,9 +148,16 @@ class Telling:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
-        """A line of progress, on a terminal only."""
+        """What is being done, once the command is known to have failed."""
+        if not self._begun:
+            return
+        counted = f" ({done} of {total} done)" if done and total > 1 else ""
+        doing = f"{visible(message)}{counted} …"
         if self._live:
-            print(f"\r\x1b[K{visible(message)} …", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{doing}", end="", file=sys.stderr, flush=True)
+        elif doing != self._doing and stage not in ("reading", "reproducing"):
+            say(doing)
+        self._doing = doing
 
     async def cause(self, cause: Cause) -> None:
         """A cause was found; the surest comes first."""
@@ -132,7 +165,11 @@ class Telling:
         self.once(cause)
 
     async def patch(self, patch: Patch) -> None:
-        """A fix was judged."""
+        """A fix was judged: the first that passes is told at once, others may come before it."""
+        if not self._passed and patch.verification.status == "passed":
+            self._passed = True
+            self.clear()
+            say(f"a fix passes: {visible(patch.title)}")
 
 
 def _place(cause: Cause) -> tuple[str, str, int]:

@@ -46,26 +46,47 @@ def _beside(words: Words) -> int:
     try:
         code = _run(words, box)
         with suppress(KeyboardInterrupt):
-            _look(words, box, code)
+            found = _look(words, box, code)
+            return 1 if words.strict and found and code == 0 else code
         return code
     finally:
         box.close()
 
 
-def _look(words: Words, box: Box, code: int) -> None:
-    """Say what is to be said of how the command ended; of a healthy one, nothing."""
+def _look(words: Words, box: Box, code: int) -> bool:
+    """Say what is to be said of how the command ended; whether a cause was found. Of a healthy
+    command nothing is said, unless it was to be checked."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     found = box.processes()
-    failed = [one for one in found if one.failed] or [one for one in found if one.engine]
-    if code == 0:
-        failed = [one for one in found if words.check and one.silent]
-    why_not = "" if failed or code in _QUIET else _why_not(found, box, code)
-    if why_not:
-        note(why_not)
-    if failed or words.json:
+    failed = _failed(found) if code else [one for one in found if words.check and one.silent]
+    summary = "" if failed or code in _QUIET else _why_not(found, box, code)
+    if summary:
+        note(summary)
+    findings = None
+    if failed:
         from gradmend.beside.looking import look
 
-        look(words, failed, why_not)
+        findings = look(words, failed[0], raised=code != 0)
+    causes = findings is not None and bool(findings.causes)
+    if words.check and code == 0 and not causes:
+        from gradmend.beside.checked import summary as checked
+
+        note(summary := checked(found))
+    if words.json:
+        from gradmend.beside.looking import print_json
+
+        print_json(findings, summary)
+    return causes
+
+
+def _failed(found: list[Process]) -> list[Process]:
+    """The processes of a command that failed in which autograd, or an engine, raised the error."""
+    failed = [one for one in found if one.failed] or [one for one in found if one.engine]
+    if failed or not any(one.raised for one in found):
+        return failed
+    from analyzers.messages import entry_of
+
+    return [one for one in found if one.raised and entry_of(one.raised) is not None]
 
 
 def _why_not(found: list[Process], box: Box, code: int) -> str:

@@ -26,14 +26,15 @@ START_S, ANSWER_S = 120.0, 10.0
 BROKEN = -signal.SIGKILL  # the end of a run whose parent is gone, too
 
 
-def furnish(box: Box, told: dict[str, Any]) -> None:
-    """Make a box ready for a repeated run that is told this."""
+def furnish(box: Box, told: dict[str, Any], *, eager: bool = False) -> None:
+    """Make a box ready for a repeated run that is told this; `eager`: nothing is compiled."""
     for folder in ("files", "tmp"):
         (box.path / folder).mkdir()
     told |= {"scratch": str(box.path / "files"), "kept": [str(box.path), *walled.kept()]}
     (box.path / "job.json").write_text(json.dumps(told))
     environment = box.environment() | {"TMPDIR": str(box.path / "tmp"), "WANDB_MODE": "disabled"}
     environment |= {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"TORCH_COMPILE_DISABLE": "1", "TORCHDYNAMO_DISABLE": "1"} if eager else {}
     (box.path / "environment.json").write_text(json.dumps(environment))
 
 
@@ -78,14 +79,16 @@ class Warm:
         self.took_s = 0.0
 
     @classmethod
-    async def begun(cls, home: Box, command: Sequence[str], first: Process) -> Warm | None:
+    async def begun(
+        cls, home: Box, command: Sequence[str], first: Process, *, eager: bool = False
+    ) -> Warm | None:
         """The command, waiting where its program would begin; None where it cannot."""
         began = time.monotonic()
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             own = sorted(first.files.values())
             told = {"warm": theirs.fileno(), "words": first.words, "own": own}
-            furnish(home, {**told, "load": first.torch, "mode": "plain"})
+            furnish(home, {**told, "load": first.torch, "mode": "plain"}, eager=eager)
             mine.setblocking(False)
             warm = cls(await anew(home.path, command, theirs.fileno()), mine)
         try:

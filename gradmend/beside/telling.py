@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.command.fixing import best
 from app.present.visible import visible
@@ -11,6 +11,7 @@ from app.present.wording import CHIPS, GRADIENTS, asked, calls, chip
 from app.schemas import Cause, Check, Findings, Patch
 from gradmend.beside.saying import Paint, say
 
+TRIED = 3  # fixes that failed, of which it is said
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 
 
@@ -46,8 +47,7 @@ def tested(patch: Patch, paint: Paint) -> str:
     if patch.verification.status == "not_run":
         return paint("– not tested: read it before you apply it", "bad")
     if patch.verification.status == "failed":
-        failed = next(c for c in patch.verification.checks if c.status == "failed")
-        return paint(f"✗ {chip(failed, patch)}: {visible(failed.detail)}", "bad")
+        return paint(f"✗ {_why_failed(patch)}", "bad")
     told = [CHIPS[c.name] for c in checks.values() if c.status == "passed" and _tells(c)]
     ran = f"your command ran again with it: {_ran(checks['runs'])}"
     gradients = [] if patch.gradients in ("same", "unknown") else [GRADIENTS[patch.gradients]]
@@ -64,24 +64,37 @@ def _ran(check: Check) -> str:
 
 
 def show(findings: Findings, paint: Paint) -> None:
-    """The best fix, how it was checked, and what to type next."""
+    """The best fix that did not fail, how it was checked, those that failed, and what to type."""
+    offered = [p for p in findings.patches if p.verification.status != "failed"]
+    failed = [p for p in findings.patches if p.verification.status == "failed"]
     if not findings.patches:
         say(paint("no fix is known for it", "bad"))
-    for patch in findings.patches[:1]:
+        for cause in findings.causes[:1]:
+            say(visible(cause.remedy or cause.explanation))
+    elif not offered:
+        say(paint("no fix that was tried holds", "bad"))
+    for patch in offered[:1]:
         for line in patch_lines(patch, paint):
             say(line)
         say(tested(patch, paint))
         if patch.tradeoff:
             say(paint(visible(patch.tradeoff), "dim"))
-    say(paint("  ".join(_next(findings)), "dim"))
+    for patch in failed[:TRIED]:
+        say(paint(f"tried: fix {patch.n}, {visible(patch.title)}: {_why_failed(patch)}", "dim"))
+    say(paint("  ".join(_next(findings, offered)), "dim"))
 
 
-def _next(findings: Findings) -> Iterator[str]:
+def _why_failed(patch: Patch) -> str:
+    failed = next(c for c in patch.verification.checks if c.status == "failed")
+    return f"{chip(failed, patch)}: {visible(failed.detail)}"
+
+
+def _next(findings: Findings, offered: Sequence[Patch]) -> Iterator[str]:
     patch = best(findings.patches, unsafe=True)
     if patch is not None:
         yield f"apply: gradmend apply{'' if patch.level == 'safe' else ' --unsafe-fixes'}"
-    if len(findings.patches) > 1:
-        yield " other fixes: gradmend show 2"
+    for other in offered[1:2]:
+        yield f" other fixes: gradmend show {other.n}"
     for cause in findings.causes[:1]:
         yield f" why: gradmend explain {cause.id}"
 

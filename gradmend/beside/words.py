@@ -17,11 +17,13 @@ command again with the fix in memory: no file of yours is changed, nothing leave
 
 options:
   --check       also tell what goes wrong without an error: parameters that do not learn,
-                graphs that grow
+                graphs that grow; and where nothing does, what was checked
+  --strict      with --check: exit code 1 where something was found
   --no-rerun    say the cause and the fix, and run nothing again
   --rerun       run again even where files that C code writes cannot be kept apart
   --steps N     backward calls that a repeated run makes (default: past the one that failed)
-  --json        print the findings as the last line of standard output
+  --patient     try fixes for as long as it takes (default: 60 s)
+  --format json print the findings as the last line of standard output; also --json
   --against REV compare the training with that of the sources in a git revision: neither run writes
                 a file of yours; ends with 0 same, 1 changed or broken, 2 not comparable. With
                 --steps N: optimizer steps to compare (default: 20)
@@ -41,6 +43,8 @@ class Words:
 
     command: tuple[str, ...] = ()
     check: bool = False
+    strict: bool = False
+    patient: bool = False
     rerun: bool | None = None
     steps: int | None = None
     json: bool = False
@@ -60,8 +64,10 @@ def parse(words: list[str]) -> Words:
                 break
             case "-h" | "--help":
                 return Words(help=True)
-            case "--check" | "--json" | "--rerun":
+            case "--check" | "--json" | "--rerun" | "--strict" | "--patient":
                 given[word[2:]] = True
+            case "--format":
+                given["json"] = _format(value or _next(word, rest))
             case "--no-rerun":
                 given["rerun"] = False
             case "--steps":
@@ -79,6 +85,13 @@ def _next(word: str, rest: list[str]) -> str:
     if not rest:
         raise WordsError(f"{word} wants a value")
     return rest.pop(0)
+
+
+def _format(text: str) -> bool:
+    """Whether findings are to be printed as JSON."""
+    if text not in ("json", "text"):
+        raise WordsError(f"--format wants json or text, not {text!r}")
+    return text == "json"
 
 
 def _number(text: str) -> int:

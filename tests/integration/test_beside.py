@@ -84,7 +84,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_project_is_mended_beside_its_own_data(project: Path) -> None:
-    ran = gradmend(["run", "--", PYTHON, "train.py", "--data", "rows.csv"], project)
+    ran = gradmend(["run", "--patient", "--", PYTHON, "train.py", "--data", "rows.csv"], project)
     assert ran.code == 1
     assert ran.stdout == "step 0\n"
     assert "second time" in ran.stderr
@@ -92,6 +92,8 @@ def test_a_project_is_mended_beside_its_own_data(project: Path) -> None:
     assert "train.py:11  GM011 `h`: A recurrent state still points into" in ran.stderr
     assert "h = h.detach()" in ran.stderr
     assert "✓ your command ran again with it: no error in 6 backward calls" in ran.stderr
+    assert "\nTrying " in ran.stderr  # a line for each step where nobody watches
+    assert "\na fix passes: " in ran.stderr
     assert (project / "train.py").read_text() == TRAIN
     assert (project / "log.txt").read_text() == "0\n"  # of the first run alone
     shown = gradmend(["show", "2"], project)
@@ -125,8 +127,34 @@ def test_what_turns_out_to_be_meant_is_not_told(tmp_path: Path) -> None:
     """Gradients that are never cleared, and are read as what they are."""
     healthy = load_case("missing_zero_grad/ok_sensitivity_by_hand")
     (tmp_path / "train.py").write_text(healthy.stripped)
-    ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
-    assert (ran.code, ran.stderr) == (0, "")
+    ran = gradmend(["run", "--check", "--strict", "--", PYTHON, "train.py"], tmp_path)
+    assert ran.code == 0
+    assert ran.stderr.startswith("gradmend: checked ")
+    assert ran.stderr.count("\n") == 1
+
+
+def test_a_check_that_finds_nothing_says_what_it_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "net, head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)\n"
+        "optimizers = [torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, head)]\n"
+        "for _ in range(100):\n"
+        "    head(net(torch.ones(3, 2))).square().mean().backward()\n"
+        "    for optimizer in optimizers:\n"
+        "        optimizer.step()\n"
+        "        optimizer.zero_grad()\n"
+    )
+    said = (
+        "checked 28 of 100 backward calls: every parameter of both optimizers gets a gradient, "
+        "graphs stay level, no fault was found"
+    )
+    command = ["run", "--check", "--format", "json", "--", PYTHON, "train.py"]
+    ran = gradmend(command, tmp_path)
+    assert (ran.code, ran.stderr) == (0, f"gradmend: {said}\n")
+    assert ran.findings.summary == said
+    (tmp_path / "none.py").write_text("import torch\n")
+    ran = gradmend(["run", "--check", "--", PYTHON, "none.py"], tmp_path)
+    assert ran.stderr == "gradmend: checked nothing: no backward call was made\n"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +176,7 @@ def test_commands_of_every_kind(tmp_path: Path, command: list[str]) -> None:
     body = ONE_FILE.replace("\n", "\n    ").rstrip()
     (tmp_path / "test_it.py").write_text(f"def test_step():\n    {body}\n")
     plain = call(command, tmp_path)
-    ran = gradmend(["run", "--", *command], tmp_path)
+    ran = gradmend(["run", "--patient", "--", *command], tmp_path)
     assert plain.code == ran.code != 0
     assert "✓ your command ran again with it" in ran.stderr, ran.stderr
 
@@ -166,16 +194,19 @@ def test_silent_faults_are_told_when_asked_for(tmp_path: Path) -> None:
     )
     command = [PYTHON, "train.py"]
     assert gradmend(["run", "--", *command], tmp_path).stderr == ""
-    ran = gradmend(["run", "--check", "--", *command], tmp_path)
+    ran = gradmend(["run", "--check", "--patient", "--", *command], tmp_path)
     assert ran.code == 0
     assert "train.py:6" in ran.stderr
+    strict = ["run", "--check", "--strict", "--no-rerun", "--", *command]
+    assert gradmend(strict, tmp_path).code == 1
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         ([], 2, "which command?"),
-        (["--steps", "many", "--", "true"], 2, "a number of backward calls"),
+        (["--steps", "many", "--", "true"], 2, "a number"),
+        (["--format", "xml", "--", "true"], 2, "json or text"),
         (["--fast", "--", "true"], 2, "--fast is no option"),
         (["--", "no-such-command"], 127, "no-such-command: no such command"),
         (["--", "train.py"], 127, "write: gradmend run -- python train.py"),

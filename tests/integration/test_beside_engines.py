@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_an_engine_is_mended(project: Path) -> None:
-    ran = gradmend(["run", "--", *COMMAND], project)
+    ran = gradmend(["run", "--patient", "--", *COMMAND], project)
     assert ran.code == 1
     assert "`state`: A recurrent state still points into" in ran.stderr
     assert "✓ your command ran again with it: no error in 8 backward calls" in ran.stderr

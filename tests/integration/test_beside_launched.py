@@ -93,7 +93,7 @@ def test_a_training_of_several_processes_is_mended(
     (tmp_path / "model.py").write_text(MODEL)
     (tmp_path / "train.py").write_text(program)
     command = [PYTHON, *start, "train.py"]
-    ran = gradmend(["run", "--", *command], tmp_path, timeout=1500)
+    ran = gradmend(["run", "--patient", "--", *command], tmp_path, timeout=1500)
     assert ran.code == 1
     assert ran.stderr.count("── gradmend") == 1  # of several ranks, one tells
     assert "`h`: A recurrent state still points into" in ran.stderr
@@ -101,3 +101,51 @@ def test_a_training_of_several_processes_is_mended(
     assert (tmp_path / "train.py").read_text() == program
     assert "changed train.py" in gradmend(["apply"], tmp_path).stderr
     assert call(command, tmp_path).code == 0
+
+
+UNUSED = MODEL.replace("self.head =", "self.extra = nn.Linear(8, 2)\n        self.head =")
+STATELESS = RANKS.replace("net(torch.randn(2, 4), h)", "net(torch.randn(2, 4), torch.zeros(2, 8))")
+TWICE = """\
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.body, self.head = nn.Linear(4, 8), nn.Linear(8, 8), nn.Linear(8, 1)
+
+    def forward(self, x):
+        h = self.first(x)
+        h = checkpoint(self.body, h, use_reentrant=True)
+        h = checkpoint(self.body, h, use_reentrant=True)
+        return self.head(h)
+
+
+dist.init_process_group("gloo")
+net = DistributedDataParallel(Net())
+for step in range(4):
+    net(torch.randn(2, 4)).square().mean().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "program", "said"),
+    [(UNUSED, STATELESS, "`extra.weight`: "), (MODEL, TWICE, "`body.")],
+    ids=["unfinished reduction", "ready twice"],
+)
+def test_errors_of_ddp_name_their_parameters_once_for_all_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, program: str, said: str
+) -> None:
+    for name, value in LOCAL:
+        monkeypatch.setenv(name, value)
+    (tmp_path / "model.py").write_text(model)
+    (tmp_path / "train.py").write_text(program)
+    command = [PYTHON, *TORCHRUN, "--local-addr=127.0.0.1", "train.py"]
+    ran = gradmend(["run", "--no-rerun", "--", *command], tmp_path, timeout=1500)
+    assert ran.code == 1
+    assert ran.stderr.count("── gradmend") == 1
+    assert said in ran.stderr.partition("── gradmend")[2]

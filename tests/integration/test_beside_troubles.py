@@ -11,7 +11,7 @@ from tests.beside import ROOT, Ran, call, gradmend
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 PYTHON = sys.executable
-COMMAND = ["run", "--", PYTHON, "train.py"]
+COMMAND = ["run", "--patient", "--", PYTHON, "train.py"]
 ONE_FILE = """\
 import torch
 w = torch.ones(2, requires_grad=True)

@@ -242,7 +242,7 @@ def _started(folder: Path) -> subprocess.Popen[str]:
 
 def _mended(folder: Path, program: str) -> Any:
     _put_down(folder, program)
-    return gradmend(["run", "--", PYTHON, "train.py"], folder, HOME=str(folder))
+    return gradmend(["run", "--patient", "--", PYTHON, "train.py"], folder, HOME=str(folder))
 
 
 def _starts(folder: Path) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.schemas import Cause, Spot
+from app.schemas import Cause, Check, Findings, Patch, Spot, Verification
 from gradmend.beside.looking import Telling
 from gradmend.beside.saying import RULE, Paint
+from gradmend.beside.telling import show
 
 
 def cause(pattern: str, line: int, confidence: float = 0.9) -> Cause:
@@ -49,3 +50,65 @@ async def test_another_cause_that_fixes_show_is_told(capsys: pytest.CaptureFixtu
 def test_a_cause_that_only_fixes_showed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     Telling(Paint()).after_fixes(cause("kept-loss", 7))
     assert said(capsys) == ["train.py:7  What is called kept-loss"]
+
+
+def patch(n: int, title: str, status: str, check: str = "") -> Patch:
+    checks = [Check(name="runs", status="failed", detail=check)] if check else []
+    verification = Verification.model_validate({"status": status, "checks": checks})
+    return Patch(
+        n=n,
+        strategy="detach",
+        title=title,
+        diff=f"--- a/train.py\n+++ b/train.py\n@@ -{n} +{n} @@\n-a\n+b\n",
+        script="",
+        snippet="",
+        gradients="unknown",
+        verification=verification,
+    )
+
+
+def test_a_fix_that_failed_is_not_offered_but_said_to_be_tried(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    findings = Findings(causes=[cause("kept-loss", 7)])
+    findings.patches = [
+        patch(1, "Detach the total", "failed", "it still raises"),
+        patch(2, "Sum numbers", "not_run"),
+    ]
+    show(findings, Paint())
+    told = capsys.readouterr().err
+    shown, tried, typed = told.partition("tried: ")
+    assert "@@ -2" not in shown
+    assert "   2 │ b" in shown
+    assert "   1 │" not in told
+    assert "fix 1, Detach the total: it still fails: it still raises" in tried + typed
+    assert "gradmend apply" not in told
+
+
+def test_where_every_fix_failed_none_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    findings = Findings(causes=[cause("kept-loss", 7)])
+    findings.patches = [patch(1, "Detach the total", "failed", "it still raises")]
+    show(findings, Paint())
+    told = capsys.readouterr().err
+    assert told.startswith("no fix that was tried holds\n")
+    assert "│" not in told
+    assert "apply" not in told
+
+
+async def test_what_is_being_done_is_said_line_by_line_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    telling = Telling(Paint())
+    await telling.stage("verifying", 0, 3, "Trying 3 patches")
+    telling.begin()
+    await telling.stage("verifying", 0, 3, "Trying 3 patches")
+    await telling.stage("verifying", 0, 3, "Trying 3 patches")
+    await telling.stage("verifying", 1, 3, "Trying 3 patches")
+    await telling.patch(patch(1, "Detach", "failed", "it still raises"))
+    await telling.patch(patch(2, "Sum numbers", "passed"))
+    await telling.patch(patch(3, "Another", "passed"))
+    assert said(capsys) == [
+        "Trying 3 patches …",
+        "Trying 3 patches (1 of 3 done) …",
+        "a fix passes: Sum numbers",
+    ]
