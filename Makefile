@@ -73,7 +73,7 @@ docs: $(VENV)/.test docs/settings.md  ## renew the table of settings and the REA
 	$(BIN)/python -m tests.readme
 
 docs/settings.md: app/settings.py
-	@{ printf '# Settings\n\nRead from the environment when a process starts.\n\n'; \
+	@{ printf '# Settings\n\nA process reads these environment variables when it starts.\n\n'; \
 	   $(BIN)/python -m app.settings; } > $@
 
 clean:  ## remove the environment and caches

@@ -18,92 +18,100 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="GRADMEND_", extra="ignore", frozen=True)
 
-    var_dir: Path = Field(Path("var"), description="where the default SQLite database lives")
+    var_dir: Path = Field(Path("var"), description="the folder of the default SQLite database")
     database_url: str = Field(
-        "", description="an SQLAlchemy URL; empty: SQLite in `var_dir`; else `postgresql://…`"
+        "", description="`postgresql://…`; empty: SQLite in `GRADMEND_VAR_DIR`"
     )
     jobs: Literal["embedded", "queue"] = Field(
         "embedded",
-        description="`embedded` runs diagnoses in the serving process; `queue` leaves them to "
-        "`gradmend worker` processes (needs PostgreSQL)",
+        description="`embedded`: the serving process works on diagnoses; `queue`: "
+        "`gradmend worker` processes do (needs PostgreSQL)",
     )
-    concurrency: int = Field(0, ge=0, description="diagnoses at once in a process; 0: one a core")
-    queue_limit: int = Field(64, ge=1, description="diagnoses that may wait; beyond it: 503")
-    max_attempts: int = Field(3, ge=1, description="how often a diagnosis is started, at most")
+    concurrency: int = Field(
+        0, ge=0, description="diagnoses at once in each process; 0: one per core"
+    )
+    queue_limit: int = Field(64, ge=1, description="diagnoses that may wait; others get 503")
+    max_attempts: int = Field(3, ge=1, description="attempts at a diagnosis, at most")
     lease_s: float = Field(
-        15, gt=0.5, description="silence after which a running diagnosis counts as abandoned"
+        15, gt=0.5, description="seconds without a heartbeat after which a diagnosis is taken over"
     )
-    sweep_s: float = Field(5, gt=0, description="how often abandoned and expired work is sought")
-    retention_days: float = Field(7, gt=0, description="how long a diagnosis is kept")
+    sweep_s: float = Field(
+        5, gt=0, description="seconds between searches for abandoned and expired work"
+    )
+    retention_days: float = Field(7, gt=0, description="days that a diagnosis is kept")
     keep_on_request: bool = Field(
-        True, description="let senders keep a result until they delete it"
+        True, description="let a sender keep a result until they delete it"
     )
     reuse_results: bool = Field(
-        True, description="answer a request from the kept result of the very same one"
+        True, description="answer a repeated request with the findings of the first"
     )
     prepare_examples: bool = Field(
-        False, description="at start, find out what the form's examples show, while nobody waits"
+        False, description="at start, diagnose the form's examples ahead of requests"
     )
     shutdown_grace_s: float = Field(
-        10, ge=0, description="time for running diagnoses to end before they are handed back"
+        10,
+        ge=0,
+        description="seconds that running diagnoses get to end before they are handed back",
     )
 
     sandbox: Literal["jail", "container", "none"] = Field(
-        "jail", description="the embedded sandbox's backend; `none`: scripts are only read"
+        "jail", description="backend of the embedded sandbox; `none`: scripts are only read"
     )
     sandbox_socket: str = Field(
-        "", description="the socket of a `gradmend sandbox` launcher, used instead"
+        "",
+        description="socket of a `gradmend sandbox` launcher to use in place of the embedded one",
     )
 
     sandbox_allow_missing: str = Field(
-        "", description="walls that may be missing, named in `/readyz` then: `landlock`"
+        "", description="walls that may be missing (`landlock`); `/readyz` lists them"
     )
 
     assistant_url: str = Field(
         "",
-        description="a server of the chat-completions protocol (Ollama, vLLM, llama.cpp, or a "
-        "hosted one: `http://localhost:11434/v1`) that is asked for a fix where none of ours is "
-        "safe: it gets the script and the evidence; empty: nobody is asked",
+        description="a server of the chat-completions protocol, such as "
+        "`http://localhost:11434/v1` (Ollama, vLLM, llama.cpp, or a hosted one). If no fix of "
+        "Gradmend's is safe, this server gets the script and the evidence; empty: no server",
     )
-    assistant_model: str = Field("", description="the model that is asked")
-    assistant_key: str = Field("", description="the key that the server wants, if it does")
+    assistant_model: str = Field("", description="the name of the model")
+    assistant_key: str = Field("", description="the key for the server, if it requires one")
     assistant_timeout_s: float = Field(
-        60, gt=0, description="how long one answer may take; at most three are asked for"
+        60, gt=0, description="seconds that one answer may take; Gradmend asks for at most three"
     )
 
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on")
     public_url: str = Field(
-        "", description="address that clients use, without the trailing slash; empty: as asked"
+        "",
+        description="address that clients use, without the trailing slash; empty: the request's",
     )
     allowed_hosts: str = Field(
-        "", description="comma separated names that clients may ask for; empty: any"
+        "", description="comma-separated host names that clients may use; empty: any"
     )
     max_connections: int = Field(
-        1024, ge=1, description="open connections, event streams included; beyond it: 503"
+        1024, ge=1, description="open connections, including event streams; others get 503"
     )
     trusted_proxies: str = Field(
-        "127.0.0.1", description="whose `X-Forwarded-For` and `-Proto` are believed; `*`: anyone's"
+        "127.0.0.1", description="proxies whose `X-Forwarded-For` and `-Proto` count; `*`: any"
     )
     max_body_bytes: int = Field(
-        8 * 2**20, ge=1024, description="requests beyond it are refused unread (413)"
+        8 * 2**20, ge=1024, description="larger requests are refused unread (413)"
     )
     rate_limit: str = Field(
         "120/minute",
-        description="diagnoses that one client may ask for; empty: no limit; loopback is exempt",
+        description="diagnoses for each client; empty: no limit; loopback clients are exempt",
     )
     rate_limit_storage: str = Field(
-        "async+memory://", description="where the counts live (a URL of the `limits` library)"
+        "async+memory://", description="where the counts are stored (a URL of the `limits` library)"
     )
-    rate_limit_loopback: bool = Field(False, description="count loopback clients, too")
+    rate_limit_loopback: bool = Field(False, description="also count loopback clients")
     api_keys: str = Field(
-        "", description="comma separated; when set, creating and deleting need one of them"
+        "", description="comma-separated; if set, creating and deleting require one of them"
     )
-    cors_origins: str = Field("", description="comma separated origins; empty: CORS stays off")
+    cors_origins: str = Field("", description="comma-separated origins; empty: CORS stays off")
 
     metrics: bool = Field(True, description="serve `/metrics`")
     worker_metrics_port: int = Field(
-        0, ge=0, le=65535, description="port for a worker's own `/metrics`; 0: none"
+        0, ge=0, le=65535, description="port of a worker's own `/metrics`; 0: none"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="`debug`, `info`, `warning` or `error`"
