@@ -8,7 +8,7 @@ import pytest
 
 from app.repair.matching import matched
 from app.verify.comparing import DOUBLE, compare
-from sandbox.records import Gradient, Other, Parameter, Step, Trace
+from sandbox.records import Final, Gradient, Held, Other, Parameter, Step, Trace
 from tests.trainings import parameter, three, trained
 
 STEPS = [{0: 1.0, 1: 2.0}, {0: 0.5, 1: 1.5}, {0: 0.25, 1: 1.0}]
@@ -212,3 +212,25 @@ def test_numbers_that_are_none_are_compared_without_an_error(norm: float) -> Non
 def test_a_hostile_number_of_equal_parameters_is_matched_in_bounded_time() -> None:
     many = Trace(parameters=[parameter(n, f"p{n}", 1.0) for n in range(4096)])
     assert len(matched(many, many)) == 4096
+
+
+def test_a_hostile_number_of_buffers_is_matched_in_bounded_work() -> None:
+    def run(sign: float) -> Trace:
+        trace = trained([{0: 1.0}] * 300)
+        listed = [Other(name=f"b{n}", shape=[3], values=three(sign * (n + 1))) for n in range(512)]
+        steps = [step.model_copy(update={"others": listed}) for step in trace.steps]
+        return trace.model_copy(update={"steps": steps})
+
+    found = compare(run(1.0), run(-1.0))
+    assert [d.kind for d in found.differences] == ["buffer"]
+    assert compare(run(1.0), run(1.0)).is_same
+
+
+def test_weights_that_are_left_otherwise_at_the_end_differ() -> None:
+    one, other = trained(STEPS), trained(STEPS)
+    ends = [[Held(param=0, values=three(value))] for value in (1.0, 2.0)]
+    for trace, values in zip((one, other), ends, strict=True):
+        trace.final = Final(t="final", taken=[3], values=values)
+    found = compare(one, other).first
+    assert found is not None
+    assert (found.kind, found.parameter, found.order) == ("value", "w0", inf)
