@@ -215,8 +215,9 @@ def _without_reference(
 ) -> Check:
     """Where the original's own gradients cannot be had: every parameter in an optimizer, and
     every one that the original's calls reached before it failed. Those alone, where it failed by
-    asking for the gradient of something that its loss does not use; and if it reached none, those
-    that are not beside a fed one of their module: what is added has no derivative."""
+    asking for the gradient of something that its loss does not use. If it reached none, or where
+    gradients of gradients are taken, those beside a fed one of their module may have none: what is
+    added has no derivative."""
     owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
     wanted = _received(original) if original is not None else set()
     if original is not None and owned:  # a copy that was a leaf may be none any more
@@ -233,6 +234,8 @@ def _without_reference(
         wanted |= owned
     elif not wanted:
         wanted = {p for p in owned if p in fed or _module(names[p]) not in modules}
+    if any(record.visit.create_graph for record in candidate.backwards):
+        wanted = {p for p in wanted if p in fed or _module(names[p]) not in modules}
     fed |= _received(candidate) - flat
     if not wanted and not fed:
         return _unknown("no parameter was seen")

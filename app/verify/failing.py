@@ -28,13 +28,6 @@ STRUCTURE = frozenset({"setting", "optimizer", "parameters", "steps"})
 KEPT: tuple[str, ...] = ("same", "truncated")
 
 
-def fails_in_autograd(run: RunResult) -> bool:
-    """Whether a run raised an error whose mathematics can be followed further."""
-    trace = run.trace
-    observed = trace is not None and (trace.reuse or trace.inplace or trace.missing)
-    return run.status == "raised" and bool(observed)
-
-
 @dataclass(frozen=True)
 class Fix:
     """A change of a failing original, tried: `first` is the original's own run."""
@@ -76,7 +69,7 @@ class Fix:
             given = Candidate("", "given", "The change", self._changed_files(), "", 0)
             trial = await trial_of(original, 0, given)
             reference = (await original.mathematics()).run if trial.held is not None else None
-            return _Tried(self.before, self.after, trial, reference)
+            return _Tried(self.before, self.after, trial, reference, outcome.ending(self.first))
         finally:
             original.close()
 
@@ -90,12 +83,14 @@ class Fix:
 
 @dataclass(frozen=True)
 class _Tried:
-    """A trial of the change, and the `reference` that it was held against."""
+    """A trial of the change, and the `reference` that it was held against; with what `error` the
+    original ended."""
 
     before: Version
     after: Version
     trial: Trial
     reference: RunResult | None
+    error: str
 
     @property
     def compared(self) -> Compared:
@@ -114,7 +109,7 @@ class _Tried:
         """What the trial comes to."""
         trial, compared = self.trial, self.compared
         failed = [c for c in trial.checks if c.status == "failed" and c.name != "minimal"]
-        structure = [d for d in compared.differences if d.kind in STRUCTURE]
+        structure = [d for d in compared.differences if d.kind in STRUCTURE and compared.steps]
         if trial.run.tampered or (trial.held is not None and trial.held.tampered):
             summary = "Nothing can be said: a script changed what it is observed through."
             return self._answer("not_comparable", summary, notes)
@@ -128,7 +123,8 @@ class _Tried:
             summary = f"Another training: {describe(structure[0])}."
             return self._answer("changed", summary, notes, found)
         if trial.gradients == "unknown":
-            return self._answer("not_comparable", trial.effect.text, notes)
+            summary = f"{trial.effect.text} It ended with {self.error}."
+            return self._answer("not_comparable", summary, notes)
         if trial.gradients == "changed" or said or trial.schedule.problem or trial.unsteady:
             text = f"{said}: {trial.effect.text}" if said else trial.effect.text
             gradients = trial.gradients == "changed" or bool(said)

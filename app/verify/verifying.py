@@ -14,7 +14,7 @@ from app.run.doubts import Doubting
 from app.verdict import ComparisonCheck, ComparisonName, ComparisonStatus, Sameness, Verdict
 from app.verify.comparing import DOUBLE, SINGLE, Precision, compare
 from app.verify.difference import NUMERIC, Compared
-from app.verify.failing import Fix, fails_in_autograd
+from app.verify.failing import Fix
 from app.verify.moments import numbered
 from app.verify.rounding import is_rounding
 from app.verify.runs import Pair, Runs
@@ -69,7 +69,7 @@ class _Asking:
         """Ask one question after the other until one settles it."""
         await self.progress("verifying", 0, 3, "Running the original")
         first = await self.runs.first(self.before)
-        if fails_in_autograd(first) and not first.tampered:
+        if first.status == "raised" and first.trace is not None and not first.tampered:
             await self.progress("verifying", 1, 3, "Holding the change against the original")
             return await Fix(self.before, self.after, self.runs, first).verdict()
         if (why := unusable("the original", first)) is not None:

@@ -148,3 +148,4 @@ async def test_an_error_that_is_not_autograds_leaves_nothing_to_compare(session:
     verdict = await verified(session, script, ("stp", "step"))
     assert verdict.verdict == "not_comparable"
     assert "AttributeError" in verdict.summary
+    assert next(check.status for check in verdict.checks if check.name == "runs") == "passed"
