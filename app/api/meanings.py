@@ -51,6 +51,11 @@ EVERYWHERE: Mapping[str, str] = {
 }
 
 OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
+    "Answer": {
+        "message": "the message's entry in the catalogue",
+        "means": "what the message means",
+        "page": "the entry's page",
+    },
     "Assumption": {"name": "what was assumed: a module, a file, a variable"},
     "BriefCause": {"id": "the pattern's stable id: `GM011`", "name": "the tensor, as spelled"},
     "BriefDiagnosis": {"cause": "the first cause", "patch": "the best fix that failed no check"},
@@ -73,6 +78,7 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "status": "`differs`: compared, and not equal; `not_run`: nothing was compared",
     },
     "Diagnosis": {
+        "answer": "what the message alone says about the error, where the catalogue has it",
         "error": "the error to explain: of the traceback, else of the run",
         "causes": "causes, best first; empty for a healthy script",
         "patches": "fixes, best first",
@@ -146,6 +152,7 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "ready": "whether scripts can be run",
         "reason": "why not, or what is missing",
         "jobs": "how work is queued",
+        "assistant": "the address of the assistant that is asked for fixes, where there is one",
         "database": "which database",
         "environment": "`torch`, `python` and `platform` of runs",
     },
