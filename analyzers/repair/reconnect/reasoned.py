@@ -9,7 +9,9 @@ from analyzers.evidence import MissingGraph
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reasons import Reason
 from analyzers.explain.spots import Spot, spot
-from analyzers.repair.blocks import alias
+from analyzers.repair.blocks import alias, joined
+from analyzers.repair.settings.functions import functions, returned
+from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Project, spelled
 
 
@@ -20,9 +22,35 @@ def for_reason(reason: Reason, evidence: MissingGraph, project: Project) -> Iter
         edit = where.editor.replace(where.statement, f"{reason.name}.requires_grad_(True)")
         title = f"Switch the flags of the parameters of `{reason.name}` on"
         yield Proposal("flags-of-parameters", title, (edit,), "", 0)
+    if reason.kind == "list" and where is not None:
+        yield from _one_by_one(where, reason, project)
     asked = spot(project, evidence.at)
     if reason.kind == "constant" and asked is not None:
         yield from _zeros(asked, evidence)
+
+
+def _one_by_one(where: Spot, reason: Reason, project: Project) -> Iterator[Proposal]:
+    """`F.apply(*tensors)` and `forward(ctx, *tensors)`, with a backward that returns a tuple."""
+    call = where.call("apply")
+    own = [found for found in functions(project) if found[1].name == reason.name]
+    if call is None or len(call.args) != 1 or not own:
+        return
+    module, _, methods = own[0]
+    forward, editor = methods.get("forward"), Editor(module)
+    if forward is None or len(forward.args.args) != 2 or "setup_context" in methods:
+        return
+    edits = [_starred(where.editor, call.args[0]), _starred(editor, forward.args.args[1])]
+    for statement, parts in returned(methods.get("backward")):
+        if len(parts) == 1 and statement.value is not None:
+            text = editor.text_of(statement.value)
+            edits.append(editor.replace(statement.value, f"tuple({text})"))
+    title = f"Hand the tensors of `{reason.name}` over one by one"
+    yield Proposal("one-by-one", title, joined(edits), "", 0)
+
+
+def _starred(editor: Editor, node: ast.AST) -> Edit:
+    start, _ = editor.span(node)
+    return Edit(editor.module.path, start, start, "*")
 
 
 def _zeros(asked: Spot, evidence: MissingGraph) -> Iterator[Proposal]:
