@@ -16,12 +16,8 @@ OWN = {
     "show": "gradmend.beside.afterwards:show",
     "explain": "gradmend.beside.afterwards:explain",
 }
-NEEDS = {
-    "serve": "gradmend[server]",
-    "worker": "gradmend[server]",
-    "mcp": "gradmend[mcp]",
-    "lsp": "gradmend[lsp]",
-}
+NEEDS = {"serve": "server", "worker": "server", "mcp": "mcp", "lsp": "lsp"}
+"""The extra of `pyproject.toml` that each of these words needs."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -42,9 +38,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _lacking(word: str, error: ModuleNotFoundError) -> str:
-    """What to install for a word whose packages are not there."""
-    wanted = NEEDS.get(word, "gradmend")
+    """Return what to install for a word whose packages are not there."""
+    from gradmend.installing import pip_install
+
     return (
         f"gradmend {word} needs the package {error.name!r}, which is not installed here: "
-        f"pip install '{wanted}'"
+        f"{pip_install(NEEDS.get(word, ''))}"
     )

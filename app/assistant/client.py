@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from gradmend.installing import pip_install
+
 if TYPE_CHECKING:
     from app.settings import Settings
 
@@ -62,7 +64,7 @@ def assistant_of(settings: Settings) -> Assistant | None:
     if find_spec("openai") is None:
         raise SystemExit(
             "GRADMEND_ASSISTANT_URL is set, and the package openai is not installed here: "
-            "pip install 'gradmend[assistant]'."
+            f"{pip_install('assistant')}."
         )
     return Assistant(
         settings.assistant_url,

@@ -26,6 +26,7 @@ from app.present.suppressions import is_ignored, is_marked
 from app.present.visible import visible
 from app.request.reader import Reader, collect_rarely
 from app.schemas import Cause, Findings, Patch
+from gradmend.installing import pip_install
 from sandbox.protocol import Sandbox
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _without_torch(options: Options, messages: Console) -> Options:
     named = next((str(path) for path in options.paths if path.is_file()), "train.py")
     messages.print(
         "PyTorch is not installed here, so scripts are only read. Install it with: "
-        f"pip install 'gradmend\\[sandbox]'; or run `gradmend run -- python {escape(named)}` where "
+        f"{escape(pip_install('sandbox'))}; or run `gradmend run -- python {escape(named)}` where "
         "your PyTorch is.",
         soft_wrap=True,
     )

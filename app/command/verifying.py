@@ -13,12 +13,10 @@ from app.command.diagnosing import progress_on, tools
 from app.command.options import Options
 from app.command.sides import Comparison
 from app.command.verdicts import printed
+from gradmend.installing import pip_install
 
 SAME, DIFFERENT, NOT_COMPARABLE = 0, 1, 2
-NO_TORCH = (
-    "Nothing can be run: PyTorch is not installed here. Install it with: "
-    "pip install 'gradmend[sandbox]'."
-)
+NO_TORCH = "Nothing can be run: PyTorch is not installed here. Install it with: "
 
 
 async def verify_here(comparison: Comparison, allowed: tuple[str, ...]) -> int:
@@ -33,7 +31,8 @@ async def verify_here(comparison: Comparison, allowed: tuple[str, ...]) -> int:
 async def found_here(requests: list[ChangeRequest], options: Options) -> list[ChangeFindings]:
     """Return what each change does, found out in a sandbox of this process."""
     if find_spec("torch") is None:
-        return [ChangeFindings(verdict="not_comparable", summary=NO_TORCH) for _ in requests]
+        no_torch = f"{NO_TORCH}{pip_install('sandbox')}."
+        return [ChangeFindings(verdict="not_comparable", summary=no_torch) for _ in requests]
     async with tools(options) as (sandbox, reader):
         with progress_on(Console(stderr=True, highlight=False)) as progress:
             return [

@@ -276,7 +276,7 @@ def test_without_torch_it_says_what_to_install(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-c", hidden]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert "PyTorch is not installed here" in done.stderr
-    assert "pip install 'gradmend[sandbox]'" in done.stderr
+    assert "pip install 'gradmend[sandbox]" in done.stderr
     assert done.stdout.startswith("train.py:")
 
 

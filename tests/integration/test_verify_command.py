@@ -114,4 +114,4 @@ def test_without_torch_one_sentence_says_what_to_install(tmp_path: Path) -> None
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "pip install 'gradmend[sandbox]'" in done.stdout
+    assert "pip install 'gradmend[sandbox]" in done.stdout

@@ -55,7 +55,7 @@ def test_a_users_own_names_are_never_hidden(programs: Path, tmp_path: Path) -> N
 def test_words_that_need_the_server_say_so(programs: Path, tmp_path: Path) -> None:
     ran = run(programs, "gradmend serve", tmp_path)
     assert ran.code == 1
-    assert "pip install 'gradmend[server]'" in ran.stderr
+    assert "pip install 'gradmend[server]" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
