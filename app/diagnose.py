@@ -1,7 +1,7 @@
-"""One request, from what was sent to what was found.
+"""Diagnose one request: from what was sent to what was found.
 
-read → reproduce → explain → propose → verify, and again on the patched script while another
-fault stands behind the one that was mended.
+read → reproduce → explain → propose → verify, and again on the patched script while it shows
+another fault after the first one is fixed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Who is told how far a diagnosis has come."""
+    """Receive reports of how far a diagnosis has come."""
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
 
@@ -47,15 +47,15 @@ async def diagnose(
     progress: Progress,
     assistant: Assistant | None = None,
 ) -> Findings:
-    """Diagnose one request. `sandbox=None` stops after reading. An `assistant` is asked for a fix
-    where none of ours is safe.
+    """Diagnose one request. `sandbox=None` stops after static analysis. An `assistant` is asked for
+    a fix if none of the generated patches is safe.
 
-    Never raises for anything the request holds: what cannot be read or run is said in the
-    findings. Cancelling the task ends every run that it started.
+    Never raises for anything that the request holds: the findings say what could not be read or
+    run. Cancelling the task ends every run that it started.
     """
     await progress.stage("reading", 0, 1, "Reading the script")
     if request.run == "never" or sandbox is None:
-        with contextlib.suppress(ReadingLimit):  # each step by itself may be within its limit
+        with contextlib.suppress(ReadingLimit):  # single steps may still be within their limits
             return await _only_read(request, reader, progress)
         sandbox = None
     return await _by_steps(request, sandbox, reader, progress, assistant)
@@ -93,7 +93,7 @@ async def _by_steps(
 
 
 async def _only_read(request: DiagnosisRequest, reader: Reader, progress: Progress) -> Findings:
-    """The whole of a diagnosis that runs nothing, as one call of the reader's."""
+    """Return the findings of static analysis alone, computed in one call to a reader process."""
     asked = request.model_dump_json()
     found = Findings.model_validate_json(
         await reader.call(read_alone, asked, timeout=READING_LIMIT_S)
@@ -106,14 +106,16 @@ async def _only_read(request: DiagnosisRequest, reader: Reader, progress: Progre
 
 
 def read_alone(asked: str) -> str:
-    """Diagnose a request without running anything, in this process; both as JSON."""
+    """Diagnose a request in this process without running anything. Takes a `DiagnosisRequest` as
+    JSON and returns `Findings` as JSON.
+    """
     request = DiagnosisRequest.model_validate_json(asked)
     found = asyncio.run(_by_steps(request, None, Here(), _Nobody()))
     return found.model_dump_json()
 
 
 class _Nobody:
-    """Is told nothing on the way."""
+    """A `Progress` that ignores every report."""
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
 
@@ -123,7 +125,7 @@ class _Nobody:
 
 
 def prepare_reader() -> None:
-    """Import what workers that read need, this module as well."""
+    """Import the modules that reader processes need, including this one."""
     import_analyzers()
 
 
@@ -136,10 +138,13 @@ async def _mend(
     progress: Progress,
     spent: Spent,
 ) -> tuple[Observation, Mended]:
-    """Try the candidates, telling each patch that passes at once, and in the end all in order. In a
-    part of a program what is made up may fit no further than to its error: then once more, in a
-    world that fits what a candidate goes on with; where none passes in that either, it is as if
-    there had been none."""
+    """Try the candidates, report each patch that passes at once, and return all trials in order.
+
+    The harness around incomplete code may support the code only up to the error. If the best
+    candidate gets past the error and then fails on the harness, find a harness that supports the
+    patched code and try the candidates again in it. Keep the second result only if a patch passes
+    there.
+    """
 
     async def passed(trial: Trial) -> None:
         await progress.patch(await asyncio.to_thread(report.patch, trial, case))
@@ -167,7 +172,9 @@ async def _ask(
     reader: Reader,
     progress: Progress,
 ) -> None:
-    """Add the fix of an assistant, where none of ours is safe and its own passed."""
+    """Ask the assistant for a fix if none of the generated patches is safe, and add its fix if it
+    passes.
+    """
     from app.assisted import Asking  # only where one is configured
 
     within = as_observed(session, case, seen)

@@ -1,4 +1,4 @@
-"""Faults that stand behind the first: what a patch that does not pass comes to instead."""
+"""Find the faults that a patched run shows after the first one is fixed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from app.run.tracing import STARVED, run_for_changes
 from app.run.witness import observed
 from sandbox.protocol import Session
 
-LOOKS = 2  # closer ones, in a round, at where patched runs lose a graph
-SPARING = 2  # patches of what is behind that are tried by themselves
+LOOKS = 2  # slower runs per round that locate where patched runs lose a graph
+SPARING = 2  # patches of a later fault that are tried without the first patch
 
 
 @dataclass(frozen=True, eq=False)
 class Behind:
-    """A fault that stands behind a mended one: its causes, and its own patches, by themselves where
-    they may spare the first, and on top of it."""
+    """A fault that shows after another was fixed.
+
+    `causes` explain it. `candidates` are its patches: alone, if they may make the first patch
+    unnecessary, and on top of the first.
+    """
 
     causes: list[Explained]
     candidates: list[Candidate]
@@ -39,7 +42,7 @@ class Behind:
 
 @dataclass
 class Faults:
-    """What the patches of a script came to, none twice. `first`: what the script itself came to."""
+    """The faults that patched runs showed, without duplicates. `first`: the script's own fault."""
 
     original: Original
     case: Case
@@ -49,7 +52,9 @@ class Faults:
     _met: set[tuple[object, ...]] = field(default_factory=set)
 
     async def behind(self, trials: Sequence[Trial]) -> list[Behind]:
-        """The faults of patches that got further, or that came to one that was not met before."""
+        """Return the faults of patched runs that got further than before or that show a fault not
+        seen yet.
+        """
         self._met = self._met or {_signature(self.first)}
         found: list[Behind] = []
         room, met = MAX_CANDIDATES, set(self._met)
@@ -81,34 +86,40 @@ class Faults:
             return ()
         found, calls = observed(run.trace), len_backwards(run)
         known = bool(found) and _signature(found[0]) in met
-        if run.status != "raised":  # one more silent fault, or one that the script shows besides
+        if run.status != "raised":  # one more silent fault, or another one of the script
             return found if found and not known and self._is_left(found[0]) else ()
         if trial.candidate.half:
             return () if known else found
         known = known and calls == before
-        silent = isinstance(self.first, SilentFault)  # no call of the original tells how far it got
+        silent = isinstance(self.first, SilentFault)  # no call of the original shows how far it got
         return () if known or (calls < before and not silent) else found
 
     def _may_have_moved(self, trial: Trial) -> bool:
-        """Whether the same parameters starve in a patched run, perhaps further on their way."""
+        """Return True if the same parameters get no gradient in a patched run, perhaps because of a
+        later cut.
+        """
         of_this_kind = isinstance(self.first, SilentFault) and self.first.kind == STARVED
         finished = trial.run.status == "finished" and not trial.candidate.last_resort
         return of_this_kind and finished and _keeps_lines(trial.candidate, self.case.project)
 
     def _moved(self, shown: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-        """What a patched run shows, where its graph is lost on another line than before."""
+        """Return what a patched run shows if its graph is lost on another line than before."""
         lost = [one.at for one in (self.first, *shown) if isinstance(one, SilentFault)]
         lines = [(at.file, at.line) for at in lost if at is not None]
         return shown if len(set(lines)) > 1 else ()
 
     def _is_left(self, fault: Evidence) -> bool:
-        """Whether a fault without an error is the script's own, and none that a patch made."""
+        """Return True if a silent fault is the script's own and not one that
+        the patch introduced.
+        """
         if not isinstance(fault, SilentFault):
             return False
         return isinstance(self.first, SilentFault) or fault.kind in silent_kinds(self.original.run)
 
     async def _shown_by(self, trial: Trial) -> tuple[Evidence, ...]:
-        """What a patched run raised, looked at as closely as the script's own."""
+        """Return what a patched run raised, with the same slower run for
+        details as the original's.
+        """
         project, run = self.case.project, trial.run
         patched = replace(project, files={**project.files, **trial.candidate.files})
         if self.original.time_left_s > run.ran_s:
@@ -118,7 +129,7 @@ class Faults:
     async def _causes_of(
         self, shown: tuple[Evidence, ...], changed: Mapping[str, str]
     ) -> list[Explained]:
-        """The causes of that, with some of the files changed."""
+        """Return the causes of the evidence, in the project with these changed files."""
         if not shown:
             return []
         project = replace(self.case.project, files={**self.case.project.files, **changed})
@@ -128,8 +139,9 @@ class Faults:
             return []
 
     async def _sparing(self, first: Candidate, shown: tuple[Evidence, ...]) -> list[Candidate]:
-        """The first patches of what is behind that may spare the first, where its lines are those
-        that were sent."""
+        """Return the first patches of the later fault, applied to the files as sent, which may make
+        the first patch unnecessary. The first patch must keep all line numbers.
+        """
         if first.half or not _keeps_lines(first, self.case.project):
             return []
         found = candidates_of(await self._causes_of(shown, {}))
@@ -137,7 +149,9 @@ class Faults:
 
 
 def _as_sent(cause: Explained, half: Candidate, sent: Project) -> Explained:
-    """A cause that half a patch shows, told of the lines that were sent where it has moved none."""
+    """Return a cause that a partial patch reveals, with the code of the lines as they were sent if
+    the patch keeps line numbers.
+    """
     told = replace(cause, explanation=f"{half.title}, and it shows: {cause.explanation}")
     if not _keeps_lines(half, sent):
         return told
@@ -156,23 +170,24 @@ def _as_sent(cause: Explained, half: Candidate, sent: Project) -> Explained:
 
 
 def _keeps_lines(patch: Candidate, sent: Project) -> bool:
-    """Whether a patch leaves every line where it was sent."""
+    """Return True if a patch leaves every line at its number."""
     files = patch.files.items()
     return all(text.count("\n") == sent.files[path].count("\n") for path, text in files)
 
 
 def _signature(piece: Evidence) -> tuple[object, ...]:
-    """What tells one fault from another although lines have moved: its kind, and its carriers."""
+    """Return a key that identifies a fault although lines have moved: its kind and its carriers."""
     if isinstance(piece, GraphReuse):
         names = {holder.path for join in piece.joins for holder in join.holders}
         return GraphReuse, frozenset(names)
-    figures = piece.figures if isinstance(piece, SilentFault) else ()  # what is kept got less
+    figures = piece.figures if isinstance(piece, SilentFault) else ()  # less may be retained now
     return type(piece), frozenset(holder.path for holder in piece.holders), figures
 
 
 def _on_top(first: Candidate, second: Candidate) -> Candidate:
-    """Two patches as one, in the name of the fault that was met first; of one that only half a
-    patch hides, in its own."""
+    """Return two patches as one, under the pattern of the fault that was met first; under the
+    second's own if the first is only a partial patch.
+    """
     alike = first.title == second.title
     title = first.title if alike else f"{first.title}; {second.title[:1].lower()}{second.title[1:]}"
     return replace(

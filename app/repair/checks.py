@@ -1,4 +1,4 @@
-"""What a patched run must show. Each check reads traces that the host itself collected."""
+"""Check what a patched run shows. Every check reads traces that the host itself collected."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from sandbox.records import Backward, Silent, Trace
 MIN_CALLS_PAST = 3  # backward calls past the failure that show a patch to run
 MIN_CALLS_TO_SEE_GROWTH = 5
 MAX_CHANGED_LINES = 40
-NEEDLESS = 3  # times the largest graph that is walked: what is kept alive beyond it
+NEEDLESS = 3  # times the largest graph of a backward call: more retained nodes are reported
 SLACK = 20  # nodes
 
 
 def runs(result: RunResult, original: RunResult, held: RunResult | None = None) -> Check:
-    """The patched script ends, or goes on at least three backward calls past the failure, and
-    none of the silent faults that the original showed is left, but see `spared`.
+    """Check that the patched script ends, or goes on for at least three backward calls past the
+    failure, and shows none of the original's silent faults, except those in `spared`.
 
-    What a run of ours could not finish says nothing; nor does an error well past the failure that
-    the original raises too, once it is `held` at its parameters and gets there.
+    A run that the sandbox could not finish proves nothing. Nor does an error well past the failure
+    if the original, `held` at fixed parameters, gets there and raises it too.
     """
     calls, beyond = len_backwards(result), len_backwards(result) - len_backwards(original)
     others = spared(result, original)
@@ -49,9 +49,11 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
 
 
 def spared(result: RunResult, original: RunResult) -> list[Silent]:
-    """What a patched run still shows of some of the original's parameters, and reading finds
-    nowhere in the patched source: it is not what the patch is for. Of all of them, the patch has
-    mended nothing."""
+    """Return the faults that a patched run still shows for some of the original's parameters and
+    that static analysis does not find in the patched source. They are not what the patch is for. If
+    all the original's parameters are still affected, the patch has fixed nothing and none is
+    returned.
+    """
     before = original.trace.silent if original.trace is not None else []
     return [
         record
@@ -67,7 +69,9 @@ def _same_error(one: RunResult, other: RunResult) -> bool:
 
 
 def fresh(candidate: Trace | None) -> Check:
-    """No step walks a graph made before the last step from parameters that it changed."""
+    """Check that no backward call reaches a graph that was made, before the last step, from
+    parameters which that step changed.
+    """
     if candidate is None or not candidate.backwards:
         return Check(name="fresh", status="not_run", detail="no backward call was seen")
     stale = [record for record in candidate.backwards if record.stale]
@@ -83,9 +87,12 @@ def fresh(candidate: Trace | None) -> Check:
 
 
 def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
-    """Neither the graph behind a backward grows with the number of calls from its line, nor does
-    what lists, attributes and records keep alive of graphs grow faster than in the `reference`,
-    which keeps whatever the original holds on to."""
+    """Check that graphs stay bounded.
+
+    The graph of a backward call must not grow with the number of calls from its line. What lists,
+    attributes and records retain of graphs must not grow faster than in the `reference`, which
+    retains whatever the original does.
+    """
     if candidate is None:
         return Check(name="bounded", status="not_run", detail="the run left no records")
     lines: dict[tuple[str, int], list[Backward]] = defaultdict(list)
@@ -109,8 +116,9 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
 
 
 def needless(trace: Trace | None) -> int:
-    """How many autograd nodes lists, attributes and records keep alive at most, where that is far
-    more than any one backward walks; 0 where it is not."""
+    """Return the largest number of autograd nodes that lists, attributes and records retain, if it
+    far exceeds what any one backward call reaches; else 0.
+    """
     records = trace.backwards if trace is not None else []
     kept = max((r.kept for r in records if r.kept is not None), default=0)
     walked = max((r.nodes for r in records), default=0)
@@ -118,15 +126,19 @@ def needless(trace: Trace | None) -> int:
 
 
 def hoards(trace: Trace) -> str:
-    """What to say where ever more of graphs is kept alive; empty where it is not."""
+    """Describe how retained graphs grow; return an empty string if they do not."""
     grown = _growth(trace)
     return f"every pass keeps {grown:.0f} more nodes of graphs alive" if grown else ""
 
 
 def _growth(trace: Trace) -> float:
-    """By how many nodes what is kept alive grows from pass to pass, if in every one. A helper's
-    callers are told apart: one pass may call it for a derivative, for that one's, and so on. What
-    a forward asks of `autograd.grad` several times in front of a backward is of one pass."""
+    """Return by how many nodes the retained graphs grow in each iteration; 0 unless they grow in
+    every one.
+
+    Calls are grouped by their whole call stack, because one iteration may call a helper for a
+    derivative and then for the derivative of that. Several `autograd.grad` calls from one place
+    before a backward call count as one iteration.
+    """
     paths: dict[tuple[tuple[str, int], ...], list[int]] = defaultdict(list)
     walks = any(record.visit.kind == "backward" for record in trace.backwards)
     asked: set[tuple[tuple[str, int], ...]] = set()
@@ -150,7 +162,7 @@ def _growth(trace: Trace) -> float:
 
 
 def _grows(records: list[Backward]) -> bool:
-    """Whether each call reaches further back than the last, to the end of what was seen."""
+    """Return True if each of the last calls reaches further back than the call before."""
     tail = records[-MIN_CALLS_TO_SEE_GROWTH:]
     further = all(a.reach < b.reach for a, b in pairwise(tail))
     larger = all(a.nodes < b.nodes for a, b in pairwise(tail))
@@ -158,12 +170,14 @@ def _grows(records: list[Backward]) -> bool:
 
 
 def allowed(check: Check) -> Check:
-    """The check, passed: however many lines are changed, the gradients are the same."""
+    """Return the check as passed: if the gradients are the same, the number of changed lines does
+    not matter.
+    """
     return check.model_copy(update={"status": "passed"})
 
 
 def minimal(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Check, int]:
-    """How many lines the patch changes."""
+    """Check how many lines the patch changes. Return the check and that number."""
     changed = sum(changed_lines(before.get(path, ""), text) for path, text in after.items())
     status = "passed" if 0 < changed <= MAX_CHANGED_LINES else "failed"
     plural = "line" if changed == 1 else "lines"

@@ -1,5 +1,4 @@
-"""Candidate patches compete: which are run, in what order, and when none could come first any
-more."""
+"""Search among candidate patches: which to run, in what order, and which can no longer win."""
 
 from __future__ import annotations
 
@@ -26,11 +25,11 @@ async def try_out(
     told: Told | None = None,
     judged: Judged | None = None,
 ) -> list[Trial]:
-    """Run the candidates, those of the surest cause first, until none that is left could come
-    before the best (or `every` one); best first. The best is run once more, as the user will run
-    it; where that fails, the search goes on.
+    """Run the candidates, those of the most certain cause first, until no remaining one could come
+    before the best (or `every` one). Return the trials, best first. The best is run once more as
+    the user will run it; if that fails, the search goes on.
 
-    What is found does not depend on how long runs take: a candidate counts once all before it do.
+    The result does not depend on how long runs take: a candidate counts only after all before it.
     """
     waiting = [
         _Entrant(turn, one, checks.minimal(original.files, one.files)[1])
@@ -65,7 +64,7 @@ async def try_out(
 
 
 async def _first_of(entrants: Sequence[_Entrant], original: Original) -> Trial:
-    """The trial of the first, while the next is under way and so is what they are held against."""
+    """Return the trial of the first entrant, while the next ones and the reference run too."""
     for entrant in entrants[:AT_ONCE]:
         entrant.start(original)
         original.expect("kept")
@@ -99,7 +98,7 @@ class _Entrant:
             self.task = None
 
     def may_come_before(self, best: Trial) -> bool:
-        """Whether it could, if all that it is measured by turned out well."""
+        """Return True if the candidate could come before the best trial in the best case."""
         if best.settles and best.lines <= self.lines:
             return False
         rank = self.candidate.rank // SECOND_CHOICE

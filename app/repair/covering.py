@@ -1,6 +1,7 @@
-"""Which losses a patch walks, beside those of the original: alone, in sums, or not at all.
+"""Compare the losses that a patch backpropagates with those of the original: alone, in sums, or not
+at all.
 
-At fixed parameters and with common random numbers a loss has the same value in both.
+At fixed parameters and with common random numbers, a loss has the same value in both runs.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ LOOKED_AT = 64  # calls and steps of each optimizer
 
 
 def near(one: float | None, other: float | None) -> bool:
-    """Whether two values are those of one loss."""
+    """Return True if two values are equal enough to be the same loss."""
     if one is None or other is None:
         return False
     return abs(one - other) <= NEAR * max(abs(one), abs(other), 1e-6)
 
 
 def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
-    """What to say of a loss that the original walked whole before it failed, after so many calls
-    `completed`, and of which the patch leaves terms as numbers; or of terms made anew in a later
-    one; empty if of none."""
+    """Describe a term of a loss that has lost its gradient in the patch; return an empty string if
+    there is none.
+
+    Compared are the losses that the original backpropagated whole before it failed (after
+    `completed` calls), and the new terms of later losses.
+    """
     for record in original.backwards:
         if record.visit.n > completed and not record.again and record.new_terms > 1:
             alike = [r for r in candidate.backwards if not r.again and near(r.loss, record.loss)]
@@ -47,9 +51,10 @@ def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
 
 
 def wasted(original: Trace, candidate: Trace) -> str:
-    """What to say of weights that a loss trains in the original, and that get its gradient in the
-    patch, too, only to have it cleared before any step takes it; empty if there are none. What is
-    cleared so in the original as well is used in another way: to look where the loss rises, say."""
+    """Describe weights whose gradient the patch computes and clears before any step takes it,
+    although it trains them in the original; return an empty string if there are none. What the
+    original clears in the same way is used otherwise, for example to find where the loss rises.
+    """
     trained, cleared = _taken(original), _unused(original)
     ours = original.backwards[:LOOKED_AT]
     names = {p.id: p.name for p in candidate.parameters}
@@ -68,12 +73,16 @@ def wasted(original: Trace, candidate: Trace) -> str:
 
 
 def _unused(trace: Trace) -> dict[int, set[int]]:
-    """By call: the parameters in which its gradient was cleared before any step took it."""
+    """Return, by backward call, the parameters in which its gradient was cleared before a step took
+    it.
+    """
     return {u.call: {*u.params} for step in trace.steps for u in step.unused}
 
 
 def _taken(trace: Trace) -> dict[int, set[int]]:
-    """By call: the parameters in which a step of their optimizer took its gradient."""
+    """Return, by backward call, the parameters in which a step of their optimizer took its
+    gradient.
+    """
     found: dict[int, set[int]] = defaultdict(set)
     for step in trace.steps:
         for gradient in step.gradients if step.optimizer >= 0 else ():
@@ -83,7 +92,9 @@ def _taken(trace: Trace) -> dict[int, set[int]]:
 
 
 def strays(original: Trace, candidate: Trace) -> bool:
-    """Whether losses of the original have another value in the patch, or are in no sum of it."""
+    """Return True if a loss of the original has another value in the patch or is in none of its
+    sums.
+    """
     ours = [loss for _, loss in _new_losses(original)][:LOOKED_AT]
     theirs = [loss for _, loss in _new_losses(candidate)]
     if len(theirs) < len(ours):
@@ -92,9 +103,10 @@ def strays(original: Trace, candidate: Trace) -> bool:
 
 
 def bereft(original: Trace, candidate: Trace) -> bool:
-    """Whether the loss that is walked last ahead of a step trains parameters of its optimizer in
-    the original, as another's walk does, and in the patch that other's alone: of two losses that
-    share a value the step is for its own."""
+    """Return True if a step loses the gradients of its own loss: in the original, the last backward
+    call before the step and another loss's call both feed its parameters; in the patch, only the
+    other one does. A step belongs to the loss whose backward call is last before it.
+    """
     for ours, theirs in islice(paired(original, candidate), LOOKED_AT):
         last, *others = _received(original, ours)
         shared = last & set[int]().union(*others) & {g.param for g in ours.gradients}
@@ -104,8 +116,9 @@ def bereft(original: Trace, candidate: Trace) -> bool:
 
 
 def _received(trace: Trace, step: Step) -> list[set[int]]:
-    """Who received a gradient by the last call ahead of a step, and by those of other lines that
-    feed it, too."""
+    """Return the parameters that received a gradient in the last call before a step, followed by
+    those of each call on another line that feeds the step.
+    """
     fed = {r.visit.n: r for r in trace.backwards if r.visit.n in step.fed}
     last = fed.get(step.after)
     if last is None:
@@ -115,9 +128,11 @@ def _received(trace: Trace, step: Step) -> list[set[int]]:
 
 
 def covered(original: Trace, candidate: Trace) -> Check:
-    """Every loss that the original walks is walked, alone or as part of a sum or a mean.
+    """Check that every loss that the original backpropagates is backpropagated by the patch, alone
+    or in a sum or mean.
 
-    A loss counts as left out only where all that the candidate walks is accounted for.
+    A loss counts as left out only if all losses of the patch are explained by losses of the
+    original.
     """
     ours = _new_losses(original)[:LOOKED_AT]
     theirs = [loss for _, loss in _new_losses(candidate)]
@@ -138,7 +153,7 @@ def covered(original: Trace, candidate: Trace) -> Check:
 
 
 def _new_losses(trace: Trace) -> list[tuple[int, float]]:
-    """The line and the loss of each call that walks something new."""
+    """Return the line and the loss of each call whose graph was not used before."""
     return [
         (r.visit.at.line, r.loss)
         for r in trace.backwards
@@ -147,7 +162,9 @@ def _new_losses(trace: Trace) -> list[tuple[int, float]]:
 
 
 def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool], bool]:
-    """For each of our losses whether they walk it; and whether all that they walk is ours."""
+    """Return for each loss of `ours` whether `theirs` contain it, alone or in a sum or mean; and
+    whether `ours` explain all of `theirs`.
+    """
     known = sorted(theirs)
     found = [False] * len(ours)
     matched: list[float] = []
@@ -164,7 +181,7 @@ def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool],
 
 
 def with_totals(losses: Sequence[float], walked: Sequence[bool]) -> list[bool]:
-    """The same, where a loss counts as walked, too, if it is the sum of several that are."""
+    """Return `walked`, with a loss also counted if it is the sum of several losses that are."""
     found = list(walked)
     for n, loss in enumerate(losses):
         sums = list(accumulate(reversed(losses[:n])))[1:]
@@ -174,6 +191,6 @@ def with_totals(losses: Sequence[float], walked: Sequence[bool]) -> list[bool]:
 
 
 def _holds(known: Sequence[float], value: float) -> bool:
-    """Whether the value, or one near it, is among these, which are sorted."""
+    """Return True if `known`, which is sorted, contains the value or one near it."""
     at = bisect_left(known, value)
     return any(near(one, value) for one in known[max(at - 1, 0) : at + 1])

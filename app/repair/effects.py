@@ -1,7 +1,8 @@
-"""The measured effect of a patch: its gradients beside those of the original's own mathematics.
+"""Measure the effect of a patch: compare its gradients with those of the original's own
+mathematics.
 
-All runs compared hold the parameters fixed and draw common random numbers, so that the k-th step of
-an optimizer can be set beside the k-th step of the same one.
+All compared runs hold the parameters fixed and draw common random numbers. So the k-th step of an
+optimizer can be compared with the k-th step of the same optimizer in another run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from app.repair.matching import matched
 from app.schemas import TARGETS_HELD, Effect, Gradients
 from sandbox.records import NOT_FINITE, Step, Trace
 
-MIN_SETTLED = 3  # steps behind the first that must agree where the first may differ
+MIN_SETTLED = 3  # steps after the first that must agree if the first may differ
 
 Pair = tuple[Step, Step]
 Against = Literal["kept", "truncated", "constant", "aimed"]
@@ -25,30 +26,31 @@ Against = Literal["kept", "truncated", "constant", "aimed"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """The steps of a patch beside those of one reference, with how far each is off."""
+    """The steps of a patch compared with those of one reference, with the difference of each."""
 
     against: Against
     differences: Sequence[tuple[Step, float]] = ()
 
     @property
     def worst(self) -> float:
-        """The largest difference, as a share of a gradient's norm."""
+        """Return the largest difference, as a share of a gradient's norm."""
         return max((gap for _, gap in self.differences), default=0.0)
 
     @property
     def equal(self) -> int:
-        """How many steps agree."""
+        """Return how many steps agree."""
         return sum(gap <= TOLERANCE for _, gap in self.differences)
 
     @property
     def whole(self) -> bool:
-        """Whether all steps agree, of at least one."""
+        """Return True if all steps agree, and there is at least one."""
         return bool(self.differences) and self.equal == len(self.differences)
 
     @property
     def settled(self) -> bool:
-        """Whether all steps agree but the first of each optimizer. What a script writes into
-        weights by itself lies on one side of a moved forward or the other."""
+        """Return True if all steps agree except the first of each optimizer. If a patch moves a
+        forward pass, what the script itself writes into weights may come before it or after it.
+        """
         first = {step.optimizer: step for step, _ in reversed(self.differences)}
         later = [(s, gap) for s, gap in self.differences if s is not first[s.optimizer]]
         counts = Counter(step.optimizer for step, _ in later)
@@ -58,9 +60,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Measured:
-    """What comparing showed. `whole_story`: the reference goes past the original's failure.
-    `too_early`: it fails, too, before it has any gradient. `doubted`: the original's run showed its
-    own gradients to be wrong. `completed`: the backward calls that it got through."""
+    """What the comparison showed. `whole_story`: the reference goes past the original's failure.
+    `too_early`: the reference fails too, before it has any gradient. `doubted`: the original's run
+    showed that its own gradients are wrong. `completed`: the number of backward calls that the
+    original completed.
+    """
 
     kept: Comparison = field(default_factory=lambda: Comparison("kept"))
     truncated: Comparison | None = None
@@ -71,7 +75,7 @@ class Measured:
 
     @property
     def gradients(self) -> Gradients:
-        """The effect in one word."""
+        """Return the effect in one word."""
         if not self.kept.differences:
             return "unknown"
         if self.kept.whole:
@@ -82,13 +86,14 @@ class Measured:
 
     @property
     def rank(self) -> int:
-        """Better effects first: same, truncated, either from the second pass on, unknown, other,
-        other already where the original did not fail yet. To leave gradients as they were comes
-        last where they are the fault."""
+        """Return the rank of the effect, best first: same, truncated, either of them from the
+        second step on, unknown, changed, changed already before the original's failure. If the
+        original's gradients are the fault, leaving them the same ranks last.
+        """
         if self.doubted and self.gradients == "same":
             return 5
         if self.truncated is not None and self.truncated.against == "aimed":
-            return 0  # a loss's target may be meant to follow, and not to
+            return 0  # a loss's target may be trained on purpose, or not
         if self.gradients != "changed":
             return {"same": 0, "truncated": 1, "unknown": 2}[self.gradients]
         if self.nearest.settled:
@@ -97,19 +102,20 @@ class Measured:
 
     @property
     def early(self) -> bool:
-        """Whether gradients are others already in a step that the original took before it failed:
-        there both references hold what the script was seen to train."""
+        """Return True if gradients differ in a step that the original took before it failed. There
+        both references hold what the script was seen to train.
+        """
         taken = [gap for step, gap in self.nearest.differences if step.after <= self.completed]
         return not self.doubted and any(gap > TOLERANCE for gap in taken)
 
     @property
     def nearest(self) -> Comparison:
-        """The comparison that says most."""
+        """Return the comparison that shows the most agreement."""
         both = [c for c in (self.kept, self.truncated) if c is not None]
         return max(both, key=lambda c: (c.whole, c.settled, c.equal))
 
     def effect(self) -> Effect:
-        """The same for the reader of a diagnosis."""
+        """Return the effect as the API shows it."""
         nearest = self.nearest
         compared = len(nearest.differences)
         return Effect(
@@ -145,7 +151,9 @@ class Measured:
 
 
 def _shown(against: Against) -> Literal["kept", "truncated"]:
-    """In the contract's words: what holds a gradient constant truncates, too."""
+    """Return the API's name of a reference; one that holds a gradient
+    constant is `truncated` too.
+    """
     return "kept" if against == "kept" else "truncated"
 
 
@@ -162,7 +170,7 @@ def _steps(count: int) -> str:
 
 
 def compare(against: Against, reference: Trace, candidate: Trace) -> Comparison:
-    """Every step that both runs took with gradients to compare."""
+    """Compare every step that both runs took with gradients."""
     number, idle = matched(reference, candidate), unread(reference)
     pairs = list(paired(reference, candidate))
     return Comparison(
@@ -171,13 +179,13 @@ def compare(against: Against, reference: Trace, candidate: Trace) -> Comparison:
 
 
 def unread(trace: Trace) -> set[int]:
-    """Leaves whose gradients nothing takes, where a script takes those of others by hand."""
+    """Return the leaves whose gradients nothing reads, if the script reads others by hand."""
     read = {p.id for p in trace.parameters if p.read}
     return {p.id for p in trace.parameters if p.optimizer is None} - read if read else set()
 
 
 def paired(reference: Trace, candidate: Trace) -> Iterator[Pair]:
-    """The k-th step of each optimizer in both runs, where either carries gradients."""
+    """Yield the k-th step of each optimizer in both runs, if either has gradients."""
     left, right = by_optimizer(reference), by_optimizer(candidate)
     for optimizer in left:
         for ours, theirs in zip(left[optimizer], right.get(optimizer, []), strict=False):
@@ -186,7 +194,7 @@ def paired(reference: Trace, candidate: Trace) -> Iterator[Pair]:
 
 
 def by_optimizer(trace: Trace) -> dict[int, list[Step]]:
-    """The steps of each optimizer; those by hand where there is none."""
+    """Return the steps of each optimizer; the steps by hand if there is no optimizer."""
     steps: dict[int, list[Step]] = defaultdict(list)
     for step in [s for s in trace.steps if s.optimizer >= 0] or trace.steps:
         steps[step.optimizer].append(step)
@@ -194,8 +202,9 @@ def by_optimizer(trace: Trace) -> dict[int, list[Step]]:
 
 
 def renumbered(reference: Trace, candidate: Trace) -> Trace:
-    """The candidate's trace with the reference's numbers for its parameters: which comes first may
-    have changed."""
+    """Return the candidate's trace with the reference's parameter numbers: the patch may have
+    changed which parameter comes first.
+    """
     number = matched(reference, candidate)
     if all(old == new for old, new in number.items()):
         return candidate
@@ -232,8 +241,9 @@ def renumbered(reference: Trace, candidate: Trace) -> Trace:
 
 
 def _difference(one: Step, other: Step, number: Mapping[int, int], idle: Collection[int]) -> float:
-    """The largest distance between two gradients of one parameter, as a share of the norm; but for
-    those that make no difference."""
+    """Return the largest difference between two gradients of one parameter, as a share of the norm.
+    Parameters in `idle` are ignored.
+    """
     left = {g.param: g for g in one.gradients if not g.none}
     right = {number.get(g.param, g.param): g for g in other.gradients if not g.none}
     norms = [g.norm for g in (*left.values(), *right.values())]

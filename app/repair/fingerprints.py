@@ -1,4 +1,4 @@
-"""How far two fingerprints of tensors lie apart: their norms and fixed projections."""
+"""Compare fingerprints of tensors: their norms and fixed projections."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ LEAST = 1e-12
 
 
 def gap(one: Sequence[float], other: Sequence[float], floor: float = 0.0) -> float:
-    """The largest difference between two fingerprints, norm first, as a share of the larger norm,
-    which counts as `floor` at least. An empty one is that of zeros."""
+    """Return the largest difference between two fingerprints (norm first) as a share of the larger
+    norm, which counts as at least `floor`. An empty fingerprint is that of zeros.
+    """
     size = max(len(one), len(other))
     a, b = one or [0.0] * size, other or [0.0] * size
     norm = max((abs(v[0]) for v in (a, b) if v), default=0.0)
@@ -22,8 +23,9 @@ def gap(one: Sequence[float], other: Sequence[float], floor: float = 0.0) -> flo
 
 
 def gradient_gap(one: Gradient | None, other: Gradient | None, largest: float) -> float:
-    """The same of two gradients of one parameter; None is one of zeros. `largest` is the norm of
-    the largest gradient of their step."""
+    """Return the same for two gradients of one parameter; None is a gradient of zeros. `largest` is
+    the norm of the largest gradient in their step.
+    """
     return gap(_print(one), _print(other), SMALL * largest)
 
 

@@ -1,4 +1,6 @@
-"""Which parameters a patched run trains, beside those that the original's mathematics trains."""
+"""Compare which parameters a patched run trains with those that the
+original's mathematics trains.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,13 @@ def learns(
     moving: Trace | None = None,
     spared: Set[str] = frozenset(),
 ) -> Check:
-    """No parameter loses its gradient, and none gains one that the original's mathematics did
-    not give it, optimizer by optimizer.
+    """Check that no parameter loses its gradient and that none gains one which the original's
+    mathematics did not give it, optimizer by optimizer.
 
-    Without a reference, the `original`'s own calls before it failed say who should learn. Those
-    that its run showed to be at fault may gain a gradient, and those that it never fed must: one
-    of zeros is none, unless another comes in the patch's own run, with its parameters `moving`.
-    Names that are `spared` are those that the patch is not for.
+    Without a reference, the `original`'s own calls before it failed decide who should learn.
+    Parameters that its run showed to be at fault may gain a gradient, and those that it never gave
+    one must. A gradient of zeros counts only if the patch's own run, with its parameters `moving`,
+    has another. Parameters in `spared` are not what the patch is for.
     """
     if candidate is None:
         return _failed("the run left no records")
@@ -51,7 +53,9 @@ def learns(
     spent = {p for p, name in names.items() if name in _of_targets(original)}
     lost -= spent
     foreign = {p for p, name in names.items() if name in _told(original, "uncleared-gradients")}
-    foreign &= _received(candidate)  # what others left there is gone; its own may come to nothing
+    foreign &= _received(
+        candidate
+    )  # leftovers of other losses are gone; its own gradient may be zero
     lost -= foreign
     told = _told(original) | {p.name for p in reference.parameters if p.numbers}
     silent = original.silent if original is not None else []
@@ -59,7 +63,7 @@ def learns(
     lists = tuple(f"{name.partition('[')[0]}." for name in told if "[" in name)  # as modules now
     fed = {p for p, name in names.items() if name in told or name.startswith(lists)}
     if any(r.kind == "overwritten-gradient" for r in silent):
-        fed |= _received(reference)  # what a walk gave may be lost before the step
+        fed |= _received(reference)  # a gradient may be lost before the step
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:
         return _failed(f"no gradient any more: {_some(lost, names)}")
@@ -74,14 +78,15 @@ def learns(
 
 
 def _walks_nothing(trace: Trace) -> bool:
-    """Whether a run came to its end without a backward call: an evaluation's."""
+    """Return True if a run came to its end without a backward call, as an evaluation does."""
     ended = trace.ended
     return ended is not None and ended.reason == "finished" and not ended.backwards
 
 
 def _cancels(reference: Trace) -> bool:
-    """Whether walks reach parameters, and what they give them is nothing but zeros: at parameters
-    that stand still `exp(log_prob - old)` has no gradient where `old` keeps its graph."""
+    """Return True if backward calls reach parameters and give them nothing but zeros. At fixed
+    parameters, `exp(log_prob - old)` has no gradient if `old` keeps its graph.
+    """
     return bool(_received(reference)) and not any(_fed(reference).values())
 
 
@@ -94,13 +99,17 @@ def _unknown(detail: str) -> Check:
 
 
 def _told(original: Trace | None, kind: str = "") -> set[str]:
-    """The parameters that the original's run showed to be at fault, of one kind or of any."""
+    """Return the parameters that the original's run showed to be at fault, of
+    one kind or of any.
+    """
     records = original.silent if original is not None else []
     return {name for r in records if r.kind == (kind or r.kind) for name in r.params}
 
 
 def _of_targets(original: Trace | None) -> set[str]:
-    """The parameters of networks that a loss trained by its target alone: they are to follow."""
+    """Return the parameters of networks that a loss trained only through its target: they should
+    follow another network instead.
+    """
     records = original.silent if original is not None else []
     return {name for r in records if r.detail == OTHERS for name in r.params}
 
@@ -108,8 +117,10 @@ def _of_targets(original: Trace | None) -> set[str]:
 def _hungry(
     candidate: Trace, moving: Trace | None, original: Trace | None, spared: Set[str]
 ) -> set[int]:
-    """The parameters that the original was seen to starve, and that the patch feeds zeros. Beside
-    another of its module that is fed, one may have no influence on the loss."""
+    """Return the parameters that got no gradient in the original and get only zeros in the patch. A
+    parameter may be exempt: if another one of its module gets a gradient, it may have no influence
+    on the loss.
+    """
     fed = _fed_names(candidate) | _fed_names(moving)
     told = _told(original, "unfed-parameters") | _told(original, "cleared-gradients")
     told -= spared
@@ -122,8 +133,9 @@ def _hungry(
 
 
 def _given_up(reference: Trace | None, candidate: Trace, moving: Trace | None) -> set[int]:
-    """What NumPy was given in the reference has numbers and no more. Where the patch feeds none of
-    the parameters that it is made of, though their optimizers step, it was their way to the loss.
+    """Return the parameters that reach the loss only through values which the reference turns into
+    plain numbers (NumPy). If the patch gives none of them a gradient although their optimizers
+    step, their path to the loss is lost.
     """
     made_of: dict[int, set[str]] = defaultdict(set)
     for p in reference.parameters if reference is not None else []:
@@ -147,8 +159,10 @@ def _fed_names(trace: Trace | None) -> set[str]:
 
 
 def starved(reference: Trace, candidate: Trace, foreign: Set[int] = frozenset()) -> str:
-    """Parameters that fall silent from some step on although the reference goes on to feed them;
-    empty where there are none. What `foreign` ones were fed was not their own."""
+    """Describe parameters that get no gradient from some step on although the reference still gives
+    them one; return an empty string if there are none. Parameters in `foreign` got gradients that
+    were not their own.
+    """
     late = _lost_later(reference, candidate, foreign)
     if late is None:
         return ""
@@ -159,9 +173,10 @@ def starved(reference: Trace, candidate: Trace, foreign: Set[int] = frozenset())
 def _lost_later(
     reference: Trace, candidate: Trace, foreign: Set[int]
 ) -> tuple[int, set[int]] | None:
-    """The first step from which on parameters miss a gradient that the reference gives them, for
-    longer than ever before. One step alone says little where it follows others: a gradient may
-    happen to be zero."""
+    """Return the first step from which parameters lack a gradient that the reference gives them,
+    for longer than ever before, and these parameters. A single step proves little: a gradient may
+    happen to be zero.
+    """
     inputs = _inputs(reference) | unread(reference) | _rounding(reference) | foreign
     fed: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     for ours, theirs in paired(reference, candidate):
@@ -180,9 +195,10 @@ def _lost_later(
 
 
 def _carries(reference: Trace) -> bool:
-    """Whether some call walks more than one before it from the same line: values are carried on
-    from pass to pass, so that cutting them leaves what the first was made of behind. A value that
-    is made once and used in every pass makes no call longer."""
+    """Return True if some call reaches a larger graph than an earlier call from the same line:
+    values are carried between iterations, so that cutting them drops what the first was made of. A
+    value that is made once and used in every iteration enlarges no call.
+    """
     lines: dict[tuple[str, int], list[int]] = defaultdict(list)
     for record in reference.backwards:
         lines[record.visit.at.file, record.visit.at.line].append(record.nodes)
@@ -190,7 +206,7 @@ def _carries(reference: Trace) -> bool:
 
 
 def _inputs(trace: Trace) -> set[int]:
-    """Leaves that come and go: no optimizer owns them, and nothing names them."""
+    """Return the leaves that come and go: no optimizer owns them and nothing names them."""
     return {p.id for p in trace.parameters if p.optimizer is None and not p.name}
 
 
@@ -199,8 +215,9 @@ def _with_gradient(step: Step) -> set[int]:
 
 
 def _rounding(trace: Trace) -> set[int]:
-    """Parameters whose gradients were never more than the rounding of zero, beside the largest of
-    their step: the bias ahead of a softmax has none in truth."""
+    """Return the parameters whose gradients never exceed the rounding of zero, relative to the
+    largest of their step. An example is the bias before a softmax, whose true gradient is zero.
+    """
     met, told = set[int](), set[int]()
     for step in trace.steps:
         finite = [g.norm for g in step.gradients if isfinite(g.norm)]
@@ -213,11 +230,14 @@ def _rounding(trace: Trace) -> set[int]:
 def _without_reference(
     candidate: Trace, moving: Trace | None, original: Trace | None, names: Mapping[int, str]
 ) -> Check:
-    """Where the original's own gradients cannot be had: every parameter in an optimizer, and
-    every one that the original's calls reached before it failed. Those alone, where it failed by
-    asking for the gradient of something that its loss does not use. If it reached none, or where
-    gradients of gradients are taken, those beside a fed one of their module may have none: what is
-    added has no derivative."""
+    """Check who learns if the original's own gradients are not available.
+
+    Every parameter in an optimizer must get a gradient, and every one that the original's calls
+    reached before it failed. If it failed because it asked for the gradient of something that its
+    loss does not use, only the latter count. If it reached none, or if gradients of gradients are
+    taken, a parameter is exempt when another one of its module gets a gradient: an added constant
+    has no derivative.
+    """
     owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
     wanted = _received(original) if original is not None else set()
     if original is not None and owned:  # a copy that was a leaf may be none any more
@@ -225,7 +245,7 @@ def _without_reference(
     fed = {p for params in _fed(candidate).values() for p in params}
     alive = _fed_names(candidate) | _fed_names(moving)
     fed |= {p for p, name in names.items() if name in alive}
-    spent = _flat_names(original)  # what a script clears behind its own updates says nothing
+    spent = _flat_names(original)  # what a script clears after its own updates proves nothing
     flat = {p for p in _flat(candidate) - fed if names.get(p, "") not in spent}
     modules = {_module(name) for name in alive}
     flat = {p for p in flat if _module(names.get(p, "")) not in modules}
@@ -246,7 +266,7 @@ def _without_reference(
 
 
 def _flat(trace: Trace) -> set[int]:
-    """Parameters that were never seen with another gradient than zero."""
+    """Return the parameters whose gradient was zero whenever it was seen."""
     given = [g for step in trace.steps for g in step.gradients if not g.none]
     return {g.param for g in given} - {g.param for g in given if g.norm > 0}
 
@@ -268,8 +288,9 @@ def _some(params: Iterable[int], names: Mapping[int, str]) -> str:
 
 
 def _fed(trace: Trace) -> dict[int, set[int]]:
-    """For each optimizer, the parameters that ever stepped with a gradient that is not zero. A
-    script without optimizers is judged by the gradients at its end."""
+    """Return, for each optimizer, the parameters that ever stepped with a non-zero gradient. A
+    script without optimizers is judged by the gradients at its end.
+    """
     return {
         optimizer: {param for step in steps for param in _with_gradient(step)}
         for optimizer, steps in by_optimizer(trace).items()

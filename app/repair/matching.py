@@ -1,5 +1,6 @@
-"""Which parameter of one run is which of another's: by shape and first values, never by name or
-order alone."""
+"""Match the parameters of one run to those of another: by shape and first values, never by name or
+order alone.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +12,27 @@ from math import prod
 from app.repair.fingerprints import gap, gradient_gap
 from sandbox.records import Gradient, Parameter, Trace
 
-ALIKE = 1e-5  # between first values: the same numbers, computed in another way
-MOST = 64  # parameters of one shape that are compared with each other; of more, names decide
+ALIKE = 1e-5  # relative gap between first values that counts as equal
+MOST = 64  # parameters of one shape that are compared pairwise; beyond it, names decide
 
 
 @dataclass(frozen=True)
 class _Side:
-    """The parameters of one run with the first gradient that each got, and its step's largest."""
+    """The parameters of one run, the first gradient that each got, and the largest norm in that
+    step.
+    """
 
     parameters: Mapping[int, Parameter]
     first: Mapping[int, tuple[Gradient, float]] = field(default_factory=dict)
 
 
 def matched(reference: Trace, candidate: Trace) -> dict[int, int]:
-    """The candidate's parameters by the reference's numbers.
+    """Return the candidate's parameters by the reference's numbers.
 
-    Of equal shape and first values are the same; several that begin alike (biases of zeros) are
-    told apart by their first gradients, then by name. What begins with other values is known by its
-    name, then by its place among those of its shape. Leaves that come and go (inputs) are matched
-    in the order in which they came.
+    Parameters of equal shape and first values are the same. If several begin alike (biases of
+    zeros), their first gradients decide, then their names. A parameter that begins with other
+    values is matched by name, then by its position among those of its shape. Leaves that come and
+    go (inputs) are matched in the order in which they appeared.
     """
     ours, theirs = _side(reference), _side(candidate)
     number: dict[int, int] = {}
@@ -50,7 +53,9 @@ def _side(trace: Trace) -> _Side:
 
 
 def _by_shape(side: _Side) -> dict[tuple[int, ...], list[Parameter]]:
-    """Those that a name or an optimizer makes known, in the order of their numbers."""
+    """Return by shape, in the order of their numbers, the parameters that have a name or an
+    optimizer.
+    """
     found: dict[tuple[int, ...], list[Parameter]] = defaultdict(list)
     for _, parameter in sorted(side.parameters.items()):
         if parameter.name or parameter.optimizer is not None:
@@ -61,7 +66,7 @@ def _by_shape(side: _Side) -> dict[tuple[int, ...], list[Parameter]]:
 def _paired(
     ours: _Side, mine: list[Parameter], theirs: _Side, others: list[Parameter]
 ) -> dict[int, int]:
-    """Those of one shape, the best pairs first."""
+    """Match the parameters of one shape, best pairs first."""
     if max(len(mine), len(others)) > MOST:
         return _by_name(mine, others)
     scored = sorted(
@@ -76,7 +81,9 @@ def _paired(
 def _score(
     ours: _Side, one: Parameter, theirs: _Side, other: Parameter, places: int
 ) -> tuple[bool, bool, bool, int]:
-    """Less is better: other values, other first gradient, other name, far apart."""
+    """Return the score of a pair, less is better: other values, other first gradient, other name,
+    distance in order.
+    """
     apart = _differ(one, other)
     return apart, not apart and _fed_apart(ours, one, theirs, other), one.name != other.name, places
 
@@ -93,13 +100,15 @@ def _fed_apart(ours: _Side, one: Parameter, theirs: _Side, other: Parameter) -> 
 
 
 def _strangers(one: Parameter, other: Parameter) -> bool:
-    """Whether nothing speaks for a pair: other values, another name, and not both are owned."""
+    """Return True if nothing supports a pair: other values, another name, and not both in an
+    optimizer.
+    """
     owned = one.optimizer is not None and other.optimizer is not None
     return not owned and one.name != other.name and _differ(one, other)
 
 
 def _by_name(mine: list[Parameter], others: list[Parameter]) -> dict[int, int]:
-    """Many of one shape: by values that no other has, by name, the rest in order."""
+    """Match many parameters of one shape: by values that are unique, by name, the rest in order."""
     held, named = _unique(mine), {one.name: one.id for one in mine if one.name}
     values = [(ident, held[first]) for first, ident in _unique(others).items() if first in held]
     names = [(other.id, named[other.name]) for other in others if other.name in named]
@@ -125,7 +134,9 @@ def _chosen(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 
 def _passing(ours: _Side, theirs: _Side, number: Mapping[int, int]) -> dict[int, int]:
-    """Leaves that no optimizer owns and that were not matched, by how many numbers they hold."""
+    """Match leaves that no optimizer owns and that are not matched yet, by their number of
+    elements.
+    """
     mine, others = _unowned(ours, set(number.values())), _unowned(theirs, number)
     found: dict[int, int] = {}
     for size in mine.keys() & others.keys():

@@ -1,4 +1,6 @@
-"""Rounds of candidates: diagnose, patch, run again, while another fault stands behind the first."""
+"""Try candidates in rounds: diagnose, patch, run again, while the patched script shows another
+fault.
+"""
 
 from __future__ import annotations
 
@@ -45,13 +47,14 @@ async def mend(
     told: Told | None = None,
     spent: Spent | None = None,
 ) -> Mended:
-    """Try the candidates of all causes, telling each that passes at once. Where none can be run
-    they are returned untried. `spent` counts the runs of the session, those before these too."""
+    """Try the candidates of all causes and report each that passes at once. If none can be run,
+    they are returned untried. `spent` counts the runs of the session, including earlier ones.
+    """
     candidates = candidates_of(causes)
     run = seen.run
     if session is None or run is None or not seen.from_run or not candidates:
         return Mended(causes, untried=await _read_again(candidates, case, seen, reader))
-    from app.repair.behind import Faults  # what only reads measures nothing
+    from app.repair.behind import Faults  # a process that only reads does not need these
     from app.repair.original import Original
 
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
@@ -77,8 +80,9 @@ async def _in_rounds(
     stage: Stage,
     told: Told | None,
 ) -> Mended:
-    """Try the candidates; where none passes, or one is but half a patch, those of the faults that
-    stand behind."""
+    """Try the candidates. If none passes, or one is only a partial patch, try those of the faults
+    that patched runs show.
+    """
     from app.repair.contest import try_out
 
     mended = Mended(causes)
@@ -105,7 +109,7 @@ async def _counted(stage: Stage, message: str, done: int, total: int) -> None:
 
 
 async def _reduce(original: Original, mended: Mended) -> None:
-    """Replace the best trial by that of the least of its patch that does the same."""
+    """Replace the best trial by one of its smallest part that has the same effect."""
     from app.repair.reduction import reduce
 
     best = mended.trials[0] if mended.trials else None
@@ -116,13 +120,14 @@ async def _reduce(original: Original, mended: Mended) -> None:
 
 
 def has_passed(mended: Mended) -> bool:
-    """Whether a patch did."""
+    """Return True if a patch passed."""
     return any(trial.status == "passed" for trial in mended.trials)
 
 
 def stopped_short(mended: Mended, sent: Mapping[str, str]) -> Trial | None:
-    """The trial of the first candidate whose run left the error behind and ended with another one,
-    of which autograd knows nothing, on a line that was sent; None where a patch passed."""
+    """Return the trial of the first candidate whose run got past the error and ended with another
+    error, not autograd's, on a line that was sent; None if there is none or a patch passed.
+    """
     if has_passed(mended):
         return None
     for trial in mended.trials:
@@ -134,7 +139,9 @@ def stopped_short(mended: Mended, sent: Mapping[str, str]) -> Trial | None:
 
 
 def _on_a_line_of(sent: Mapping[str, str], raised: Raised | None) -> bool:
-    """Whether the innermost line of a text that raised an error is one that was sent."""
+    """Return True if the innermost frame of the script that raised an error is on a line that was
+    sent.
+    """
     frames = [frame for frame in raised.frames if frame.file in sent] if raised is not None else []
     if not frames:
         return True
@@ -143,7 +150,9 @@ def _on_a_line_of(sent: Mapping[str, str], raised: Raised | None) -> bool:
 
 
 def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[Explained]:
-    """The causes of the fault whose patch passed; else of the one that the surest patch met."""
+    """Return the causes of the later fault whose patch passed; else those of
+    the first later fault.
+    """
     mended = (one for one in behind if any(c in one.candidates for c in passed))
     found = next(mended, None) or next(iter(behind), None)
     return found.causes if found is not None else []
@@ -152,12 +161,12 @@ def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[Expl
 async def _read_again(
     candidates: list[Candidate], case: Case, seen: Observation, reader: Reader
 ) -> list[Candidate]:
-    """Candidates that are not run, without those that reading shows to be no repair."""
+    """Return candidates that are not run, without those that static analysis rules out."""
     if not candidates or case.project.notebook:
         return candidates
     error = case.traceback if is_suspected(case, seen) else None
     suspecting = error.family if error is not None else ""
-    known = case.reading if case.traceback is None else None  # whole: no error chose among it
+    known = case.reading if case.traceback is None else None  # complete: no error selected from it
     try:
         return await reader.call(
             partial(sound, suspecting=suspecting, before=known),
@@ -170,7 +179,7 @@ async def _read_again(
 
 
 def _in_turns(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    """The candidates of the surest causes first; of causes that are as sure, together."""
+    """Group the candidates by the certainty of their causes, most certain first."""
     groups: dict[int, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.turn, []).append(candidate)
@@ -178,16 +187,16 @@ def _in_turns(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def _with(causes: list[Explained], further: list[Explained]) -> list[Explained]:
-    """Causes of a later round behind those of the first, none twice."""
+    """Return the causes with the first one of a later round appended, without duplicates."""
     known = {(cause.pattern, cause.location.line) for cause in causes}
     new = [c for c in further[:1] if (c.pattern, c.location.line) not in known]
     return [*causes, *new]
 
 
 def _led_by_winner(mended: Mended) -> list[Explained]:
-    """The cause whose patch passed comes before surer ones whose patches failed, or passed as a
-    last resort only; but what explains an error stays before a silent fault whose patch mends
-    both."""
+    """Return the causes with that of the passed patch first, unless it passed only as a last
+    resort. The cause of an error stays before a silent fault whose patch fixes both.
+    """
     winner = next((t for t in mended.trials if t.status == "passed"), None)
     if winner is None or winner.candidate.last_resort:
         return mended.causes

@@ -1,4 +1,4 @@
-"""The script as it was sent, beside which every patch of it is judged."""
+"""Run the script as it was sent, to which every patch is compared."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from app.run.spent import Counting, Spent
 from sandbox.protocol import Job, Reference, RunResult, Session
 from sandbox.records import Trace
 
-PATIENCE_S = 0.2  # a run past the failing point goes on for so long, then has shown enough
-BUDGET = 2.0  # of the time limit, for all runs: those of the script, then those of its patches
+PATIENCE_S = 0.2  # how long a run goes on past the point of failure
+BUDGET = 2.0  # of the time limit, for all runs of the script and of its patches
 
 
 @dataclass(frozen=True)
 class Mathematics:
-    """The run that shows the original's own gradients, and whether it gets past the failure.
+    """The run that shows the original's own gradients. `reaches`: it gets past the failure.
 
-    `constant`: another one, in which what `autograd.grad` gives is a constant, where the script
-    asks for no graph of it and the loss's own gradient is another one.
+    `constant`: another run in which results of `autograd.grad` are constants, if the script asks
+    for no graph of them and the loss's own gradient differs.
     """
 
     run: RunResult
@@ -30,13 +30,13 @@ class Mathematics:
 
 
 class Original:
-    """The script as it was sent, with what its own runs showed, each made once when first asked.
+    """The script as it was sent, with the results of its own runs, each made once on first use.
 
-    A reference is the run of its own mathematics: parameters held fixed and every graph kept, or
-    what lies behind an earlier backward counted as constant; or, with every graph kept, one made of
-    each gradient that the script takes, or the targets of its losses held constant. `spent` counts
-    the session's runs; without it, they are counted from now on. `how` are further fields of every
-    job.
+    A reference is a run of the original's mathematics: parameters held fixed and every graph kept
+    (`kept`), or what lies before an earlier backward call counted as constant (`truncated`); or,
+    with every graph kept, each gradient that the script takes given a graph (`differentiated`), or
+    the targets of its losses held constant (`aimed`). `spent` counts the session's runs; without
+    it, counting starts now. `how` are further fields of every job.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class Original:
 
     @property
     def failing_call(self) -> int:
-        """Backward calls that the original completed before it failed."""
+        """Return the number of backward calls that the original completed before it failed."""
         return outcome.len_backwards(self.run)
 
     @property
     def time_left_s(self) -> float:
-        """What is left of the time for all runs."""
+        """Return the time left for all runs, in seconds."""
         return BUDGET * self._limit_s - self._spent.seconds
 
     def expect(self, reference: Reference) -> None:
-        """Begin the run of a reference, unless it was begun: it will be wanted."""
+        """Start the run of a reference that will be needed, unless it was started before."""
         if reference not in self._references:
             wanted = self.job(self.files).model_copy(
                 update={"reference": reference, "patience_s": 0.0}
@@ -77,13 +77,14 @@ class Original:
             self._references[reference] = asyncio.create_task(self.attempt(wanted))
 
     async def held(self, reference: Reference) -> RunResult:
-        """The reference, run when it is first wanted or expected."""
+        """Return the run of a reference, and start it if necessary."""
         self.expect(reference)
         return await asyncio.shield(self._references[reference])
 
     async def reaches(self, reference: Reference) -> bool:
-        """Whether the reference gets past the call that failed. Its steps call a closure once, so
-        it may end with fewer."""
+        """Return True if the reference gets past the call that failed. Its steps call a closure
+        once, so it may end with fewer calls.
+        """
         held = await self.held(reference)
         failed = self.run.status == "raised"
         if failed and held.status == "finished":
@@ -91,7 +92,7 @@ class Original:
         return outcome.len_backwards(held) >= max(self.failing_call + failed, 1)
 
     async def mathematics(self) -> Mathematics:
-        """What a patch's gradients and schedule are held against."""
+        """Return the run with which a patch's gradients and schedule are compared."""
         kept, reaches = await self.held("kept"), await self.reaches("kept")
         if kept.trace is None or not _takes_constants(kept.trace):
             return Mathematics(kept, reaches)
@@ -104,20 +105,24 @@ class Original:
         return Mathematics(whole, True, constant=kept.trace)
 
     async def aimed(self) -> Trace | None:
-        """The reference in which losses do not move their targets; None where none could."""
+        """Return the reference in which losses do not train their targets; None if no target is
+        trained.
+        """
         ended = trace.ended if (trace := (await self.held("kept")).trace) is not None else None
         if ended is None or not ended.moving_targets or not await self.reaches("aimed"):
             return None
         return (await self.held("aimed")).trace
 
     async def unmoved(self) -> list[int]:
-        """Parameters that the reference leaves where they begin; a patch must, too."""
+        """Return the parameters that the reference leaves at their initial values; a patch must,
+        too.
+        """
         trace = (await self.held("kept")).trace
         latest = {p.id: p for p in trace.parameters} if trace is not None else {}
         return sorted({p.unmoved for p in latest.values() if p.unmoved is not None})[:4096]
 
     def job(self, files: Mapping[str, str]) -> Job:
-        """A traced run of these files, which ends once it has shown enough."""
+        """Return a job that runs these files, traced, and ends once it has shown enough."""
         job = Job(
             files={**self.files, **files},
             entry=self._entry,
@@ -129,7 +134,9 @@ class Original:
         return job.model_copy(update=dict(self._how))
 
     async def attempt(self, job: Job) -> RunResult:
-        """Run it within the time that is left; once more, where it was killed or had no room."""
+        """Run a job within the time that is left. Try once more if it was killed or had no
+        capacity.
+        """
         result = await self._run(job)
         if outcome.says_nothing(result) and result.status not in ("timed_out", "stopped"):
             result = await self._run(job)
@@ -143,11 +150,11 @@ class Original:
         return await self._session.run(job.model_copy(update={"time_limit_s": limit}))
 
     def close(self) -> None:
-        """End the references that nobody waits for any more."""
+        """Cancel the references that nobody waits for any more."""
         for task in self._references.values():
             task.cancel()
 
 
 def _takes_constants(trace: Trace) -> bool:
-    """Whether the script takes gradients that have no graph of their own."""
+    """Return True if the script takes gradients that have no graph of their own."""
     return any(r.visit.kind == "grad" and not r.visit.create_graph for r in trace.backwards)

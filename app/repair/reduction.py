@@ -1,4 +1,4 @@
-"""The least of a patch that still does what the whole of it does."""
+"""Reduce a patch to its smallest part that has the same effect."""
 
 from __future__ import annotations
 
@@ -19,24 +19,30 @@ _BRANCHES = (ast.If, ast.Match, ast.Try, ast.IfExp, ast.ExceptHandler)
 
 @dataclass(frozen=True)
 class Hunk:
-    """One run of changed lines of a file. `certain`: the run went through it, whatever branch it
-    took, so that a run without the hunk says whether it is needed."""
+    """One block of changed lines of a file.
+
+    `certain`: the run went through it, whatever branch it took, so that a run without the hunk
+    shows whether it is needed. `taken` and `given`: the removed and the added lines, stripped.
+    """
 
     path: str
     code: Opcode
     certain: bool
-    taken: frozenset[str] = frozenset()  # the lines' text without its indentation
+    taken: frozenset[str] = frozenset()  # without indentation
     given: frozenset[str] = frozenset()
 
     def moves(self, others: Iterable[Hunk]) -> bool:
-        """Whether it is one end of a move: a line that another hunk takes away, or puts back."""
+        """Return True if the hunk is one end of a move: another hunk removes
+        or adds the same line.
+        """
         rest = [one for one in others if one != self]
         return any(self.taken & one.given or self.given & one.taken for one in rest)
 
 
 async def reduce(original: Original, winner: Trial) -> Trial | None:
-    """Return the trial of a part of a patch that passed and is no worse; None where all of it is
-    needed, or where that cannot be seen: a run that was stopped has not come to every hunk."""
+    """Return the trial of a part of a patch that passed and is no worse. Return None if all of it
+    is needed, or if that cannot be seen: a run that was stopped may not have reached every hunk.
+    """
     best, files = winner, winner.candidate.files
     kept = list(hunks(original.files, files))
     if not 1 < len(kept) <= MOST or winner.run.status != "finished":
@@ -57,7 +63,7 @@ async def reduce(original: Original, winner: Trial) -> Trial | None:
 
 
 def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]:
-    """Yield the runs of lines that a patch changes, in the order of its files."""
+    """Yield the blocks of lines that a patch changes, in the order of its files."""
     for path, text in after.items():
         old, new = before.get(path, "").splitlines(True), text.splitlines(True)
         conditional = _conditional(path, before.get(path, ""))
@@ -71,7 +77,7 @@ def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]
 
 
 def _line_by_line(codes: list[Opcode]) -> Iterator[Opcode]:
-    """Yield runs of lines that are replaced by as many others as one change a line."""
+    """Yield one change per line for blocks that are replaced by equally many lines."""
     for tag, i1, i2, j1, j2 in codes:
         if tag == "replace" and i2 - i1 == j2 - j1:
             yield from ((tag, i1 + n, i1 + n + 1, j1 + n, j1 + n + 1) for n in range(i2 - i1))
@@ -82,7 +88,7 @@ def _line_by_line(codes: list[Opcode]) -> Iterator[Opcode]:
 def applied(
     before: Mapping[str, str], after: Mapping[str, str], kept: list[Hunk]
 ) -> dict[str, str]:
-    """Return the files that a patch changes, with some of its hunks only."""
+    """Return the files that a patch changes, with only some of its hunks applied."""
     files = dict[str, str]()
     for path in dict.fromkeys(hunk.path for hunk in kept):
         old, new = before[path].splitlines(True), after[path].splitlines(True)
@@ -97,7 +103,7 @@ def applied(
 
 
 def _conditional(path: str, text: str) -> set[int]:
-    """The lines that run under a condition only; all of what is not Python."""
+    """Return the lines that run only under a condition; all lines of a file that is not Python."""
     try:
         module = Module(path, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,7 +1,9 @@
-"""The schedule of a training: which backward calls feed which step, beside the original's own.
+"""Compare the schedule of a patch's training with the original's: which backward calls feed which
+step.
 
-At fixed parameters and with common random numbers a loss has the same value in the original and in
-its patch. So the calls that fed a step can be told apart by what they walked, wherever they stand.
+At fixed parameters and with common random numbers, a loss has the same value in the original and in
+its patch. So the calls that fed a step are identified by their losses, wherever they are in the
+source.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ Word = Literal["same", "moved", "fewer", "more", "unknown"]
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a patch's steps lie beside the original's; `problem` says what is not as it was, or
-    cannot be meant in any training (`failed`)."""
+    """How a patch's steps compare with the original's. `problem` says what differs; `failed`: no
+    training can intend it.
+    """
 
     word: Word
     problem: str = ""
@@ -31,9 +34,10 @@ class Schedule:
 
     @property
     def check(self) -> Check:
-        """As a check of the patch: one that trains nothing, or in one step, has failed. Another
-        schedule may be what is wanted, so it does not fail a patch, and is never held to be the
-        original's."""
+        """Return the schedule as a check. A patch that trains nothing, or takes a single step,
+        fails. Another schedule may be intended, so it does not fail a patch, but it is never
+        reported as the original's.
+        """
         if self.failed:
             return Check(name="schedule", status="failed", detail=self.problem)
         if self.problem:
@@ -44,7 +48,7 @@ class Schedule:
 
     @property
     def text(self) -> str:
-        """The same in a sentence without its end."""
+        """Return the schedule as a sentence without its full stop."""
         if self.problem:
             return self.problem
         if self.word == "same":
@@ -54,14 +58,14 @@ class Schedule:
 
 @dataclass(frozen=True)
 class _Meal:
-    """What one step was given: how many calls, and the sum of their losses where all are known."""
+    """What fed one step: the number of calls, and the sum of their losses if all are known."""
 
     calls: int
     loss: float | None
 
 
 def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
-    """Compare the steps of both runs, one by one; `ended`: both went on to the script's end."""
+    """Compare the steps of both runs one by one. `ended`: both ran to the script's end."""
     if _updates(original) and idle(candidate):
         return Schedule("fewer", idle(candidate), failed=True)
     ours, theirs = by_optimizer(original), by_optimizer(candidate)
@@ -71,14 +75,16 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
         return Schedule("unknown")
     given = [step for steps in theirs.values() for step in steps]
     if not any(step.fed for step in given):
-        if any(g.norm for step in given for g in step.gradients):  # handed over, not walked into
+        if any(
+            g.norm for step in given for g in step.gradients
+        ):  # assigned, not computed by backward
             return Schedule("unknown")
         return Schedule("fewer", "no step is fed by any backward call", failed=True)
     told = _all_told(original) and _all_told(candidate)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
         taken, wanted = sum(not _is_end(s) for s in other), len(steps)
-        whole = ended and (optimizer >= 0 or told)  # steps by hand are told with their calls
+        whole = ended and (optimizer >= 0 or told)  # steps by hand are recorded with their calls
         if whole and taken < 2 < wanted:
             problem = f"{taken} steps in all, where the original takes {wanted}"
             return Schedule("fewer", problem.replace("1 steps", "1 step"), failed=True)
@@ -93,8 +99,10 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
 
 
 def pooled(original: Trace, candidate: Trace, kept: Comparison) -> Schedule | None:
-    """Optimizers that each step on a loss of their own, and in the patch all on the sum of these,
-    with gradients that are others for it: weights that had one loss get those of the others."""
+    """Return a differing schedule if optimizers that each stepped on a loss of their own all step
+    on the sum in the patch, with other gradients: then weights that had one loss get those of the
+    others.
+    """
     ours, theirs = by_optimizer(original), by_optimizer(candidate)
     for step, gap in kept.differences if len(ours) > 1 else ():
         n = next(n for n, one in enumerate(ours[step.optimizer]) if one is step)
@@ -116,7 +124,9 @@ def pooled(original: Trace, candidate: Trace, kept: Comparison) -> Schedule | No
 
 
 def piled(trace: Trace) -> Schedule | None:
-    """A training whose steps call a closure several times, each call on top of the one before."""
+    """Return a failed schedule if steps call a closure several times and each call adds to the
+    gradients of the one before.
+    """
     first = next((step for step in trace.steps if step.piled), None)
     if first is None:
         return None
@@ -126,8 +136,9 @@ def piled(trace: Trace) -> Schedule | None:
 
 
 def idle(trace: Trace) -> str:
-    """What to say of a script without optimizers that clears gradients time and again and never
-    changes a parameter; empty of any other. The run held its parameters fixed."""
+    """Describe a script without optimizers that repeatedly clears gradients and never changes a
+    parameter; return an empty string for any other. The run held its parameters fixed.
+    """
     by_hand = [step for step in trace.steps if step.at is not None]
     if len(by_hand) < 2 or any(step.optimizer >= 0 for step in by_hand) or _updates(trace):
         return ""
@@ -139,12 +150,12 @@ def _updates(trace: Trace) -> bool:
 
 
 def _all_told(trace: Trace) -> bool:
-    """Whether there is a record of every call, not of a sample of them."""
+    """Return True if the trace has a record of every call, not of a sample."""
     return trace.ended is None or len(trace.backwards) >= trace.ended.backwards
 
 
 def _is_end(step: Step) -> bool:
-    """Whether it is no step, but a script's end at which no gradient is left."""
+    """Return True if the record is not a step but the script's end, where no gradient is left."""
     return step.optimizer < 0 and step.at is None and not step.fed
 
 
@@ -156,8 +167,9 @@ def _departure(
     *,
     as_many: bool,
 ) -> Schedule | None:
-    """The first step that is fed something else. Where there are as many steps in all, none is fed
-    the mean of several: means of losses lie close together, and one is soon met by chance."""
+    """Return the first step that is fed something else. With `as_many` steps in both runs, means of
+    several losses are not considered: they lie close together and match by chance.
+    """
     whole = [_meal(original, step) for step in ours[:LOOKED_AT]]
     for n, (step, wanted) in enumerate(zip(theirs, whole, strict=False)):
         given = _meal(candidate, step)
@@ -190,8 +202,9 @@ def _departure(
 
 
 def reused(trace: Trace) -> str:
-    """What to say of a step that uses gradients of an earlier one again, with others; empty if
-    none does."""
+    """Describe a step that uses gradients of an earlier one again, together with new ones; return
+    an empty string if none does.
+    """
     for step in trace.steps:
         again = _used(trace, step) & set(step.fed)
         if again and max(step.fed) > max(again):
@@ -201,8 +214,9 @@ def reused(trace: Trace) -> str:
 
 
 def unspent(original: Trace, candidate: Trace) -> str:
-    """What to say of a loss whose gradients feed a step in the original and none in the patch,
-    although it is walked there: it trains nothing. Empty if there is none."""
+    """Describe a loss whose gradients feed a step in the original and none in the patch, although
+    backward runs on it there: it trains nothing. Return an empty string if there is none.
+    """
     wanted = {n for step in original.steps for n in step.fed}
     taken = {n for step in candidate.steps for n in step.fed}
     last = max((step.after for step in candidate.steps), default=0)
@@ -219,14 +233,15 @@ def unspent(original: Trace, candidate: Trace) -> str:
 
 
 def _used(trace: Trace, step: Step) -> set[int]:
-    """The calls whose gradients earlier steps have used."""
+    """Return the calls whose gradients earlier steps have used."""
     earlier = takewhile(lambda other: other is not step, trace.steps)
     return {n for other in earlier for n in other.fed}
 
 
 def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> _Meal:
-    """What fed the step, without some calls, and without those that walk again what was walked:
-    at fixed parameters such a walk has nothing new to give."""
+    """Return what fed the step, without the calls in `without` and without those that reuse a
+    graph: at fixed parameters they add nothing new.
+    """
     fed = set(step.fed) - set(without)
     records = [r for r in trace.backwards if r.visit.n in fed and not r.again]
     known = [r.loss for r in records if r.loss is not None]
@@ -234,7 +249,7 @@ def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> _Meal:
 
 
 def _spans(loss: float | None, meals: Sequence[_Meal], *, means: bool = True) -> bool:
-    """Whether the loss is the sum of those of several steps in a row, or their mean."""
+    """Return True if the loss is the sum of those of several consecutive steps, or their mean."""
     known = [meal.loss for meal in meals]
     if loss is None or None in known:
         return False
@@ -247,7 +262,9 @@ def _spans(loss: float | None, meals: Sequence[_Meal], *, means: bool = True) ->
 
 
 def _is_part(loss: float | None, trace: Trace, step: Step) -> bool:
-    """Whether the loss is the sum of some of the step's, from the first on or from the last."""
+    """Return True if the loss is the sum of some of the step's losses, counted from the first or
+    from the last.
+    """
     fed = set(step.fed)
     losses = [r.loss for r in trace.backwards if r.visit.n in fed and r.loss is not None]
     parts = [*accumulate(losses), *accumulate(reversed(losses)), *losses]
@@ -255,8 +272,9 @@ def _is_part(loss: float | None, trace: Trace, step: Step) -> bool:
 
 
 def _are_walked(original: Trace, step: Step, candidate: Trace, calls: range) -> bool:
-    """Whether these calls walk what feeds the original's step, be it cut from its parameters, or
-    the parts of what is walked there as a sum, too."""
+    """Return True if these calls backpropagate the losses that feed the original's step, even if
+    cut from their parameters, or the parts of a loss that is a sum there.
+    """
     walked = [r.loss for r in candidate.backwards if r.visit.n in calls]
     wanted = [r.loss for r in original.backwards if r.visit.n in set(step.fed)]
     known = [loss for loss in wanted if loss is not None]
@@ -265,21 +283,23 @@ def _are_walked(original: Trace, step: Step, candidate: Trace, calls: range) -> 
 
 
 def _rhythm(trace: Trace) -> list[tuple[int, int]]:
-    """Which optimizer steps, and after how many calls since the step before."""
+    """Return for each step its optimizer and the number of calls since the step before."""
     steps = [s for s in trace.steps if s.at is not None][:LOOKED_AT]
     since = [0, *(step.after for step in steps)]
     return [(s.optimizer, s.after - before) for s, before in zip(steps, since, strict=False)]
 
 
 def _alike(original: Trace, candidate: Trace) -> bool:
-    """Whether the shorter of both rhythms begins the longer."""
+    """Return True if the shorter rhythm of the two runs is the beginning of the longer."""
     one, other = _rhythm(original), _rhythm(candidate)
     shared = min(len(one), len(other))
     return shared > 0 and one[:shared] == other[:shared]
 
 
 def rewalked(candidate: Trace) -> str:
-    """What the patch walks although an earlier backward of its own walked it; empty if nothing."""
+    """Describe the first backward call of the patch that reuses a graph; return an empty string if
+    there is none.
+    """
     again = [r for r in candidate.backwards if r.again and r.visit.kind == "backward"]
     return (
         f"line {again[0].visit.at.line} goes through a graph that was used before" if again else ""

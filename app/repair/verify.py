@@ -1,4 +1,4 @@
-"""A candidate patch runs in the sandbox, and is judged by what it was seen to do."""
+"""Run a candidate patch in the sandbox and judge it by its recorded behaviour."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ Told = Callable[["Trial"], Awaitable[None]]
 
 @dataclass
 class Trial:
-    """A candidate with what its runs showed, as it is and with its parameters `held` still. `turn`
-    is that of its cause, the surest first."""
+    """A candidate with what its runs showed: as it is, and `held` at fixed parameters. `turn` is
+    the rank of its cause, most certain first.
+    """
 
     candidate: Candidate
     run: RunResult
@@ -56,7 +57,7 @@ class Trial:
 
     @property
     def status(self) -> Verified:
-        """Failed if any check failed; passed if the patched script was seen to run."""
+        """Return "failed" if any check failed, "passed" if the patched script was seen to run."""
         if any(check.status == "failed" for check in self.checks):
             return "failed"
         ran = any(check.name == "runs" and check.status == "passed" for check in self.checks)
@@ -64,12 +65,12 @@ class Trial:
 
     @property
     def gradients(self) -> Gradients:
-        """The measured effect in a word."""
+        """Return the measured effect in one word."""
         return self.measured.gradients
 
     @property
     def effect(self) -> Effect:
-        """What the patch does to the training."""
+        """Return what the patch does to the training."""
         effect = self.measured.effect()
         text = " ".join(
             f"{said[:1].upper()}{said[1:]}." for said in (self.schedule.text, self.unsteady) if said
@@ -84,11 +85,11 @@ class Trial:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Sort key: checks, schedule, gradients, losses, graphs that are kept for nothing, leaves
-        that get one, graph that is kept, lines, as measured; and between them what only the
-        proposal knows: whether it is a last resort, how sure its cause is, what its pattern
-        prefers. Of patches that leave the gradients the same, the shorter comes first, whatever is
-        preferred."""
+        """Return the sort key: measured are checks, schedule, gradients, losses, needlessly
+        retained graphs, leaves with a gradient, graph size and lines. Between them comes what only
+        the proposal knows: last resort, certainty of its cause, preference of its pattern. Among
+        patches that leave the gradients the same, the shorter comes first.
+        """
         failed = sum(check.status == "failed" for check in self.checks)
         return (
             failed,
@@ -106,8 +107,10 @@ class Trial:
 
     @property
     def _measures(self) -> tuple[int | bool, ...]:
-        """What runs showed, `AT_BEST` where nothing is wrong. What equals a reference was meant,
-        whosever step it is; else a step is for its own loss, however near the gradients come."""
+        """Return the measured terms of `order`; they equal `AT_BEST` if nothing is wrong. Gradients
+        that equal a reference are intended, whichever optimizer steps. Otherwise a step belongs to
+        its own loss, however near its gradients come.
+        """
         others = self.measured.rank > 0
         return (
             others,
@@ -120,7 +123,7 @@ class Trial:
 
     @property
     def settles(self) -> bool:
-        """Whether nothing better need be looked for, unless it is shorter."""
+        """Return True if no better patch need be looked for, except a shorter one."""
         at_best = (0, False, False, 0, 0, *AT_BEST)
         return self.status == "passed" and self.order[: len(at_best)] == at_best
 
@@ -157,7 +160,9 @@ def _reproduced(original: Original) -> Check:
 
 
 def _unproven(trial: Trial, tampered: list[str]) -> Trial:
-    """A script that changed what it is observed through proves nothing by its records."""
+    """Withdraw every passed check that rests on records, because the script tampered with the
+    tracer.
+    """
     why = f"the script changed what it is observed through: {'; '.join(tampered[:3])}"
     trial.measured, trial.schedule = Measured(), Schedule("unknown")
     trial.checks = [
@@ -170,7 +175,7 @@ def _unproven(trial: Trial, tampered: list[str]) -> Trial:
 
 
 async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[Check]:
-    """What the patch does at fixed parameters, beside the original's references."""
+    """Compare the patch at fixed parameters with the original's references. Return the checks."""
     own = await original.mathematics()
     held = own.run
     trace = fixed.trace if outcome.len_backwards(fixed) else None
@@ -221,7 +226,9 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
 def _covered(
     trial: Trial, kept: Trace | None, reference: Trace | None, trace: Trace | None
 ) -> Check:
-    """Equal gradients hold the share of every loss; others do not tell which losses made them."""
+    """Check that every loss is still backpropagated. Equal gradients contain the share of every
+    loss; others do not show which losses made them.
+    """
     if trial.gradients == "same":
         steps = len(trial.measured.kept.differences)
         detail = f"equal gradients in {steps} steps hold every loss"
@@ -262,8 +269,9 @@ async def _measured(original: Original, own: Mathematics, trace: Trace | None) -
 
 
 def _same_gradient(measured: Measured) -> Check:
-    """Whether the gradients equal a reference; a patch may change them, and says so. Where they
-    are equal as far as the original goes, nothing past its failure was compared."""
+    """Check whether the gradients equal a reference; a patch may change them, and says so. If they
+    are equal only up to the original's failure, nothing past it was compared.
+    """
     nearest: Comparison = measured.nearest
     detail = measured.effect().text
     if not nearest.differences:
@@ -278,7 +286,7 @@ def _same_gradient(measured: Measured) -> Check:
 
 
 def _leaves(trace: Trace | None, original: Trace | None) -> int:
-    """How many leaves that the original knows, parameters or not, ever get a gradient."""
+    """Return how many leaves that the original knows, parameters or not, ever get a gradient."""
     if trace is None:
         return 0
     known = {p.name for p in original.parameters} if original is not None else set()
@@ -287,25 +295,30 @@ def _leaves(trace: Trace | None, original: Trace | None) -> int:
 
 
 def _nodes(trace: Trace | None) -> int:
-    """How much graph the first walks reach: of two cuts, the later one keeps more."""
+    """Return how many nodes the first backward calls reach: of two cuts, the
+    later one keeps more.
+    """
     return sum(record.nodes for record in trace.backwards[:24]) if trace is not None else 0
 
 
 def _hides(result: RunResult) -> bool:
-    """Whether a kept graph was walked behind a step that had changed its weights."""
+    """Return True if a retained graph went through backward after a step that
+    changed its weights.
+    """
     records = result.trace.backwards if result.trace else []
     return any(record.stale and record.visit.retain for record in records)
 
 
 def _retains(result: RunResult) -> int:
-    """At how many lines graphs are kept that need not be for a gradient of gradients."""
+    """Return at how many lines graphs are retained without being needed for higher derivatives."""
     records = result.trace.backwards if result.trace else []
     return len({r.visit.at.line for r in records if r.visit.retain and not r.visit.create_graph})
 
 
 async def run_plain(original: Original, trial: Trial) -> None:
-    """A last run without the tracer: what the user will see. Nothing counts its calls, so where
-    the traced run was stopped, this one gets the time that the other took."""
+    """Run the patch once more without the tracer, as the user will. Nothing counts calls in this
+    run, so if the traced run was stopped, this one gets the time that the traced run took.
+    """
     job = original.job(trial.candidate.files)
     limit = job.time_limit_s
     if trial.run.status != "finished":

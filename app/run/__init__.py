@@ -1,1 +1,1 @@
-"""The original, run and traced."""
+"""Run the original script and trace it."""

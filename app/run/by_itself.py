@@ -1,4 +1,4 @@
-"""What a part of a program does silently in a world that was made up for it, by itself."""
+"""Separate the silent faults of incomplete code from those that its harness caused."""
 
 from __future__ import annotations
 
@@ -21,14 +21,22 @@ _INVENTED_STEPS = "a plain gradient descent"  # as `sandbox.inside.worlds.tellin
 
 
 def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
-    """What the run did silently, and what was made up had no part in: reading says the same of
-    the line or the name, or the line names nothing that was made up. Where nothing at all learns,
-    or the text's own optimizer has what gets no gradient, a cut that stands in the text is told;
-    so are, else, names of the text's own that keep graphs, where no more than data were made up:
-    nothing of it is called. Gradients that nothing clears count where the text clears others: it
-    does not leave that to what was not sent. Names of the text's own that share a gradient do so
-    whatever its models are, and so do those that keep graphs which nothing walks. What an optimizer
-    holds of names that others have now is told where the line that makes it is the text's own."""
+    """Return the silent faults of a run of incomplete code that its harness did not cause.
+
+    A fault counts as the script's own if static analysis reports it too (same line, name or
+    parameter), or if its line mentions no synthesized name. Further rules:
+
+    - If no parameter learns, or the script's own optimizer holds the parameters without gradient, a
+      cut in the script is reported.
+    - If nothing else was found and the script calls nothing synthesized (only data were), retained
+      graphs held by the script's own names are reported.
+    - Uncleared gradients count if the script clears other gradients: then it does not leave that to
+      code that was not sent.
+    - Names of the script that share a gradient, and names that retain graphs which no backward call
+      reaches, count whatever the models are.
+    - Stale optimizer parameters are reported at the line that creates the optimizer, if that line
+      is the script's own.
+    """
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
     seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
@@ -74,15 +82,17 @@ def _marks(piece: SilentFault) -> set[object]:
 
 
 def _are_named(params: Sequence[str], project: Project) -> bool:
-    """Whether the text names what the parameters belong to: else they were made up for an
-    optimizer that found nothing else."""
+    """Return True if the script mentions the owners of all these parameters. Otherwise the harness
+    invented them for an optimizer that found no others.
+    """
     words = set(re.findall(r"\w+", " ".join(project.files.values())))
     return {name.removeprefix("self.").partition(".")[0] for name in params} <= words | {"self"}
 
 
 def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bool:
-    """Whether a call of what was made up, of which the loss is made, is given what the parameters
-    belong to: it would use them, and what stands in its place does not."""
+    """Return True if the loss comes from a call of a synthesized function that receives the owner
+    of one of the parameters. The real function would use the parameters; its stub does not.
+    """
     return any(
         name == given or name.startswith(f"{given}.")
         for path in project.files
@@ -96,8 +106,9 @@ def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bo
 
 
 def _leading_to_walks(module: Module) -> list[ast.stmt]:
-    """The statements that what is walked may be made by: they walk, return, or give a name that
-    another of them reads."""
+    """Return the statements that may compute what `backward()` is called on: they call `backward`,
+    return, or bind a name that another of them reads.
+    """
     simple = [s for s in ast.walk(module.tree) if isinstance(s, ast.stmt) and not _has_body(s)]
     found = [s for s in simple if isinstance(s, ast.Return) or ".backward(" in spelled(s)]
     read: set[str] = set()
@@ -117,6 +128,6 @@ def _calls(statements: Iterable[ast.stmt]) -> Iterator[ast.Call]:
 
 
 def _prefixes(path: str) -> Iterator[str]:
-    """`a`, `a.b` and `a.b.c` of `a.b.c`."""
+    """Yield `a`, `a.b` and `a.b.c` for `a.b.c`."""
     parts = path.split(".")
     return (".".join(parts[: n + 1]) for n in range(len(parts)))

@@ -1,4 +1,4 @@
-"""Where the time of a diagnosis went."""
+"""Measure the time that each stage of a diagnosis takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.schemas import Timings
 
 
 class Clock:
-    """Adds up milliseconds by stage."""
+    """Sum up milliseconds by stage."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
@@ -19,7 +19,7 @@ class Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the time of the block to a stage of `Timings`."""
+        """Add the time that the block takes to a stage of `Timings`."""
         began = time.perf_counter()
         try:
             yield
@@ -27,7 +27,7 @@ class Clock:
             self._spent[name] += 1000 * (time.perf_counter() - began)
 
     def timings(self) -> Timings:
-        """What was spent so far, in ms."""
+        """Return the time taken so far, by stage and in total, in ms."""
         total = 1000 * (time.perf_counter() - self._started)
         rounded = {name: round(spent, 1) for name, spent in self._spent.items()}
         return Timings(**rounded, total=round(total, 1))

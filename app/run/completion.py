@@ -1,4 +1,4 @@
-"""Runs a part of a program in a world that is made up around it, and its patches in the same."""
+"""Run incomplete code, and patches of it, in a synthesized harness."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ class InWorld:
 
 
 def is_partial(case: Case, run: RunResult) -> bool:
-    """Whether what was sent is a part of a program: it lacks a name, fails with what was made up
-    before it walks a graph, gets no data for want of a package, or calls nothing of what it
-    defines. A script that walks a graph as it was sent, or shows
-    a fault without, is never completed."""
+    """Return True if the script is incomplete and should be run in a harness.
+
+    It is incomplete if it lacks a name, fails on synthesized data before any backward call, gets no
+    data because a package is missing, or calls nothing that it defines. A script that runs backward
+    as it was sent, or that shows a silent fault, never gets a harness.
+    """
     told = run.trace is not None and bool(run.trace.silent)
     if case.notebook is not None or len_backwards(run) or (told and run.status == "finished"):
         return False
@@ -49,27 +51,31 @@ def is_partial(case: Case, run: RunResult) -> bool:
 
 
 def is_incomplete(case: Case, run: RunResult) -> bool:
-    """Whether a run ended for want of a name, of what is no notebook."""
+    """Return True if a run of a script (not of a notebook) ended because a name or module is
+    missing.
+    """
     return case.notebook is None and run.raised is not None and run.raised.type in _INCOMPLETE
 
 
 def _of_growth(given: ParsedTraceback) -> bool:
-    """Whether the error says that memory ran out, or the depth of calls: what keeps graphs may do
-    so, in an engine that walks them by calls."""
+    """Return True if the error says that memory ran out or that calls nest too deep. A retained
+    graph can cause both, the second in a hand-written engine that traverses graphs recursively.
+    """
     if given.exception in ("OutOfMemoryError", "RecursionError"):
         return True
     return "out of memory" in given.message.lower()
 
 
 def _lacks(run: RunResult) -> bool:
-    """Whether the run had to do with packages of which nothing is known here."""
+    """Return True if the run used packages of which nothing is known here."""
     stand_ins = run.trace.stand_ins if run.trace is not None else []
     return any(stand_in.detail.endswith(_UNKNOWN) for stand_in in stand_ins)
 
 
 def _made_up(run: RunResult) -> bool:
-    """Whether data were made up, and autograd has nothing to do with the error: their sizes may be
-    what that is about."""
+    """Return True if data were synthesized and the error is not autograd's: the synthesized sizes
+    may have caused it.
+    """
     if run.trace is None or observed(run.trace):
         return False
     given = any(_GIVES.search(stand_in.detail) for stand_in in run.trace.stand_ins)
@@ -77,12 +83,14 @@ def _made_up(run: RunResult) -> bool:
 
 
 def _defines(case: Case) -> bool:
-    """Whether the entry defines a function or a class."""
+    """Return True if the entry defines a function or a class."""
     return _DEFINITION.search(case.project.files[case.project.entry]) is not None
 
 
 def wanted(case: Case) -> World:
-    """The world to look for: one that raises the error of the traceback at a line it names."""
+    """Return the harness to look for: one in which the script raises the traceback's error at a
+    line that the traceback names.
+    """
     given = case.traceback
     if given is None or given.family == "other":  # a complaint in words names no error
         return World()
@@ -94,16 +102,21 @@ def wanted(case: Case) -> World:
 
 
 def _stands_there(case: Case, line: int, code: str) -> bool:
-    """Whether a frame's line holds the code that the frame shows: the text may be a part only."""
+    """Return True if a frame's line in the script holds the code that the frame shows. The script
+    may be only a part of the file in which the error arose.
+    """
     return bool(code.strip()) and case.project.code(case.project.entry, line) == code.strip()
 
 
 async def completed_past(
     case: Case, session: Session, plan: Plan | None, mended: Files
 ) -> tuple[Plan, list[Assumed]] | None:
-    """A plan in which the mended text gets through, and what is assumed in that, where it fails in
-    this one with what was made up before the error of the text as it was sent: nothing behind that
-    had to fit; or fails without one, for want of a name."""
+    """Return a plan in which the patched script runs through, with what that plan assumes; None if
+    there is none.
+
+    It is needed if the patched script fails on synthesized values past the original's error
+    (nothing had to fit there), or if it fails without a harness because a name is missing.
+    """
     job = _job(case, World(plan=plan or Plan(), onward=True), mended)
     run = await session.run(job)
     ran = run.status in ("finished", "stopped") and len_backwards(run) > 0
@@ -118,14 +131,16 @@ def _choices(plan: Plan) -> dict[str, object]:
 
 
 async def completed(case: Case, session: Session) -> tuple[RunResult, Plan]:
-    """The text, run in the world that comes nearest to the error, and the plan of that world."""
+    """Run the script in the harness that comes nearest to the error. Return the run and the
+    harness's plan.
+    """
     run = await session.run(_job(case, wanted(case)))
     plan = run.trace.plan if run.trace is not None else None
     return run, plan or Plan()
 
 
 async def completed_by(case: Case, session: Session, plan: Plan) -> RunResult:
-    """The text as it was sent, run in the world of a plan."""
+    """Run the script as it was sent in the harness that a plan describes."""
     return await session.run(_job(case, World(plan=plan)))
 
 

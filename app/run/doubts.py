@@ -1,5 +1,6 @@
-"""What a run saw without an error is held against the source that ran, of the script as it was
-sent and of its patches alike."""
+"""Check silent faults that a run reported against the source that ran, for the script as it was
+sent and for its patches.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +16,21 @@ from sandbox.protocol import Job, RunResult, Session
 
 @dataclass(frozen=True)
 class Doubting:
-    """A session whose runs tell of doubtful faults only those that reading sees, too, and say of
-    the others which ones it does not. `project` is what was sent; a job's own files are read in
-    its place."""
+    """A session that checks the silent faults of each run against static analysis.
+
+    Runs keep a doubtful fault only if static analysis finds it too. Faults that it does not find
+    are listed as `doubted` or `dismissed`. `project` is what was sent; a job's own files replace
+    its files.
+    """
 
     session: Session
     project: Project
     reader: Reader
 
     async def run(self, job: Job) -> RunResult:
-        """Run it, and read it again where it shows faults. What cannot be read stays."""
+        """Run the job, and re-read its source if it shows silent faults. If the source cannot be
+        read in time, the result stays as it is.
+        """
         result = await self.session.run(job)
         records = result.trace.silent if result.trace is not None else []
         if result.trace is None or not records:

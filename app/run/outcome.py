@@ -1,4 +1,4 @@
-"""What a run came to: how it ended, how far it got, what it showed."""
+"""Describe the outcome of a run: how it ended, how far it got, what it showed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from sandbox.protocol import Raised, RunResult
 
 
 def silent_kinds(result: RunResult) -> set[str]:
-    """The silent faults that a run showed."""
+    """Return the kinds of silent faults that a run showed."""
     return {record.kind for record in result.trace.silent} if result.trace else set()
 
 
 def says_nothing(result: RunResult) -> bool:
-    """Whether the run ended for a reason of ours: no room, no time, or killed from outside."""
+    """Return True if the run ended for the sandbox's reasons: no capacity, no time, or killed from
+    outside.
+    """
     killed = result.raised is not None and result.raised.type == "Signal"
     return result.status in ("unavailable", "timed_out", "stopped") or (
         killed and result.exit_code == -9
@@ -20,7 +22,7 @@ def says_nothing(result: RunResult) -> bool:
 
 
 def ending(result: RunResult) -> str:
-    """How a run ended, in a few words."""
+    """Return a short description of how a run ended."""
     if result.raised is not None:
         first, _, _ = result.raised.message.partition("\n")
         return f"{result.raised.type}: {first}"
@@ -28,7 +30,7 @@ def ending(result: RunResult) -> str:
 
 
 def is_given(case: Case, raised: Raised | None) -> bool:
-    """Whether a run raised the very error that the traceback tells."""
+    """Return True if a run raised exactly the error that the traceback reports."""
     given = case.traceback
     return (
         given is not None
@@ -38,7 +40,7 @@ def is_given(case: Case, raised: Raised | None) -> bool:
 
 
 def len_backwards(result: RunResult) -> int:
-    """How many backward calls a run completed."""
+    """Return how many backward calls a run completed."""
     trace = result.trace
     if trace is None:
         return 0

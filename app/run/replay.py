@@ -1,4 +1,4 @@
-"""A notebook run again as it was run: its cells in another order than from top to bottom."""
+"""Run a notebook's cells in an order other than from top to bottom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the original once, traced, and put what was seen beside what reading predicts."""
+"""Run the original once, traced, and merge what it shows with what static analysis predicts."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ from app.run.witness import merged, observed
 from sandbox.protocol import RunResult, Session
 from sandbox.records import Assumed, Plan, Trace
 
-TIMES_CLEAN = 2  # after as many clean walks from a line, what reading says of it is not believed
+TIMES_CLEAN = 2  # clean backward calls from a line that refute a prediction about it
 FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What is known before any patch. `run` is None when nothing was run; `why_not` says why.
+    """What is known before any patch is tried. `run` is None if nothing was run; `why_not` says
+    why.
 
-    `order` is the order of a notebook's cells that showed the error; empty: top to bottom.
-    `idle`: the run ended by itself and walked no graph, so it shows nothing of graphs.
-    `plan`: the run was that of a part of a program, in a world of this plan.
+    `order`: the order of a notebook's cells that showed the error; empty means top to bottom.
+    `idle`: the run ended by itself without a backward call, so it shows nothing about graphs.
+    `plan`: the harness in which incomplete code was run.
     """
 
     run: RunResult | None
@@ -54,26 +55,30 @@ class Observation:
 
     @property
     def from_run(self) -> bool:
-        """Whether the evidence was observed, here or by the user's own traced run."""
+        """Return True if the evidence was observed, here or by the user's own traced run."""
         return any(piece.how != "predicted" for piece in self.evidence)
 
     @property
     def ran_clean(self) -> bool:
-        """Whether the script ran here without an exception, to its end or for as long as training
-        is followed, and walked graphs."""
+        """Return True if the script ran here without an exception, to its end or for as long as
+        training is followed, and called backward.
+        """
         if self.run is None or self.run.status not in ("finished", "stopped") or self.idle:
             return False
         return len_backwards(self.run) > 0
 
     @property
     def followed(self) -> bool:
-        """Whether the time limit ended a run that had made many backward calls, all of them
-        clean: training goes on for longer than anybody waits."""
+        """Return True if the time limit ended a run after many backward calls, all of them clean:
+        the training takes longer than the time limit.
+        """
         return self.plan is None and not self.evidence and _went_on(self.run)
 
 
 async def observe(case: Case, session: Session | None) -> Observation:
-    """Reproduce in the sandbox; or take the user's own trace; or stay with the reading."""
+    """Reproduce the error in the sandbox. If that is impossible, use the user's own trace, or else
+    what static analysis predicts.
+    """
     predicted = case.reading.evidence
     if case.problem is not None:
         return Observation(None, case.trace, _own(case) or (), case.problem)
@@ -98,7 +103,9 @@ async def observe(case: Case, session: Session | None) -> Observation:
 
 
 async def _hidden(case: Case, run: RunResult, session: Session) -> tuple[Evidence, ...]:
-    """What a kept graph hides: it is walked again behind steps that have changed its weights."""
+    """Return the second uses that `retain_graph` hides: a retained graph goes through backward
+    again after steps that changed its weights.
+    """
     found = await hidden_reuse(case, run, session)
     if found is None or found.trace is None:
         return ()
@@ -107,9 +114,11 @@ async def _hidden(case: Case, run: RunResult, session: Session) -> tuple[Evidenc
 
 
 async def _completed(case: Case, session: Session) -> Observation:
-    """A part of a program, in the world that comes nearest to the error. What it does silently
-    may come from what was made up, unless reading says so, too; an error of another kind than the
-    one given surely does."""
+    """Run incomplete code in the harness that comes nearest to the error.
+
+    The harness may have caused a silent fault, unless static analysis reports it too. It certainly
+    caused an error of another kind than the given one.
+    """
     run, plan = await completed(case, session)
     shows = run.trace is not None and run.trace.plan is not None and run.trace.plan.shows
     return await _told_by(case, session, run, plan, shows=shows)
@@ -118,9 +127,12 @@ async def _completed(case: Case, session: Session) -> Observation:
 async def observed_past(
     case: Case, seen: Observation, mended: Mapping[str, str], stopped: RunResult, session: Session
 ) -> Observation | None:
-    """The same fault of a part of a program, in a world in which the mended text gets through; None
-    where there is none, or another fault in that. A text that showed its fault as it was sent may
-    turn out to be a part of one behind it: the mended one `stopped` for want of a name."""
+    """Observe the same fault of incomplete code in a harness in which the patched script runs
+    through. Return None if there is no such harness, or if another fault shows in it.
+
+    A script that showed its fault as it was sent may prove incomplete after it: its patched run
+    `stopped` because a name is missing.
+    """
     if not seen.from_run or (seen.plan is None and not is_incomplete(case, stopped)):
         return None
     past = await completed_past(case, session, seen.plan, mended)
@@ -135,7 +147,9 @@ async def observed_past(
 
 
 def _assuming(seen: Observation, assumed: list[Assumed]) -> Observation:
-    """The same, with what a patched run assumes behind the error of the text as it was sent."""
+    """Return the observation with the assumptions added that a patched run needs after the
+    original's error.
+    """
     if seen.run is None or seen.trace is None:
         return seen
     known = [(one.kind, one.name) for one in seen.trace.assumed]
@@ -173,13 +187,16 @@ async def _told_by(
 
 
 def _went_on(run: RunResult | None) -> bool:
-    """Whether only the time limit ended the run, behind more calls than any fault needs to show."""
+    """Return True if only the time limit ended the run, after more backward calls than any fault
+    needs to show.
+    """
     return run is not None and run.status == "timed_out" and len_backwards(run) >= FOLLOWED
 
 
 def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:
-    """The session, running a notebook's cells in the order that showed the error, or a part of a
-    program in the world that did."""
+    """Return a session that runs as the observation did: a notebook's cells in the order that
+    showed the error, incomplete code in its harness.
+    """
     if session is not None and seen.plan is not None:
         return InWorld(session, seen.plan)
     if session is None or case.notebook is None or not seen.order:
@@ -188,8 +205,9 @@ def as_observed(session: Session | None, case: Case, seen: Observation) -> Sessi
 
 
 async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[int, ...]]:
-    """The run from top to bottom; where that does not show the error that a notebook's user saw,
-    the run in an order of cells that does, with this order."""
+    """Run from top to bottom. If that does not show the error that a notebook's user saw, try its
+    other cell orders. Return the run and its order.
+    """
     first = await traced(case, session)
     if case.notebook is None or not _awaited(case) or _shows(first, case):
         return first, ()
@@ -201,13 +219,14 @@ async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[in
 
 
 def _awaited(case: Case) -> bool:
-    """Whether an error of a kind that we explain is to be shown."""
+    """Return True if the user gave an error of a kind that is explained here."""
     return case.traceback is not None and case.traceback.family != "other"
 
 
 def _shows(run: RunResult, case: Case) -> bool:
-    """Whether the run raised an error of the family that the traceback speaks of, or that of
-    another error in the same text."""
+    """Return True if the run raised an error of the same family as the traceback, or as another
+    error in the same input.
+    """
     if run.raised is None or case.traceback is None:
         return False
     given = case.traceback
@@ -228,8 +247,9 @@ def _shows(run: RunResult, case: Case) -> bool:
 async def _beside_own(
     case: Case, own: tuple[Evidence, ...], session: Session | None
 ) -> Observation:
-    """The evidence of the user's own run. Where the script raises the same here, without the
-    user's data and device, its patches can be checked here too."""
+    """Use the evidence of the user's own run. If the script raises the same error here, without the
+    user's data and device, return this run too, so that patches can be checked.
+    """
     if session is not None and case.runnable:
         run = await traced(case, session)
         if run.trace is not None and any(type(p) is type(own[0]) for p in observed(run.trace)):
@@ -238,13 +258,14 @@ async def _beside_own(
 
 
 def _own(case: Case) -> tuple[Evidence, ...]:
-    """Evidence in the trace that the user sent."""
+    """Return the evidence in the trace that the user sent."""
     return merged(observed(case.trace), case.reading.evidence) if case.trace else ()
 
 
 def _relevant(case: Case, run: RunResult | None = None) -> tuple[Evidence, ...]:
-    """What reading predicts, or else suspects. Without an error to explain, a run that walked
-    again and again where reading sees it fail, and did not fail, is right."""
+    """Return what static analysis predicts or suspects. If no error was given, drop predictions
+    about lines from which backward ran cleanly several times.
+    """
     pieces = (*case.reading.suspected, *case.reading.evidence)
     if run is None or run.trace is None or _awaited(case):
         return pieces
@@ -262,8 +283,7 @@ def _failing(piece: Evidence) -> tuple[str, int]:
 
 
 def project_of(case: Case, seen: Observation) -> Project:
-    """The project, with those cells of a notebook marked as run again that the run did run
-    again."""
+    """Return the project, with the notebook cells that the run repeated marked as run again."""
     if seen.run is None or case.notebook is None:
         return case.project
     return replace(case.project, rerun=repeated(seen.order))
@@ -284,5 +304,5 @@ async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explain
 
 
 def is_suspected(case: Case, seen: Observation) -> bool:
-    """Whether the evidence only says what would explain the error."""
+    """Return True if the evidence only says what would explain the error."""
     return not seen.from_run and bool(case.reading.suspected)

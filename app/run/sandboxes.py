@@ -1,4 +1,4 @@
-"""Which sandbox a process uses, by its settings."""
+"""Choose the sandbox of a process from its settings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ LOOK_S = 180.0  # as long as a container may take to get warm
 
 
 def open_sandbox(settings: Settings) -> Sandbox | None:
-    """The launcher behind a socket, or an embedded one; None: scripts are only read.
+    """Return a client of the launcher's socket, or an embedded sandbox; None if scripts are only
+    read.
 
-    Nothing is started before the first use.
+    Starts nothing before the first use.
     """
     if settings.sandbox_socket:
         return LauncherClient(settings.sandbox_socket)
@@ -32,12 +33,12 @@ def open_sandbox(settings: Settings) -> Sandbox | None:
 
 
 def session_of(sandbox: Sandbox | None) -> AbstractAsyncContextManager[Session | None]:
-    """For the runs of one diagnosis; without a sandbox there is nothing to run in."""
+    """Return a session for the runs of one diagnosis; None inside it if there is no sandbox."""
     return nullcontext() if sandbox is None else sandbox.session()
 
 
 async def readiness_of(sandbox: Sandbox | None, within_s: float = LOOK_S) -> Readiness:
-    """What a process can say about its sandbox within so many seconds."""
+    """Return the sandbox's readiness; not ready if it does not answer within `within_s` seconds."""
     if sandbox is None:
         return Readiness(ready=False, backend="none", reason="running is switched off here")
     try:

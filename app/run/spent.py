@@ -1,4 +1,4 @@
-"""How much of a diagnosis's time its runs have taken."""
+"""Measure the time that the runs of a diagnosis take."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from sandbox.protocol import Job, RunResult, Session
 
 @dataclass
 class Spent:
-    """Adds up the time in which at least one run went on. What a run waited for, its turn or a
-    processor, is the doing of others and does not count."""
+    """Sum up the time during which at least one run was in progress. Time spent waiting for a turn
+    or a processor does not count.
+    """
 
     _runs: list[tuple[float, float]] = field(default_factory=list)
 
     @property
     def seconds(self) -> float:
-        """In which runs that have ended by now went on."""
+        """Return the time during which runs that have ended were in progress, in seconds."""
         total, until = 0.0, float("-inf")
         for began, ended in sorted(self._runs):
             total += max(0.0, ended - max(began, until))
@@ -30,7 +31,7 @@ class Spent:
         self._runs.append((now - result.ran_s, now))
 
     def counting(self, session: Session | None) -> Session | None:
-        """The session, with every run counted."""
+        """Return a session that counts every run."""
         return session and Counting(session, self)
 
 
@@ -42,7 +43,7 @@ class Counting:
     spent: Spent
 
     async def run(self, job: Job) -> RunResult:
-        """Run it, and count it."""
+        """Run the job and count its time."""
         result = await self.session.run(job)
         self.spent.add(result)
         return result

@@ -1,4 +1,4 @@
-"""Runs of the script as it was sent: traced, and again for what a second look tells."""
+"""Run the script as it was sent: traced first, then again and slower for details."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from app.request.case import Case
 from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Backward, Reuse, Silent, Trace
 
-SHORT = 0.2  # of the time limit: training that does not end is followed for so long
-LONGER = 0.5  # where an error was given that it did not show
+SHORT = 0.2  # of the time limit: how long training that does not end is followed
+LONGER = 0.5  # the same, if an error was given that has not appeared
 STARVED, CONSTANT = "unfed-parameters", "constant-term"
-OFTEN = 2  # calls that walk what was made before a step
-LONG = 0.4  # of the time limit: a run that took longer is made again for an error alone
+OFTEN = 2  # backward calls that reach a graph made before a step
+LONG = 0.4  # of the time limit: a run that took longer is repeated only for an error
 
 
 async def traced(case: Case, session: Session) -> RunResult:
-    """A traced run; where it shows an error of autograd's, with what a slower one tells of it."""
+    """Make a traced run. If it shows an autograd error, add the details that a slower run finds."""
     return await looked_closer(case, await _run(case, session, "trace"), session)
 
 
 async def looked_closer(case: Case, first: RunResult, session: Session) -> RunResult:
-    """Behind a run that showed an error of autograd's: with what a slower one tells of it."""
+    """Return the run with the details that a slower run finds, if it showed an autograd error."""
     if first.trace is not None and first.trace.reuse is not None:
         return await _run_for_path(case, first, first.trace.reuse, session)
     return await run_for_changes(case, first, session)
 
 
 async def _run(case: Case, session: Session, mode: str, **more: object) -> RunResult:
-    """A run of the script as it was sent. One that was followed for as long as anybody waits for a
-    given error has used up its time: the error may yet come."""
+    """Run the script as it was sent. If an error was given and the run was stopped before it
+    appeared, the result counts as timed out: the error may yet come.
+    """
     run = await session.run(
         Job.model_validate(
             {
@@ -49,9 +50,12 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
 
 
 async def run_for_changes(case: Case, first: RunResult, session: Session) -> RunResult:
-    """Behind a run that met a stale tensor, a lost graph or starved parameters: with what a second,
-    slower one tells of the line that changed or lost it. Behind one that showed no fault, but terms
-    of a loss without a graph or parameters that nothing uses: with what that one tells of them."""
+    """Return the run with the details that a second, slower run finds.
+
+    If the first met a stale tensor, a lost graph or parameters without gradient: the line that
+    changed or lost it. If it showed no fault, but constant terms of a loss or parameters that
+    nothing uses: what the second reports of those.
+    """
     if first.trace is None:
         return first
     starved = any(map(_is_starved, first.trace.silent))
@@ -59,7 +63,7 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         terms = first.trace.ended is not None and first.trace.ended.constant_terms
         terms = terms or _takes_derivatives_both_ways(first.trace)
         unused = any(fault.kind == STARVED for fault in first.doubted)
-        slow = first.ran_s > LONG * case.time_limit_s  # too dear for what may be meant
+        slow = first.ran_s > LONG * case.time_limit_s  # too expensive for what may be intended
         if slow or first.trace.silent or not (terms or unused):
             return first
     second = await _run(case, session, "inplace")
@@ -80,7 +84,9 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
 
 
 def _takes_derivatives_both_ways(trace: Trace) -> bool:
-    """Whether a function takes derivatives with a graph of their own, and others without."""
+    """Return True if one function takes some derivatives with `create_graph=True` and others
+    without.
+    """
     graphed: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
     for record in trace.backwards:
         if record.visit.kind == "grad":
@@ -89,18 +95,24 @@ def _takes_derivatives_both_ways(trace: Trace) -> bool:
 
 
 def _is_placed(fault: Silent) -> bool:
-    """Whether a slower run tells where a graph was lost."""
+    """Return True if a slower run found the line on which a graph was lost."""
     return fault.kind == CONSTANT or (fault.kind == STARVED and fault.at is not None)
 
 
 def _is_starved(fault: Silent) -> bool:
-    """Whether a run is sure that parameters get no gradient, and does not say where it is lost."""
+    """Return True if a run is certain that parameters get no gradient but does not know where it is
+    lost.
+    """
     return fault.kind == STARVED and not fault.doubtful and fault.at is None
 
 
 async def hidden_reuse(case: Case, first: RunResult, session: Session) -> RunResult | None:
-    """Behind a clean run in which a line that keeps its graphs walked, again and again, one made
-    before the last step: what is raised there once they are freed, and what led to it."""
+    """Return a run that shows the second use which `retain_graph` hid in a clean run; None if there
+    is none.
+
+    If a retaining line repeatedly ran backward through a graph made before the last step, the
+    script runs again with those graphs freed, so that the error and what led to it appear.
+    """
     records = first.trace.backwards if first.trace is not None else []
     stale = Counter(_line(r) for r in records if r.stale and r.visit.kind == "backward")
     keeping = {_line(r) for r in records if r.visit.retain and not r.visit.create_graph}
@@ -120,11 +132,12 @@ def _line(record: Backward) -> tuple[str, int]:
 async def _run_for_path(
     case: Case, first: RunResult, reuse: Reuse, session: Session, **more: object
 ) -> RunResult:
-    """A second run that follows, line by line, the values whose old graph was met again. What it
-    tells of the failure replaces what the first told: its frames have other numbers."""
+    """Run again and follow, line by line, the values whose old graph was reached a second time. The
+    second run's record of the failure replaces the first's, because its frames have other numbers.
+    """
     follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
     known = [(number, output) for number, output in follow if number >= 0]
-    slow = first.ran_s > LONG * case.time_limit_s  # the time is better spent on patches
+    slow = first.ran_s > LONG * case.time_limit_s  # patches need the time more
     if not known or first.trace is None or slow:
         return first
     second = await _run(case, session, "trace", follow=known, freed=reuse.freed.n, **more)

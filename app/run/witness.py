@@ -1,4 +1,4 @@
-"""What a run observed, in the terms of the analyses."""
+"""Convert what a run recorded into the evidence that the analyses use."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from sandbox import records as rec
 
 
 def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
-    """The evidence in a trace: what raised first, then what went wrong silently. A call that met a
-    changed tensor in a graph that was freed in an earlier pass fails for that graph."""
+    """Return the evidence in a trace: what raised first, then the silent faults. If a backward call
+    met a changed tensor in a graph that an earlier call freed, the freed graph is the failure.
+    """
     raised: list[ev.Evidence] = []
     if trace.reuse is not None:
         raised.append(_reuse(trace.reuse, trace.path))
     elif trace.inplace is not None:
         raised.append(_inplace(trace.inplace))
-    if trace.missing is not None and trace.missing.how != "unscaled":  # of that no more is known
+    if (
+        trace.missing is not None and trace.missing.how != "unscaled"
+    ):  # nothing more is known of that one
         raised.append(_missing(trace.missing))
     if not raised and not trace.silent and trace.failed is not None:
         raised += _known(trace.failed)
@@ -27,7 +30,7 @@ def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
 
 
 def _known(failed: rec.Failed) -> Iterator[ev.KnownError]:
-    """The error that ended the run, where its message alone says what kind of fault it is."""
+    """Yield the error that ended the run, if its message alone identifies the kind of fault."""
     entry = entry_of(failed.message)
     if entry is None or not entry.names_cause or entry.kind is None:
         return
@@ -42,8 +45,9 @@ def _known(failed: rec.Failed) -> Iterator[ev.KnownError]:
 def merged(
     observed: Sequence[ev.Evidence], predicted: Sequence[ev.Evidence]
 ) -> tuple[ev.Evidence, ...]:
-    """What the run observed, marked `confirmed` where reading had predicted it. The run wins:
-    what only reading predicted is dropped."""
+    """Return what the run observed, marked `confirmed` where static analysis predicted it. The
+    execution wins: what only static analysis predicted is dropped.
+    """
     return tuple(
         _confirmed(piece, next((p for p in predicted if _agree(piece, p)), None))
         for piece in observed
@@ -51,7 +55,9 @@ def merged(
 
 
 def _confirmed(piece: ev.Evidence, predicted: ev.Evidence | None) -> ev.Evidence:
-    """What both say; what a run saw on no line and under no name has those that reading gives."""
+    """Return the observed evidence, marked `confirmed` if it was predicted. A silent fault seen on
+    no line and under no name takes those of the prediction.
+    """
     if isinstance(piece, ev.SilentFault) and isinstance(predicted, ev.SilentFault):
         at, holders = piece.at or predicted.at, piece.holders or predicted.holders
         return replace(piece, how="confirmed", at=at, holders=holders)
@@ -118,7 +124,7 @@ def _join(join: rec.Join) -> ev.Join:
     )
 
 
-KIND_DEPTH = 6  # deeper than the tracer tells: what lies below was made up
+KIND_DEPTH = 6  # deeper than the tracer records: anything below is forged
 
 
 def _kind(kind: rec.Kind, depth: int = KIND_DEPTH) -> ev.Kind:
@@ -196,7 +202,7 @@ def _missing(record: rec.Missing) -> ev.MissingGraph:
 
 
 def silent(record: rec.Silent) -> ev.SilentFault:
-    """A silent fault, as the analyses know it."""
+    """Convert the record of a silent fault into evidence."""
     return ev.SilentFault(
         kind=record.kind,
         how="observed",

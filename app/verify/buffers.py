@@ -1,4 +1,6 @@
-"""Buffers, and parameters that no optimizer has: batch norm's statistics, target networks."""
+"""Compare buffers, and parameters that no optimizer owns: batch norm
+statistics, target networks.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from app.repair.fingerprints import TOLERANCE, gap
 from sandbox.records import Other, Step
 
-Found = tuple[str, str, float | None]  # name, what is different, by how much
+Found = tuple[str, str, float | None]  # name, difference, size of the difference
 BUDGET = 200_000  # pairs that are compared of one run: records are hostile
 
 
@@ -22,8 +24,9 @@ class Buffers:
     def differ(
         self, ours: Sequence[Other], theirs: Sequence[Other], tolerance: float
     ) -> Found | None:
-        """The first that holds another value, or that changes and is not kept any more. They are
-        matched by shape and value: modules and names may be others."""
+        """Return the first buffer that holds another value, or that changes and is gone; None if
+        there is none. Buffers are matched by shape and value, because modules and names may differ.
+        """
         others = _by_shape(theirs)
         for shape, mine in _by_shape(ours).items():
             apart, left = _apart(mine, others.get(shape, []), tolerance)
@@ -45,7 +48,9 @@ class Buffers:
 def _apart(
     mine: Sequence[Other], theirs: Sequence[Other], tolerance: float
 ) -> tuple[list[Other], list[Other]]:
-    """Those whose counterpart is not the one at their own place; and what may be it."""
+    """Return the entries that differ from the one at the same position, and their possible
+    counterparts.
+    """
     pairs = list(zip(mine, theirs, strict=False))
     alike = [gap(a.values, b.values) <= tolerance for a, b in pairs]
     return (
@@ -64,7 +69,7 @@ def _by_shape(listed: Iterable[Other]) -> dict[tuple[int, ...], list[Other]]:
 
 
 def _moving(steps: Sequence[Step]) -> set[tuple[str, tuple[int, ...]]]:
-    """Names and shapes of those that change from step to step."""
+    """Return names and shapes of the entries that change from step to step."""
     first: dict[int, Other] = dict(enumerate(steps[0].others)) if steps else {}
     return {
         (one.name, tuple(one.shape))

@@ -1,4 +1,4 @@
-"""Two runs are compared, step by step and parameter by parameter."""
+"""Compare two runs, step by step and parameter by parameter."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ MOST = 256  # differences that are kept
 
 @dataclass(frozen=True)
 class Precision:
-    """How exactly two runs are compared: `tolerance` as a share of a norm, and by how much of what
-    a parameter holds its update may be off, which is rounded to that."""
+    """How exactly two runs are compared. `tolerance` is a share of a norm; `rounding` is the error
+    that an update may have, as a share of the parameter's value.
+    """
 
     tolerance: float = TOLERANCE
     rounding: float = 5e-7
@@ -53,7 +54,7 @@ class _Comparing:
 
     @cached_property
     def number(self) -> Mapping[int, int]:
-        """The changed version's parameters by the original's."""
+        """Return the changed version's parameters by the original's numbers."""
         return {ours: theirs for theirs, ours in matched(self.one, self.other).items()}
 
     @cached_property
@@ -70,11 +71,11 @@ class _Comparing:
 
     @cached_property
     def order(self) -> Mapping[int, int]:
-        """Of the original's steps, by identity."""
+        """Return the order of the original's steps, by identity."""
         return {id(step): n for n, (_, step) in enumerate(numbered(self.one), 1)}
 
     def result(self) -> Compared:
-        """Everything that was found."""
+        """Return everything that was found."""
         pairs: dict[tuple[int, int], tuple[Step, Step]] = {}
         for ours, theirs in self._paired():
             pairs[id(ours.step), id(theirs.step)] = ours.step, theirs.step
@@ -98,7 +99,9 @@ class _Comparing:
         )
 
     def _paired(self) -> Iterator[tuple[Moment, Moment]]:
-        """The k-th step of each parameter in both runs, in the order of the original's steps."""
+        """Yield the k-th step of each parameter in both runs, in the order of
+        the original's steps.
+        """
         for k, step in numbered(self.one):
             for gradient in step.gradients:
                 theirs = self.theirs.get(self.number.get(gradient.param, -1), {}).get(k)
@@ -106,7 +109,7 @@ class _Comparing:
                     yield self.ours[gradient.param][k], theirs
 
     def _compare(self, ours: Moment, theirs: Moment) -> None:
-        """One parameter in one step of both."""
+        """Compare one parameter in one step of both runs."""
         g, h = ours.gradient, theirs.gradient
         largest = _largest(ours.step, theirs.step)
         if not self.held:
@@ -144,7 +147,9 @@ class _Comparing:
                 self._add(ours, theirs, "optimizer", what, None)
 
     def _update_gap(self, ours: Moment, theirs: Moment) -> float:
-        """How far apart two updates are, but for the rounding of what the parameter holds."""
+        """Return how far two updates differ, relative to the larger; 0 within the rounding of the
+        parameter.
+        """
         a, b = ours.change, theirs.change
         if not a or not b:
             return 0.0
@@ -155,7 +160,9 @@ class _Comparing:
         return off / max(*(abs(x) for x in (*a, *b)), LEAST**2)
 
     def _compare_layout(self) -> int:
-        """Compare what has no counterpart; in how many steps, as a whole: 0 where all has one."""
+        """Compare the parameters that have no counterpart as a whole. Return the number of steps
+        compared; 0 if all have a counterpart or they cannot be compared.
+        """
         ours = layout.side(self.one, self.ours, self.number.keys())
         theirs = layout.side(self.other, self.theirs, set(self.number.values()))
         if not layout.is_relaid(ours, theirs):
@@ -167,7 +174,7 @@ class _Comparing:
         return steps
 
     def _compare_ends(self, steps: ends.Pairs) -> None:
-        """The number of steps, buffers, and what is left at the end."""
+        """Compare the number of steps, the buffers, and the final values."""
         if counted := ends.count_gap(self.one, self.other, self.number):
             param, what = counted
             self.found.append(Difference(inf, "steps", what, self._name(param)))

@@ -1,4 +1,4 @@
-"""What was found to differ between two runs."""
+"""Describe the differences between two runs."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ NUMERIC = frozenset({"value", "gradient", "update", "buffer"})
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that differs. `order` is that of the original's steps: 0 is before the first,
-    infinity the end of the run. `gap` is a share of the norm, None where it is no number."""
+    """One difference. `order` is the number of the original's step: 0 is before the first, infinity
+    the end of the run. `gap` is a share of the norm, or None if the difference is not numeric.
+    """
 
     order: float
     kind: Kind
@@ -46,7 +47,9 @@ class Difference:
 
     @property
     def rank(self) -> tuple[float, bool, int]:
-        """Sort key: what comes first. At the end, the number of steps explains the rest."""
+        """Return the sort key: earliest first. At the end, the number of
+        steps explains the rest.
+        """
         at_end = self.order == inf and self.kind != "steps"
         return self.order, at_end, _KINDS.index(self.kind)
 
@@ -61,10 +64,13 @@ class LossGap:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two runs, step by step. `steps` were compared; `random_from` is the order of the first at
-    which other random numbers had been drawn; `kinds` are classes of optimizers that differ;
-    `stopped`: a run was stopped before its end; `relaid`: weights are laid out in other tensors;
-    `starved` parameters got gradients, and get none at all any more."""
+    """The comparison of two runs, step by step.
+
+    `steps` were compared; `random_from` is the order of the first step at which other random
+    numbers had been drawn; `kinds` are optimizer classes that differ; `stopped`: a run was stopped
+    before its end; `relaid`: weights are laid out in other tensors; `starved` parameters had
+    gradients and have none any more.
+    """
 
     steps: int = 0
     differences: Sequence[Difference] = ()
@@ -78,12 +84,12 @@ class Compared:
 
     @property
     def first(self) -> Difference | None:
-        """The first difference."""
+        """Return the first difference; None if there is none."""
         return min(self.differences, key=lambda d: d.rank, default=None)
 
     @property
     def equal(self) -> int:
-        """How many steps before the first difference agree."""
+        """Return how many steps before the first difference agree."""
         return self.steps if self.first is None else max(min(int(self._ahead), self.steps), 0)
 
     @property
@@ -93,5 +99,5 @@ class Compared:
 
     @property
     def is_same(self) -> bool:
-        """Whether something was compared, and nothing differs."""
+        """Return True if something was compared and nothing differs."""
         return self.steps > 0 and not self.differences

@@ -1,4 +1,4 @@
-"""What runs are compared by beside their steps: how many there were, losses, what is left."""
+"""Compare what runs show apart from their steps: number of steps, losses, buffers, final values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ Numbers = Mapping[int, int]
 
 
 def has_ended(trace: Trace) -> bool:
-    """Whether the script came to its end by itself."""
+    """Return True if the script ran to its end."""
     return trace.ended is not None and trace.ended.reason == "finished"
 
 
 def count_gap(one: Trace, other: Trace, number: Numbers) -> tuple[int, str] | None:
-    """A parameter whose steps a run that came to its end took less often, and what to say."""
+    """Return a parameter that took fewer steps in a run that ended, with a message; None if there
+    is none.
+    """
     ours, theirs = totals(one), totals(other)
     for param, count in ours.items():
         now = theirs.get(number.get(param, -1), count)
@@ -32,7 +34,9 @@ def count_gap(one: Trace, other: Trace, number: Numbers) -> tuple[int, str] | No
 
 
 def loss_gap(one: Trace, other: Trace, tolerance: float) -> LossGap | None:
-    """The first backward call whose loss has another value; None where calls do not go together."""
+    """Return the first pair of backward calls whose losses differ; None if none do or the calls do
+    not correspond.
+    """
     for a, b in zip(one.backwards, other.backwards, strict=False):
         if a.visit.n != b.visit.n:
             return None
@@ -42,7 +46,7 @@ def loss_gap(one: Trace, other: Trace, tolerance: float) -> LossGap | None:
 
 
 def final_gaps(one: Trace, other: Trace, number: Numbers, tolerance: float) -> Iterator[Difference]:
-    """What is left in parameters and buffers as both scripts end by themselves."""
+    """Yield the differences of parameters and buffers after both scripts ran to their ends."""
     if one.final is None or other.final is None or not (has_ended(one) and has_ended(other)):
         return
     theirs = {held.param: held.values for held in other.final.values}
@@ -62,7 +66,7 @@ def final_gaps(one: Trace, other: Trace, number: Numbers, tolerance: float) -> I
 def buffer_gap(
     one: Trace, pairs: Pairs, order: Mapping[int, int], tolerance: float
 ) -> Difference | None:
-    """The first step that begins with another value in a buffer."""
+    """Return the first step that begins with another value in a buffer; None if there is none."""
     buffers = Buffers([step for _, step in numbered(one)])
     for ours, theirs in pairs:
         if found := buffers.differ(ours.others, theirs.others, tolerance):
@@ -72,13 +76,15 @@ def buffer_gap(
 
 
 def one_to_one(pairs: Pairs) -> list[tuple[Step, Step]]:
-    """Pairs of steps without another counterpart: optimizers were neither joined nor split."""
+    """Return the pairs of steps that have no other counterpart: optimizers were neither joined nor
+    split.
+    """
     ours, theirs = Counter(id(a) for a, _ in pairs), Counter(id(b) for _, b in pairs)
     return [(a, b) for a, b in pairs if ours[id(a)] == theirs[id(b)] == 1]
 
 
 def random_from(pairs: Pairs, order: Mapping[int, int]) -> float:
-    """The order of the first step at which other random numbers had been drawn."""
+    """Return the order of the first step at which other random numbers had been drawn."""
     return min((order.get(id(a), 0) for a, b in pairs if a.random != b.random), default=inf)
 
 

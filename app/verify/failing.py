@@ -1,7 +1,8 @@
-"""Changes of an original that fails: held against its own mathematics past the failure.
+"""Verify a change of an original that fails: compare it with the original's own mathematics past
+the failure.
 
-That is the original with every graph kept, or with what lies behind an earlier backward counted as
-constant; the trials of the product's own search are judged by the same.
+That is the original with every graph kept, or with what lies before an earlier backward call
+counted as constant. The service's own patches are judged in the same way.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ class Fix:
     first: RunResult
 
     async def verdict(self) -> Verdict:
-        """Hold it against the references, with the script's own random numbers first: common ones
-        are known by names that a change may have given others."""
+        """Compare the change with the references, first with the script's own random numbers.
+        Common random numbers are matched by names, which a change may have altered.
+        """
         own = await self._tried(own_random=True)
         if own.trial.gradients in KEPT or own.trial.status != "passed":
             return own.verdict([])
@@ -74,7 +76,7 @@ class Fix:
             original.close()
 
     def _changed_files(self) -> dict[str, str]:
-        """The changed version's files; its entry runs in the original's place."""
+        """Return the changed version's files, with its entry in the original's place."""
         files = dict(self.after.files)
         if self.after.entry != self.before.entry:
             files[self.before.entry] = files[self.after.entry]
@@ -94,7 +96,7 @@ class _Tried:
 
     @property
     def compared(self) -> Compared:
-        """Its held run beside the reference."""
+        """Compare the run at fixed parameters with the reference."""
         held, reference = self.trial.held, self.reference
         if held is None or reference is None or held.trace is None or reference.trace is None:
             return Compared()
@@ -102,11 +104,11 @@ class _Tried:
 
     @property
     def begins_elsewhere(self) -> bool:
-        """Whether parameters begin with other values."""
+        """Return True if parameters begin with other values."""
         return self.compared.random_from <= 1
 
     def verdict(self, notes: list[str], said: str = "") -> Verdict:
-        """What the trial comes to."""
+        """Return the verdict that follows from the trial."""
         trial, compared = self.trial, self.compared
         failed = [c for c in trial.checks if c.status == "failed" and c.name != "minimal"]
         structure = [d for d in compared.differences if d.kind in STRUCTURE and compared.steps]

@@ -1,4 +1,4 @@
-"""Weights without a counterpart in the other run: split, joined, left out or new."""
+"""Compare weights without a counterpart in the other run: split, joined, removed or new."""
 
 from __future__ import annotations
 
@@ -22,28 +22,30 @@ class Side:
 
     @property
     def size(self) -> int:
-        """How many numbers these hold together."""
+        """Return the total number of elements of these parameters."""
         latest = {p.id: p for p in self.trace.parameters}
         return sum(prod(latest[p].shape) for p in self.alone if p in latest)
 
     @property
     def names(self) -> Mapping[int, str]:
-        """What the script calls each parameter."""
+        """Return what the script calls each parameter."""
         return {p.id: p.name for p in self.trace.parameters}
 
     def at(self, k: int) -> list[Moment]:
-        """Their k-th steps."""
+        """Return the k-th steps of these parameters."""
         return [self.moments[p][k] for p in self.alone if k in self.moments[p]]
 
 
 def side(trace: Trace, found: Moments, known: Collection[int]) -> Side:
-    """A run's parameters that are not `known` to the other, and that get gradients or change."""
+    """Return a run's parameters that are not `known` to the other and that
+    get gradients or change.
+    """
     alone = [p for p in found if p not in known and any(map(_learns, found[p].values()))]
     return Side(trace, found, alone)
 
 
 def is_relaid(ours: Side, theirs: Side) -> bool:
-    """Whether what is left of one run holds as many numbers as what is left of the other."""
+    """Return True if the unmatched parameters of both runs have equally many elements."""
     return bool(ours.alone and theirs.alone) and ours.size == theirs.size
 
 
@@ -75,8 +77,9 @@ def whole(
 
 
 def missing(ours: Side, theirs: Side) -> list[Difference]:
-    """What to say of parameters that are not there any more, or new. One that is there, and in no
-    optimizer, has lost what it learned by."""
+    """Return differences for parameters that are gone or new. A parameter that still exists but is
+    in no optimizer has lost its training.
+    """
     unowned = [o for step in theirs.trace.steps[:1] for o in step.others if o.parameter]
     firsts = {p.id: p.first for p in ours.trace.parameters if p.first}
     found: list[Difference] = []

@@ -1,4 +1,4 @@
-"""A run as a series of steps for each of its parameters, whichever optimizer takes them."""
+"""View a run as a series of steps of each parameter, whichever optimizer takes them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Moments = Mapping[int, Mapping[int, Moment]]
 
 
 def is_by_hand(trace: Trace) -> bool:
-    """Whether no optimizer takes any step."""
+    """Return True if no optimizer takes a step."""
     return not any(step.optimizer >= 0 for step in trace.steps)
 
 
 def moments(trace: Trace) -> Moments:
-    """Every recorded step of each parameter."""
+    """Return every recorded step of each parameter."""
     found: dict[int, dict[int, Moment]] = defaultdict(dict)
     for number, step in numbered(trace):
         for gradient in step.gradients:
@@ -42,8 +42,9 @@ def moments(trace: Trace) -> Moments:
 
 
 def numbered(trace: Trace) -> list[tuple[int, Step]]:
-    """The steps with their numbers among those of their optimizer. Of a script that updates by
-    hand, what is left at its end is the last, unless it was cleared."""
+    """Return the steps with their numbers within their optimizer. If a script updates by hand, the
+    gradients left at its end are its last step, unless they were cleared.
+    """
     if not is_by_hand(trace):
         return [(step.count, step) for step in trace.steps if step.optimizer >= 0 and step.count]
     taken = [(step.count, step) for step in trace.steps if step.count]
@@ -53,7 +54,7 @@ def numbered(trace: Trace) -> list[tuple[int, Step]]:
 
 
 def totals(trace: Trace) -> Mapping[int, int]:
-    """How many steps each parameter took in all."""
+    """Return how many steps each parameter took in all."""
     found: dict[int, int] = defaultdict(int)
     taken = trace.final.taken if trace.final is not None else []
     for number, step in numbered(trace):
@@ -68,7 +69,9 @@ def _has_gradient(step: Step) -> bool:
 
 
 def _add_changes(series: dict[int, Moment], last: Sequence[float]) -> None:
-    """What a script changes by hand, from what the parameter holds at its next step."""
+    """Add the changes that a script makes by hand, computed from the parameter's value at its next
+    step.
+    """
     end = max(series)
     for number, moment in series.items():
         after = series.get(number + 1)

@@ -1,8 +1,8 @@
-"""Whether what differs in single precision, and not in double, is rounding.
+"""Decide whether a difference in single precision, absent in double precision, is rounding.
 
-A run in double draws the script's own random numbers, and so stays within rounding of its plain
-run. A change that does something else where numbers are single is further from its own run in
-double than the original is.
+A run in double precision draws the script's own random numbers, so it stays within rounding of its
+plain run. If a change has another effect in single precision, its plain run is further from its own
+double run than the original's is.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ LIKE = 10.0  # times the original's own rounding
 
 
 def is_rounding(first: Difference, plain: Pair, double: Pair) -> bool:
-    """Whether the first difference of two plain runs is no more than their rounding: each is
-    as near to its own run in double, up to that step, as the other."""
+    """Return True if the first difference of two plain runs is no more than rounding: up to that
+    step, each is as near to its own double run as the other.
+    """
     (one, other), (exact, other_exact) = plain, double
     if not (one.trace and other.trace and exact.trace and other_exact.trace):
         return False
@@ -30,7 +31,9 @@ def is_rounding(first: Difference, plain: Pair, double: Pair) -> bool:
 
 
 def _distance(plain: Trace, double: Trace, until: Step | None) -> float:
-    """How far a run is from the same in double, up to a step; infinity where it is another one."""
+    """Return how far a run is from the same run in double precision, up to a step; infinity if they
+    differ in structure.
+    """
     end = inf if until is None else until.n or until.count
     found = [d for d in compare(plain, double).differences if _when(d) <= end]
     if any(d.kind not in NUMERIC for d in found):

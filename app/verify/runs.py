@@ -1,4 +1,4 @@
-"""The runs that a verification makes, all of the same number of steps."""
+"""Make the runs of a verification, all with the same number of steps."""
 
 from __future__ import annotations
 
@@ -60,6 +60,8 @@ class Runs:
 
 
 def _steps(result: RunResult) -> int:
-    """How many steps a run took; of a script without optimizers, its backward calls."""
+    """Return how many steps a run took; for a script without optimizers, how
+    many backward calls.
+    """
     ended = result.trace.ended if result.trace is not None else None
     return (ended.steps or ended.backwards) if ended is not None else 0

@@ -1,4 +1,4 @@
-"""The settings that optimizers' groups step a parameter with."""
+"""Compare the optimizer settings with which a parameter is stepped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EQUAL = 1e-6  # of a number: schedules compute the same in other ways
 
 
 def setting_gap(ours: Moment, theirs: Moment) -> str:
-    """What to say of settings that both have and that differ; empty if none does."""
+    """Describe the settings that both have and that differ; return an empty string if none do."""
     one, other = settings_of(ours), settings_of(theirs)
     said = [
         f"{name} {_shown(one[name])}, now {_shown(other[name])}"
@@ -22,7 +22,7 @@ def setting_gap(ours: Moment, theirs: Moment) -> str:
 
 
 def settings_of(moment: Moment) -> Settings:
-    """Those of the parameter's group."""
+    """Return the settings of the parameter's group."""
     listed, group = moment.step.settings, moment.gradient.group
     return listed[group] if group < len(listed) else {}
 

@@ -1,5 +1,7 @@
-"""Asks, in this order: does the original repeat itself; are plain runs the same; is the mathematics
-the same with common random numbers; is it the same in double precision."""
+"""Decide whether two versions train alike. The questions, in order: does the original repeat
+itself; are plain runs the same; is the mathematics the same with common random numbers; is it the
+same in double precision.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,10 @@ async def verify(
 ) -> Verdict:
     """Return whether `after` trains as `before` does.
 
-    Every run is made in `session` within `time_limit_s` (seconds); at most the first `steps` steps
-    are compared, and no more than there is time for. Never raises for what the scripts do: what
-    cannot be compared says why. With `reader`, what a run saw only as doubtful is read again.
+    Every run is made in `session` within `time_limit_s` (seconds). At most the first `steps` steps
+    are compared, and no more than there is time for. Never raises for what the scripts do: the
+    verdict says why something cannot be compared. With `reader`, silent faults that a run only
+    suspects are checked against the source.
     """
     if reader is not None:
         session = Doubting(session, Project(before.files, before.entry), reader)
@@ -66,7 +69,7 @@ class _Asking:
     notes: list[str] = field(default_factory=list)
 
     async def answer(self) -> Verdict:
-        """Ask one question after the other until one settles it."""
+        """Ask the questions one after the other until one is decisive."""
         await self.progress("verifying", 0, 3, "Running the original")
         first = await self.runs.first(self.before)
         if first.status == "raised" and first.trace is not None and not first.tampered:
@@ -96,7 +99,7 @@ class _Asking:
         return await self._why(plain, (first, changed))
 
     def _unsteady(self, control: Compared) -> Verdict:
-        """The control's answer: the original differs from itself."""
+        """Return the verdict if the original differs from itself."""
         difference = control.first
         if difference is None:
             return self._verdict("not_comparable", "Nothing can be compared: it did not run again.")
@@ -107,7 +110,7 @@ class _Asking:
         return self._verdict("not_comparable", summary, control)
 
     async def _why(self, plain: Compared, ran: Pair) -> Verdict:
-        """Plain runs differ: is it mathematics, random numbers, or rounding."""
+        """Decide whether plain runs differ by mathematics, random numbers or rounding."""
         first = plain.first
         if first is None:
             return self._verdict("not_comparable", "No step of one is a step of the other.", plain)
@@ -119,7 +122,9 @@ class _Asking:
         return await self._held(plain) if drawn and verdict.verdict == "changed" else verdict
 
     async def _held(self, plain: Compared) -> Verdict:
-        """Other random numbers were drawn: with common ones, at parameters held fixed."""
+        """Compare with common random numbers at fixed parameters, because the
+        change drew others.
+        """
         await self.progress("verifying", 3, 5, "Holding parameters, with common random numbers")
         one, other = await self.runs.both(self.before, self.after, frozen_steps=True)
         held = await self._compare("held", one, other, held=True)
@@ -131,7 +136,9 @@ class _Asking:
         return self._changed(plain)
 
     async def _double(self, plain: Compared, ran: Pair) -> Verdict:
-        """Something small differs: in double, where rounding is 1e-13."""
+        """Compare in double precision, where rounding is 1e-13, because the plain runs differ
+        slightly.
+        """
         await self.progress("verifying", 3, 5, "Running both in double precision")
         one, other = await self.runs.both(self.before, self.after, double=True)
         if self._tampers(one, other):
@@ -156,7 +163,9 @@ class _Asking:
         return self._same(double)
 
     def _undecided(self, plain: Compared) -> Verdict:
-        """It differs a little, and could not be run in double."""
+        """Return the verdict for a slight difference that could not be
+        checked in double precision.
+        """
         assert plain.first is not None
         if (plain.first.gap or 0) >= ROUGH:
             return self._changed(plain)
@@ -173,7 +182,7 @@ class _Asking:
         return self._verdict("same", summary, compared)
 
     def _changed(self, compared: Compared, said: str = "") -> Verdict:
-        """Another training; it breaks where something stops learning."""
+        """Return "changed", or "breaks" if a parameter stops learning."""
         assert compared.first is not None
         lead = said or "Another training"
         if compared.starved and not said:
@@ -202,7 +211,7 @@ class _Asking:
         precision: Precision = SINGLE,
         held: bool = False,
     ) -> Compared:
-        """Compare two runs, and list what was asked and answered."""
+        """Compare two runs, and add the result to the list of checks."""
         ran = one.status in USABLE and other.status in USABLE
         if not ran or one.trace is None or other.trace is None:
             ending = outcome.ending(one if one.status not in USABLE else other)
@@ -224,7 +233,7 @@ class _Asking:
             self.notes.append(said)
 
     def _note_harmless(self, compared: Compared) -> None:
-        """What differs, to no effect on the training."""
+        """Note the differences that have no effect on the training."""
         if compared.random_from < inf:
             at = _at(compared.random_from)
             self.notes.append(f"{RANDOM}: drawn otherwise from step {at} on, to no effect seen")
@@ -255,7 +264,7 @@ class _Asking:
 
 
 def unusable(who: str, run: RunResult) -> str | None:
-    """Why nothing can be compared with a run; None where it can."""
+    """Return why nothing can be compared with a run; None if it can."""
     if run.tampered:
         return f"Nothing can be said: {who} changed what it is observed through."
     if run.status not in USABLE:
@@ -270,6 +279,6 @@ def _at(order: float) -> int:
 
 
 def _asked(result: RunResult) -> str:
-    """The precisions that a script asked for."""
+    """Return the precisions that a script asked for."""
     precision = result.trace.precision if result.trace is not None else None
     return ", ".join(sorted(precision.asked)) if precision and precision.asked else "single"

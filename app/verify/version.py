@@ -1,4 +1,4 @@
-"""One side of a comparison, and how it is run."""
+"""Describe one side of a comparison and how to run it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ Progress = Callable[[str, int, int, str], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Version:
-    """A project as it is run: `files` by relative path, `data` (files that are no text) as base64,
-    the entry, its arguments, and the module's name where it runs as `python -m module`."""
+    """A project as it is run: `files` by relative path, `data` (binary files) as base64, the entry,
+    its arguments, and the module's name if it runs as `python -m module`.
+    """
 
     files: Mapping[str, str]
     entry: str = "train.py"
@@ -23,7 +24,7 @@ class Version:
     data: Mapping[str, str] = field(default_factory=dict)
 
     def job(self, time_limit_s: float) -> Job:
-        """A traced run of it that records gradients."""
+        """Return a traced job that records gradients."""
         return Job(
             files=dict(self.files),
             data=dict(self.data),
@@ -36,4 +37,4 @@ class Version:
 
 
 async def silent(stage: str, done: int, total: int, message: str) -> None:
-    """A `Progress` that nobody listens to."""
+    """Ignore the report: a `Progress` without a listener."""

@@ -1,4 +1,4 @@
-"""What a comparison is in words."""
+"""Describe a comparison in sentences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ NEAR = 1e-3  # between printed numbers: rounding of the last digit
 
 
 def witness_of(compared: Compared, before: Version, after: Version) -> Witness | None:
-    """The first difference, with the lines of the first loss that differs by then."""
+    """Return the first difference, with the lines of the first loss that differs by then; None if
+    there is none.
+    """
     first = compared.first
     if first is None:
         return None
@@ -45,7 +47,9 @@ def witness_of(compared: Compared, before: Version, after: Version) -> Witness |
 
 
 def describe(first: Difference) -> str:
-    """`at step 9, net.weight: gets another gradient (off by 8.4e-01)`."""
+    """Return a description such as `at step 9, net.weight: gets another
+    gradient (off by 8.4e-01)`.
+    """
     step = _step(first)
     when = (
         "at the end" if step is None else "before the first step" if not step else f"at step {step}"
@@ -55,7 +59,7 @@ def describe(first: Difference) -> str:
 
 
 def silent_faults(one: RunResult, other: RunResult) -> list[str]:
-    """What to say of faults that raise nothing: those that are left, gone, or new."""
+    """Return messages about silent faults that are left, gone, or new."""
     before, after = outcome.silent_kinds(one), outcome.silent_kinds(other)
     return [
         *(f"both train with a fault: {kind}" for kind in sorted(before & after)),
@@ -65,7 +69,9 @@ def silent_faults(one: RunResult, other: RunResult) -> list[str]:
 
 
 def printed_difference(one: RunResult, other: RunResult) -> str | None:
-    """The first line that is printed otherwise, but for rounded numbers; None if none is."""
+    """Return a message about the first line that is printed differently, apart from rounding; None
+    if there is none.
+    """
     if one.status != "finished" or other.status != "finished":
         return None
     for ours, theirs in zip_longest(one.stdout_tail.splitlines(), other.stdout_tail.splitlines()):
