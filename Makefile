@@ -47,16 +47,16 @@ vscode:  ## build the VS Code extension (needs npm)
 serve: $(VENV)/.serve editor  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
-test: $(VENV)/.test editor  ## install what tests need and run them, most on recorded runs (8 minutes)
+test: $(VENV)/.test editor  ## run the tests, most of them on recorded runs (8 minutes)
 	$(PYTEST) $(QUICK)
 
-test-all: $(VENV)/.test editor  ## every test live, in parts (PART=3/8), going on where it was (AGAIN=1: from the start)
+test-all: $(VENV)/.test editor  ## run every test live; PART=3/8: an eighth; continues where it stopped (AGAIN=1: from the start)
 	$(PYTEST) $(LIVE)
 
 record: $(VENV)/.test editor  ## renew recorded runs and findings, and print what changed
 	$(PYTEST) --runs=record $(QUICK) $(if $(PYTEST_ARGS),,--prune)
 
-compose-test: $(VENV)/.test editor  ## build the images, bring Compose up, have it mend a script (needs root or Docker)
+compose-test: $(VENV)/.test editor  ## build the images, start Compose, let it fix a script (needs root or Docker)
 	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)
 
 check: $(VENV)/.test editor  ## format, lint, types, import rules, tests
