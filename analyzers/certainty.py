@@ -1,7 +1,7 @@
-"""How sure a cause is: what the evidence shows of it, and how the evidence is known.
+"""Compute how certain a cause is, from what the evidence shows and how the evidence is known.
 
-A pattern says the first, in one of four levels. The second is the same for all patterns. The
-figure that people read is made of both, here and nowhere else.
+A pattern states the first as one of four levels. The second is the same for all patterns. The
+figure that users see is made of both, here only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 
 class Certainty(IntEnum):
-    """What a pattern demands of the evidence to say so much; the surest is the greatest."""
+    """How much of the evidence a pattern demands; the most certain level is the greatest."""
 
     USUAL = 1
     """Only the kind of error is known, and this is what is usually behind it."""
@@ -45,5 +45,7 @@ _IN_FIGURES: dict[Certainty, dict[Basis, float]] = {
 
 
 def confidence(certainty: Certainty, basis: Basis) -> float:
-    """The figure (0..1) for a level of certainty and the way in which the evidence is known."""
+    """Return the figure (0..1) for a level of certainty and the way in which
+    the evidence is known.
+    """
     return _IN_FIGURES[certainty][basis]

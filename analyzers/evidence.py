@@ -1,7 +1,7 @@
-"""One body of evidence, whoever the witness: the reading, the traced run, or the traceback.
+"""The evidence model, the same for all sources: static analysis, a traced run, a traceback.
 
-Lines are 1-based; files are spelled as in the request. `how` says how we know: `predicted` from
-reading alone, `observed` in a run, `confirmed` by both.
+Lines are 1-based; files are spelled as in the request. `how` says how something is known:
+`predicted` by static analysis alone, `observed` in a run, `confirmed` by both.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ Engine = Literal["torch", "custom"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of the user's code. `frame` tells activations of one function apart (0: unknown).
-    `column`: where on the line what ran begins, in bytes (-1: unknown); places of one line are the
-    same place all the same."""
+    """A line of the user's code. `frame` identifies the activation of a function (0: unknown).
+    `column`: the byte on the line where the executed code begins (-1: unknown); it does not count
+    when places are compared.
+    """
 
     file: str
     line: int
@@ -72,11 +73,12 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a value is made of. `kind`: tensor, tuple, list, dict, deque, namedtuple, dataclass,
-    object, module, number, text, none, function or foreign; `name` is its own class.
+    """The shape of a value. `kind`: tensor, tuple, list, dict, deque, namedtuple, dataclass,
+    object, module, number, text, none, function or foreign; `name` is its class.
 
-    `graph`: a tensor that an operation made; `leaf`: one that learns. `parts` are the first of
-    what it holds, by their keys as Python writes them (`'h'`, `0`; empty: some other key).
+    `graph`: a tensor that an operation made; `leaf`: one that requires a gradient. `parts` are the
+    first entries that it holds, by their keys as Python writes them (`'h'`, `0`; empty: some other
+    key).
     """
 
     kind: str
@@ -91,12 +93,12 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A name that came to hold what was carried, behind the statement at `at`.
+    """A binding: a name that came to hold the carried value, after the statement at `at`.
 
-    `argument`: as the function was entered; `returned`: by the statement, without a name;
-    `outlived`: still there right behind the call that freed the graph. `name` spells the outermost
-    plain structure and `kind` says what it is; `paths` lead on to the tensors, each that of the
-    join in `carries`. `none_before`: the name stood for None at first.
+    `argument`: on entry to the function; `returned`: by the statement, without a name; `outlived`:
+    it still held the value right after the call that freed the graph. `name` spells the outermost
+    plain structure and `kind` describes it; `paths` lead from it to the tensors, each of them that
+    of the join in `carries`. `none_before`: the name was None at first.
     """
 
     at: Place
@@ -110,10 +112,11 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """An edge by which the failing graph enters one that was already walked. `stepped`: whether
-    trained parameters behind it were changed by a step since; `renewed`: whether the line that
-    made it has made another one since. None where nothing tells. `rebound`: a leaf that an
-    optimizer holds went by the name of what was carried."""
+    """A stale edge: an edge by which the failing graph enters one that was already used. `stepped`:
+    a step has since changed trained parameters before it; `renewed`: the line that made it has made
+    another one since. None if neither is known. `rebound`: a leaf that an optimizer holds had the
+    carrier's name.
+    """
 
     old: Node
     new: Node | None = None
@@ -129,10 +132,10 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class GraphReuse:
-    """A backward walked nodes whose saved tensors an earlier backward had freed.
+    """A backward call reached nodes whose saved tensors an earlier backward call had freed.
 
-    `path`: where the carried values were seen between their making and the failure, in order.
-    `hidden`: the script keeps the graph, so that nothing is raised: it was freed to see this.
+    `path`: where the carried values were seen between their definition and the failure, in order.
+    `hidden`: the script retains the graph, so nothing was raised; the graph was freed to show this.
     """
 
     freed: Visit
@@ -195,12 +198,15 @@ class MissingGraph:
 
 @dataclass(frozen=True, slots=True)
 class SilentFault:
-    """Nothing was raised, and training is wrong all the same. `kind` says what
-    was seen: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
-    unfed-parameters, unheld-parameters, cleared-gradients, moving-target, constant-term,
-    gradient-read-as-none, unmoved-leaves. `doubtful`: only reading can tell whether it is a fault.
-    `gradient`: the attribute in which leaves of a hand-written engine hold gradients.
-    `instead`: leaves that get gradients where those that an optimizer took at `taken` get none."""
+    """A fault of the training that raises no error.
+
+    `kind` says what was seen: growing-graph, reaching-back, overwritten-gradient,
+    uncleared-gradients, unfed-parameters, unheld-parameters, cleared-gradients, moving-target,
+    constant-term, gradient-read-as-none, unmoved-leaves. `doubtful`: only static analysis can
+    decide whether it is a fault. `gradient`: the attribute in which leaves of a hand-written engine
+    hold gradients. `instead`: leaves that get gradients in place of those that an optimizer took at
+    `taken`.
+    """
 
     kind: str
     how: How
@@ -217,20 +223,23 @@ class SilentFault:
 
     @property
     def engine(self) -> Engine:
-        """Whose graphs were walked."""
+        """Return the engine whose graphs are concerned."""
         return "custom" if self.gradient else "torch"
 
     @property
     def seen_at(self) -> Place | None:
-        """The line where the fault showed; else that of the backward in which it did."""
+        """Return the line where the fault showed; else that of the backward
+        call in which it did.
+        """
         return self.at or (self.visit.at if self.visit is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownError:
-    """An error whose message alone says what kind of fault it is. `entry`: its id in the catalogue
+    """An error whose message alone identifies the kind of fault. `entry`: its id in the catalogue
     of messages; `kind`: as there. `names`: what the message names (a parameter, a Function);
-    `details`: what a run saw of it."""
+    `details`: what a run recorded of it.
+    """
 
     entry: str
     kind: str
@@ -248,10 +257,11 @@ Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault | KnownError
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading found. `incomplete` lists what was not followed, and why. `suspected`:
-    what would explain the error that was given, where nothing in `evidence` does. `basis`: how
-    what was found is known. `sources`: what walks reach that learns, as the script calls it:
-    models, layers, leaves."""
+    """The result of static analysis. `incomplete` lists what was not followed, and why.
+    `suspected`: what would explain the given error if nothing in `evidence` does. `basis`: how the
+    evidence is known. `sources`: the models, layers and leaves that backward calls reach, as the
+    script names them.
+    """
 
     evidence: tuple[Evidence, ...] = ()
     incomplete: tuple[str, ...] = ()

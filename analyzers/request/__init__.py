@@ -1,1 +1,1 @@
-"""What was sent, read: boxes, tracebacks bound to files, everything of one request."""
+"""Analyze one request: separate script from traceback, bind the traceback to files, find causes."""

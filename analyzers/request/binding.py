@@ -1,7 +1,8 @@
-"""A traceback binds: its frames are lines of the files that were sent, and evidence agrees with it.
+"""Bind a traceback to the files that were sent, and select the evidence that agrees with it.
 
-A path in a traceback is somebody else's: absolute, of Windows, of a notebook's cell, of a part of
-a project. A frame belongs to the file whose path ends most like its own and has its code.
+Paths in a traceback come from another machine: absolute, of Windows, of a notebook's cell, of a
+part of a project. A frame belongs to the file whose path shares the longest end with its own and
+that contains its code.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _EXPLAINED_BY: dict[str, type[Evidence]] = {
 
 
 def explained_by(error: ParsedTraceback) -> type[Evidence] | None:
-    """The evidence that can explain the error: of those whose message says what kind of fault it
-    is, that message; None for errors that are not ours."""
+    """Return the kind of evidence that can explain the error; None for errors that are not
+    autograd's. If the message identifies the fault, that is `KnownError`.
+    """
     entry = entry_of(error.message)
     if entry is not None and entry.names_cause:
         return KnownError
@@ -40,8 +42,9 @@ def explained_by(error: ParsedTraceback) -> type[Evidence] | None:
 
 
 def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
-    """The traceback with its frames told by the project's own paths and lines, where these are
-    known: what was sent may be a part of the file that raised, or lie elsewhere."""
+    """Return the traceback with its frames at the project's own paths and lines where these are
+    known. What was sent may be a part of the file that raised, or have another path.
+    """
     places: dict[str, dict[str, list[int]]] = {}
 
     def of(frame: Frame) -> Frame:
@@ -56,8 +59,9 @@ def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
 
 
 def _only_walk(error: ParsedTraceback, project: Project) -> tuple[Frame, ...]:
-    """The line that a message without frames must come from, where a walk raised it and the
-    entry has a single one."""
+    """Return the frame that a message without frames must come from: the entry's only backward
+    call.
+    """
     module = project.module(project.entry)
     if error.kind not in ("detached", "non-scalar") or module is None:
         return ()
@@ -84,8 +88,9 @@ def _located(frame: Frame, project: Project, places: dict[str, dict[str, list[in
 
 
 def _alike(frame: Frame, project: Project) -> list[str]:
-    """The project's files whose paths end like the frame's, those most alike first. Of a path in a
-    library the file's name is not enough."""
+    """Return the project's files whose paths end like the frame's, best first. For a path in a
+    library the file name alone does not suffice.
+    """
     parts = frame.file.split("/")
     shared = {path: _common(path.split("/"), parts) for path in project.files}
     least = 2 if frame.is_library else 1
@@ -93,7 +98,7 @@ def _alike(frame: Frame, project: Project) -> list[str]:
 
 
 def _common(one: list[str], two: list[str]) -> int:
-    """How many parts two paths have in common at their ends."""
+    """Return how many parts two paths share at their ends."""
     count = 0
     for a, b in zip(reversed(one), reversed(two), strict=False):
         if a != b:
@@ -103,7 +108,7 @@ def _common(one: list[str], two: list[str]) -> int:
 
 
 def _line(module: Module, line: int, code: str, known: dict[str, list[int]]) -> int | None:
-    """The line of a file that has the frame's code: the one it names, or the only one."""
+    """Return the line of a file that has the frame's code: the one it names, or the only one."""
     if not code:
         return None
     if not known:
@@ -116,15 +121,16 @@ def _line(module: Module, line: int, code: str, known: dict[str, list[int]]) -> 
 
 
 def own_frames(error: ParsedTraceback, project: Project) -> list[Frame]:
-    """The frames that are lines of the project, outermost first."""
+    """Return the frames that are lines of the project, outermost first."""
     return [f for f in error.frames if not f.is_library and f.line and f.file in project.files]
 
 
 def agreeing(
     evidence: Iterable[Evidence], error: ParsedTraceback, project: Project
 ) -> tuple[Evidence, ...]:
-    """The evidence that is of the error's family: what fails on a line of the traceback, the
-    innermost first; where nothing does, what does not fail behind the line that raised."""
+    """Return the evidence of the error's family that fails on a line of the traceback, innermost
+    first. If there is none, return what does not fail after the line that raised.
+    """
     kind = explained_by(error)
     pieces = [piece for piece in evidence if kind is not None and isinstance(piece, kind)]
     lines = [(frame.file, frame.line) for frame in own_frames(error, project)]
@@ -138,13 +144,13 @@ def agreeing(
 
 
 def _failing(piece: Evidence) -> tuple[str, int] | None:
-    """Where evidence says that the error is raised."""
+    """Return the line on which the evidence says that the error is raised."""
     at = failing_place(piece)
     return (at.file, at.line) if at is not None else None
 
 
 def failing_place(piece: Evidence) -> Place | None:
-    """The place at which the error is raised, as far as the evidence knows."""
+    """Return the place at which the error is raised, as far as the evidence knows."""
     match piece:
         case GraphReuse():
             return piece.reached.at
@@ -156,8 +162,9 @@ def failing_place(piece: Evidence) -> Place | None:
 
 
 def _is_behind(piece: Evidence, last: Frame, project: Project) -> bool:
-    """Whether evidence fails further down in the same function than the line that raised, or in
-    another file: there the script never came, or not first."""
+    """Return True if evidence fails after the line that raised, in the same function, or in another
+    file: the script did not get there, or not first.
+    """
     at = failing_place(piece)
     module = project.module(last.file)
     if at is None or module is None:

@@ -1,6 +1,6 @@
-"""What was put into the two boxes, told apart: one program, and the error that it raises.
+"""Split the two inputs into one program and the error that it raises.
 
-Either box takes anything: a script, a traceback, a whole thread that holds both.
+Either input accepts anything: a script, a traceback, a whole thread that contains both.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ Fits = Callable[[str, ParsedTraceback | None], bool]
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """The program, if the paste holds one, and the error. `others` counts the further programs
-    that stand in the same text."""
+    """The program, if the paste contains one, and the error. `others` counts further programs in
+    the same paste.
+    """
 
     pasted: Pasted | None
     error: ParsedTraceback | None
@@ -35,8 +36,9 @@ class Sorted:
 
 
 def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
-    """`fits`: tests of a program's text and the error; of several programs in one text the first
-    is taken that passes the first test that any passes."""
+    """Split the inputs into a program and an error. `fits` are tests of a program's source and the
+    error: of several programs, the first that passes the first test which any passes is chosen.
+    """
     traceback = _unquoted(traceback)
     given = parse(traceback) if traceback.strip() else None
     if not script.strip():
@@ -53,8 +55,9 @@ def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
 
 
 def _noted(script: str) -> ParsedTraceback | None:
-    """The error that somebody noted in comments below all of a script's code, as what came of it,
-    by its name (`# RuntimeError: …`); None where no line of them begins so."""
+    """Return the error that comments at the end of the script quote by name (`# RuntimeError: …`);
+    None if there is none.
+    """
     rows = reversed([line.strip() for line in script.splitlines()])
     notes = [row.lstrip("# ") for row in takewhile(_is_aside, rows)][::-1]
     if not any(_NAMED.match(note) for note in notes):
@@ -68,8 +71,9 @@ def _is_aside(row: str) -> bool:
 
 
 def _pieces(text: str) -> list[Piece]:
-    """The code of a text, beside the traceback; where nothing is beside it, the code that the
-    traceback itself shows, line by line."""
+    """Return the code next to the traceback; if there is none, the code lines that the traceback
+    itself shows.
+    """
     plain = _unquoted(text)
     lines, skip = plain.splitlines(), lines_of_error(plain)
     found = pieces(lines, skip)
@@ -79,9 +83,10 @@ def _pieces(text: str) -> list[Piece]:
 
 
 def _shown(lines: Sequence[str]) -> frozenset[int]:
-    """The lines of the user's code that a traceback shows around its arrow, where it shows one
-    place of it; those of several are no program. Of a cell that is named, statements without a
-    block say less than the frame does."""
+    """Return the lines of the user's code that a traceback shows around its arrow, if it shows a
+    single place; several places make no program. In a named cell, statements without a block say
+    less than the frame does.
+    """
     own = [run for run in numbered(lines) if not _of_library(lines, run)]
     if len(own) != 1:
         return frozenset()
@@ -92,13 +97,15 @@ def _shown(lines: Sequence[str]) -> frozenset[int]:
 
 
 def _of_library(lines: Sequence[str], run: range) -> bool:
-    """Whether the lines above name an installed file."""
+    """Return True if the lines above name an installed file."""
     above = " ".join(lines[max(run.start - 2, 0) : run.start]).replace("\\", "/")
     return any(mark in above for mark in LIBRARY)
 
 
 def _unquoted(text: str) -> str:
-    """The text without quotation marks at the heads of its lines, which stay as many."""
+    """Return the input without quotation marks at the line starts; the number of lines stays the
+    same.
+    """
     lines = text.splitlines()
     rows = without_quotes(lines)
     return text if rows == lines else "\n".join(rows) + "\n"
@@ -130,7 +137,9 @@ def _chosen(
 
 
 def _main(made: Sequence[Pasted]) -> Pasted:
-    """The first that is not much shorter than the longest; of those that walk a graph, if any."""
+    """Return the first program that is not much shorter than the longest; of those that call
+    backward, if any.
+    """
     walking = [p for p in made if "backward(" in p.text] or made
     longest = max(len(p.text.split()) for p in walking)
     return next(p for p in walking if 2 * len(p.text.split()) >= longest)
@@ -142,7 +151,7 @@ def _written(text: str, program: Program) -> Pasted | None:
 
 
 def _of_frames(made: list[Pasted], error: ParsedTraceback | None) -> list[Pasted]:
-    """The programs that hold the most of the lines which the traceback shows."""
+    """Return the programs that contain most of the lines which the traceback shows."""
     shown = {f.code.strip() for f in error.frames if not f.is_library} if error else set[str]()
     counts = [len(shown & {line.strip() for line in p.text.splitlines()} - {""}) for p in made]
     return [p for p, count in zip(made, counts, strict=True) if count == max(counts)]

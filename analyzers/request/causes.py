@@ -1,6 +1,6 @@
-"""What is found out about a fault: named causes, each with candidate patches as whole files.
+"""Define the causes of a fault, each with candidate patches as whole files.
 
-These hold plain values only, so that they can cross from the worker process that reads hostile
+They hold plain values only, so that they can cross from the worker process that reads hostile
 source to the server.
 """
 
@@ -19,8 +19,9 @@ MAX_CANDIDATES = 8
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A patched project, not yet run; `files` holds the files that changed. `turn` is that of its
-    cause, the surest first; `half` as of its proposal."""
+    """A patched project, not yet run; `files` holds the files that changed. `turn` is the rank of
+    its cause, most certain first; `half` is as in its proposal.
+    """
 
     pattern: str
     strategy: str
@@ -33,12 +34,12 @@ class Candidate:
     half: bool = False
 
 
-OPTIMIZER = "optimizer"  # what happened where one was made
+OPTIMIZER = "optimizer"  # the operation of an event at which an optimizer was created
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that happened to a graph on a line."""
+    """An event in the life of a graph, at a line."""
 
     place: Place
     code: str = ""
@@ -48,7 +49,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A cause, told with the script's own names and lines."""
+    """A cause, described with the script's own names and lines."""
 
     pattern: str
     family: str
@@ -72,27 +73,29 @@ class Explained:
 
     @property
     def confidence(self) -> float:
-        """How sure it is, from 0 to 1."""
+        """Return how certain the cause is, from 0 to 1."""
         return confidence(self.certainty, self.basis)
 
 
 def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
-    """The causes behind the evidence, the surest first."""
+    """Return the causes of the evidence, most certain first."""
     from analyzers.request.explaining import causes_of  # only where there is something to explain
 
     return causes_of(project, evidence)
 
 
 def recognised(project: Project, evidence: Iterable[Evidence]) -> list[bool]:
-    """In which pieces of evidence reading finds a fault."""
+    """Return, for each piece of evidence, whether static analysis finds the fault too."""
     from analyzers.request.explaining import is_recognised  # only where there is something to ask
 
     return [is_recognised(project, piece) for piece in evidence]
 
 
 def candidates_of(causes: Sequence[Explained]) -> list[Candidate]:
-    """The candidates of all causes, surest and most idiomatic first, no patch twice; where they are
-    too many, second choices of the surest make room for the first choices of others."""
+    """Return the candidates of all causes without duplicates, most certain and most idiomatic
+    first. If there are too many, second choices of the first causes make room for first choices of
+    others.
+    """
     chosen: list[Candidate] = []
     for cause in causes:
         for candidate in cause.candidates:

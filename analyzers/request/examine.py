@@ -1,4 +1,6 @@
-"""All reading of one request in one call: notebook, traceback, source. Made to run in a worker."""
+"""Perform the static analysis of one request in one call: notebook, traceback, source. It is meant
+to run in a worker process.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,12 @@ from analyzers.tracebacks import Frame, ParsedTraceback, lines_of_error, parse
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What reading gives. `cells` maps a line of a notebook's script to `cell 4, line 3`;
-    `pasted` are the files that were not Python as they were sent, and have been made so. Where
-    reading finds nothing to explain the error: `told`, causes that the traceback alone speaks for;
-    `hints`, what else could be behind it. `others` counts further programs in the same paste.
-    `fault`: what was sent as a program is none to Python; `no_program`: no line of it is code."""
+    """The result of static analysis. `cells` maps a line of a notebook's script to `cell 4, line
+    3`; `pasted` are files that were converted to Python. If nothing in the source explains the
+    error: `told` are causes from the traceback alone, `hints` are other possible explanations.
+    `others` counts further programs in the same paste. `fault`: the syntax error of what was sent
+    as a program; `no_program`: no line of it is code.
+    """
 
     project: Project
     traceback: ParsedTraceback | None
@@ -55,23 +58,24 @@ class Examined:
 
     @property
     def files(self) -> Mapping[str, str]:
-        """The project's files."""
+        """Return the project's files."""
         return self.project.files
 
     @property
     def entry(self) -> str:
-        """The path of the script among them."""
+        """Return the path of the entry script."""
         return self.project.entry
 
     @property
     def recalled(self) -> bool:
-        """Whether there is no more of them than a traceback shows."""
+        """Return True if the files contain only what a traceback shows."""
         return self.project.recalled
 
 
 def examine(script: str, filename: str, files: Mapping[str, str], traceback: str) -> Examined:
-    """Read a script (or a notebook's JSON), its further files, and a traceback. Never raises for
-    what they hold: a script that is not Python gives a `problem` with the line."""
+    """Analyze a script (or a notebook's JSON), its further files, and a traceback. Never raises for
+    what they contain: a script that is not Python gives a `problem` with the line.
+    """
     if is_notebook(script):
         return _examine_notebook(script, filename, files, traceback)
     sent = told_apart(script, traceback, (_predicts, _suspects))
@@ -101,12 +105,14 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
 
 
 def code_in(text: str) -> str:
-    """The text itself, if there is code in it, as in a thread; empty for a traceback alone."""
+    """Return the input if there is code in it, as in a thread; an empty string for a traceback
+    alone.
+    """
     return text if told_apart("", text, ()).pasted is not None else ""
 
 
 def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
-    """Further files that are not Python as they stand, and nearly are."""
+    """Return the further files that are not valid Python but can be converted."""
     near = {
         path: legible(text)
         for path, text in files.items()
@@ -116,8 +122,9 @@ def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
 
 
 def _ran_again(project: Project, error: ParsedTraceback | None) -> list[Cell]:
-    """The cell of a script from which the error came, where its marker tells an earlier run than
-    the error does."""
+    """Return the cell that raised the error, if its marker shows an earlier execution than the
+    error does.
+    """
     module = project.module(project.entry)
     for frame in error.frames if error is not None and module is not None else ():
         cell = module.cell_at(frame.line) if module and frame.file == project.entry else None
@@ -127,14 +134,16 @@ def _ran_again(project: Project, error: ParsedTraceback | None) -> list[Cell]:
 
 
 def _predicts(text: str, error: ParsedTraceback | None) -> bool:
-    """Whether the program raises the error for certain; without one, whether it fails at all."""
+    """Return True if the program certainly raises the error; without an
+    error, if it fails at all.
+    """
     evidence = read(Project({"pasted.py": text}, "pasted.py")).evidence
     kind = explained_by(error) if error is not None else None
     return bool(evidence) if kind is None else any(isinstance(piece, kind) for piece in evidence)
 
 
 def _suspects(text: str, error: ParsedTraceback | None) -> bool:
-    """Whether the program may raise the error."""
+    """Return True if the program may raise the error."""
     kind = explained_by(error) if error is not None else None
     if error is None or kind is None or kind is KnownError:
         return False
@@ -145,7 +154,9 @@ def _suspects(text: str, error: ParsedTraceback | None) -> bool:
 def _examine_notebook(
     text: str, filename: str, files: Mapping[str, str], traceback: str
 ) -> Examined:
-    """As `examine`. Without a traceback, an error that the notebook's outputs hold stands in."""
+    """Analyze a notebook as `examine` does. Without a traceback, use an error stored in its
+    outputs.
+    """
     entry = f"{filename.removesuffix('.ipynb').removesuffix('.py')}.py"
     try:
         script, lines = to_project(text)
@@ -167,8 +178,9 @@ def _examine_notebook(
 
 
 def _with_hints(examined: Examined, sent: str) -> Examined:
-    """With what can be told of an error of a kind that we know, whatever reading found. `sent`: the
-    text in which the error stood, which may hold settings beside it."""
+    """Return the result with hints about an error of a known kind. `sent`: the input that contained
+    the error, which may contain settings too.
+    """
     error, project = examined.traceback, examined.project
     if error is None:
         return examined
@@ -182,7 +194,7 @@ def _with_hints(examined: Examined, sent: str) -> Examined:
 
 
 def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
-    """The causes that the traceback speaks for, as if nothing else had been sent."""
+    """Return the causes that follow from the traceback alone."""
     found = evidence_of(error, entry)
     project = Project(files_of(error, entry), entry, recalled=True)
     causes = classify(project, (found,)) if found is not None else []
@@ -194,9 +206,10 @@ def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
 def _told_by_hint(
     error: ParsedTraceback, found: Sequence[Hint], project: Project
 ) -> tuple[Explained, ...]:
-    """The cause that a message without frames names by itself, at the line which is the likeliest
-    to be behind it. One cause is all that a guess is worth, and no file beside the entry gets it:
-    nothing says that its lines are come to."""
+    """Return the cause that a message without frames identifies, at the likeliest line. A guess
+    justifies only one cause, and only in the entry: nothing shows that lines of other files are
+    executed.
+    """
     first = next((hint for hint in found if hint.place is not None and hint.blames), None)
     alone = error.kind is not None or error.family == "engine"
     if not alone or first is None or first.place is None or project.recalled:
@@ -221,7 +234,7 @@ def _told_by_hint(
 
 
 def _pointed_to(cause: Explained, kind: str | None) -> Explained:
-    """The cause as that of the pattern for another kind of fault."""
+    """Return the cause as one of the pattern for another kind of fault."""
     name = told_by(kind)
     if name is None:
         return cause
@@ -230,14 +243,14 @@ def _pointed_to(cause: Explained, kind: str | None) -> Explained:
 
 
 def _whole(hint: Hint, project: Project) -> str:
-    """The simple statement that the hint's line is a part of, in one line."""
+    """Return the simple statement that contains the hint's line, on one line."""
     where = spot(project, hint.place)
     node = where.statement if where is not None else None
     return ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr) else hint.code
 
 
 def _recalled(parsed: ParsedTraceback, entry: str, sent: str) -> Examined:
-    """A traceback alone."""
+    """Analyze a traceback alone."""
     found = evidence_of(parsed, entry)
     reading = Reading((found,) if found is not None else ())
     own = parsed.location
@@ -254,9 +267,9 @@ def _read(
     error: ParsedTraceback | None,
     again: Sequence[tuple[int, int]] = (),
 ) -> Reading:
-    """What reading predicts, as far as it agrees with the error. An error of a kind that we know
-    and that reading does not predict is explained by what may happen, or else by what the
-    traceback itself says."""
+    """Return what static analysis predicts, as far as it agrees with the error. A known error that
+    is not predicted is explained by what may happen, or else by the traceback itself.
+    """
     if problem is not None or not project.files[project.entry].strip():
         return Reading()
     reading = read(project, again)
@@ -276,7 +289,7 @@ def _read(
 
 
 def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
-    """What the traceback alone says, where it passes through the project's files."""
+    """Return what the traceback alone shows, if it passes through the project's files."""
     if explained_by(error) is not KnownError and not own_frames(error, project):
         return ()
     frames = tuple(f for f in error.frames if f.is_library or f.file in project.files)
@@ -285,8 +298,9 @@ def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
 
 
 def _error_of(text: str, traceback: str) -> ParsedTraceback | None:
-    """The error to explain: the one given, else one of a kind that we know among the notebook's
-    outputs (an interrupted cell is no fault)."""
+    """Return the error to explain: the given one, else one of a known kind in the notebook's
+    outputs (an interrupted cell is no fault).
+    """
     if traceback.strip():
         return parse(traceback)
     stored = parse(stored_errors(text))
@@ -294,7 +308,9 @@ def _error_of(text: str, traceback: str) -> ParsedTraceback | None:
 
 
 def _in_cells(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) -> ParsedTraceback:
-    """The traceback with frames in cells (`Cell In[4], line 2`) told as lines of the script."""
+    """Return the traceback with frames in cells (`Cell In[4], line 2`) converted to lines of the
+    script.
+    """
     code = [line.strip() for line in script.splitlines()]
 
     def located(frame: Frame) -> Frame:
@@ -314,7 +330,7 @@ def _in_cells(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) 
 
 
 def _failing(parsed: ParsedTraceback | None, lines: LineMap, entry: str) -> int | None:
-    """The cell from which the error came: that of the outermost frame within the notebook."""
+    """Return the cell that raised the error: that of the outermost frame within the notebook."""
     for frame in parsed.frames if parsed is not None else ():
         if frame.file == entry and lines.cells:
             return lines.position(frame.line)[0]
@@ -322,7 +338,9 @@ def _failing(parsed: ParsedTraceback | None, lines: LineMap, entry: str) -> int 
 
 
 def not_python(script: str, filename: str) -> str | None:
-    """Why the text is not Python, with the line and what the parser met; None if it is."""
+    """Return why the source is not Python, with the line and the parser's
+    message; None if it is.
+    """
     try:
         ast.parse(script)
     except SyntaxError as error:

@@ -1,4 +1,4 @@
-"""From evidence to named causes, each with candidate patches as whole files."""
+"""Find the causes of evidence, each with candidate patches as whole files."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ MAX_PROPOSALS = 2 * MAX_CANDIDATES  # that are looked at, for the preferred ones
 
 
 def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
-    """The causes behind the evidence, the surest first; of calls of one-line helpers as if what
-    they return stood there."""
+    """Return the causes of the evidence, most certain first. Calls of one-line helpers are analyzed
+    as if inlined.
+    """
     pieces = tuple(in_read_names(project, piece) for piece in evidence)
     own = _causes(project, pieces)
     view = inlined(project) if pieces and not project.recalled else None
@@ -50,8 +51,9 @@ def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]
 
 
 def is_recognised(project: Project, piece: Evidence) -> bool:
-    """Whether any cause is behind the piece, in the source as it stands or as `causes_of` sees
-    it."""
+    """Return True if a cause matches the evidence, in the source as it is or
+    with helpers inlined.
+    """
     piece = in_read_names(project, piece)
     if matches_of(piece, project):
         return True
@@ -69,7 +71,7 @@ def _causes(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
 
 
 def matches_of(piece: Evidence, project: Project) -> list[Match]:
-    """Every pattern that recognises itself in a piece of evidence."""
+    """Return the match of every pattern that applies to a piece of evidence."""
     found = (pattern.match(piece, project) for pattern in patterns().values())
     return [match for match in found if match is not None]
 
@@ -106,7 +108,9 @@ def _explained(match: Match, turn: int, project: Project) -> Explained:
 
 
 def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
-    """A cause that only a traceback speaks for: nothing can be patched, and little is sure."""
+    """Return a cause that only a traceback supports: nothing can be patched
+    and little is certain.
+    """
     code = project.code(match.location.file, match.location.line)
     return Explained(
         pattern=match.pattern,
@@ -131,8 +135,9 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
 
 
 def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
-    """The pattern's proposals as patched files, preferred ones first; those that cannot be made
-    are left out."""
+    """Return the pattern's proposals as patched files, preferred ones first. Proposals that cannot
+    be applied are left out.
+    """
     found: list[Candidate] = []
     proposals = _proposals(match, patterns()[match.pattern], project)
     for proposal in (p for one in proposals for p in _released(one, match, project)):
@@ -159,9 +164,9 @@ def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
 
 
 def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Proposal]:
-    """The pattern's fixes up to one whose parts cannot be written down together; then cuts along
-    the path of the value, as the second choice of a pattern that has others; not of a loss
-    itself, of which nothing would be left."""
+    """Yield the pattern's fixes, up to one whose edits conflict; then cuts along the value's path,
+    as second choices. A loss itself is not cut: nothing would be left of it.
+    """
     with suppress(EditConflict):
         yield from pattern.fixes(match, project)
     story = story_of(match.evidence, project)
@@ -170,7 +175,9 @@ def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Pro
 
 
 def _released(proposal: Proposal, match: Match, project: Project) -> Iterator[Proposal]:
-    """A fix of what a kept graph hid: first without keeping it, where nothing else needs that."""
+    """Yield the fix of a fault that a retained graph hid: first with `retain_graph` removed, then
+    as it is.
+    """
     reuse = match.evidence
     if isinstance(reuse, GraphReuse) and reuse.hidden:
         walks = dict.fromkeys((reuse.freed.at, reuse.reached.at))
@@ -180,8 +187,9 @@ def _released(proposal: Proposal, match: Match, project: Project) -> Iterator[Pr
 
 
 def patched(project: Project, proposal: Proposal) -> dict[str, str]:
-    """The files that the proposal changes, changed; empty when its edits clash, change nothing
-    or do not leave Python behind."""
+    """Return the files that the proposal changes; empty if its edits conflict, change nothing or do
+    not give valid Python.
+    """
     files: dict[str, str] = {}
     for path in {edit.path for edit in proposal.edits}:
         edits = [edit for edit in proposal.edits if edit.path == path]
@@ -200,10 +208,10 @@ def patched(project: Project, proposal: Proposal) -> dict[str, str]:
 def _happenings(
     evidence: Evidence, project: Project
 ) -> tuple[Happening | None, Happening | None, Happening | None]:
-    """Made, freed (or changed, or lost), reached again."""
+    """Return the events: created, freed (or changed, or lost), reached again."""
     if isinstance(evidence, GraphReuse):
         join = next((j for j in evidence.joins if j.holders), next(iter(evidence.joins), None))
-        # Lines that ran again before the failing walk made the freed graph in the freeing pass.
+        # Lines that ran again before the failing call made the freed graph in that iteration.
         when = evidence.freed.iteration if evidence.remade else None
         made = _node(join.old, project, when) if join is not None else None
         return made, _visit(evidence.freed, project), _visit(evidence.reached, project)

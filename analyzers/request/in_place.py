@@ -1,4 +1,4 @@
-"""Causes found with calls of one-line helpers written out, told of the script as it was sent."""
+"""Map causes found with one-line helpers inlined back to the script as it was sent."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from analyzers.source.project import Project
 def in_place(
     project: Project, own: Sequence[Explained], found: Sequence[Explained], view: Inlined
 ) -> list[Explained]:
-    """The causes found with the calls written out, each as it was told of the script itself where
-    that has it, too; the script's own where there are no others."""
+    """Return the causes found with helpers inlined, each described as for the script itself if it
+    was found there too; the script's own causes if there are no others.
+    """
     told: dict[str, list[Explained]] = defaultdict(list)
     for cause in own:
         told[cause.pattern].append(cause)
@@ -34,7 +35,7 @@ def _joined(project: Project, own: Explained | None, found: Explained, view: Inl
 
 
 def _of_script(project: Project, cause: Explained, view: Inlined) -> Explained:
-    """A cause with the script's own lines in its texts."""
+    """Return a cause with the code of the script's own lines."""
 
     def shown(happening: Happening | None) -> Happening | None:
         if happening is None:
@@ -56,8 +57,10 @@ def _of_script(project: Project, cause: Explained, view: Inlined) -> Explained:
 def _candidates(
     project: Project, own: Sequence[Candidate], found: Sequence[Candidate], view: Inlined
 ) -> Iterator[Candidate]:
-    """The candidates found, with their calls; for one that changes what a call stands for, the
-    script's own at the same place. Then the script's own."""
+    """Yield the candidates found, with their calls restored. If a candidate changes what a call
+    denotes, use the script's own candidate for the same place. Then yield the script's own
+    candidates.
+    """
     seen: list[dict[str, str]] = []
     turn = next((candidate.turn for candidate in (*found, *own)), 0)
     chosen = [_chosen(project, candidate, own, view) for candidate in found]
@@ -84,7 +87,7 @@ def _chosen(
 
 
 def _changed(project: Project, candidate: Candidate) -> set[tuple[str, int]]:
-    """The lines that a candidate changes or takes out, each with its file."""
+    """Return the lines that a candidate changes or removes, each with its file."""
     found: set[tuple[str, int]] = set()
     for path, text in candidate.files.items():
         parts = opcodes(project.files[path].splitlines(), text.splitlines())

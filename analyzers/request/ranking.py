@@ -1,5 +1,6 @@
-"""Which of several causes comes first: the surer one, then the one that a pattern declares to be
-the more specific reading of the same evidence."""
+"""Order several causes: more certain ones first, then those that a pattern declares to be a more
+specific explanation of the same evidence.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ from analyzers.explain.pattern import Match, before
 
 
 def in_turns(found: Iterable[Sequence[Match]]) -> list[list[Match]]:
-    """The matches of each piece of evidence, all in turns: those of a later turn count only where
-    those of the earlier ones come to nothing. Within a turn they stay in the order given."""
+    """Group the matches of all evidence by rank: those of a later group count only if those of the
+    earlier groups fail. Within a group they keep their order.
+    """
     turns: dict[tuple[int, int], list[Match]] = {}
     for matches in found:
         for match in matches:
@@ -19,7 +21,9 @@ def in_turns(found: Iterable[Sequence[Match]]) -> list[list[Match]]:
 
 
 def _behind(match: Match, others: Sequence[Match]) -> int:
-    """How many others, each before the next, come before a match that is no surer than they."""
+    """Return the length of the longest chain of equally certain matches that
+    must precede this one.
+    """
     equal = [o for o in others if o.certainty == match.certainty]
     return max(
         (1 + _behind(o, equal) for o in equal if match.pattern in before(o.pattern)), default=0

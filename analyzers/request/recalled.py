@@ -1,4 +1,4 @@
-"""A traceback without its script: the few lines that its frames show, and what its message says."""
+"""Use a traceback without its script: the lines that its frames show and what its message says."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ _WALKS = ("backward", "_backward", "backprop", "backpropagate")
 
 
 def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
-    """Files that hold the lines which the user's frames show, where they stood, and no others.
-    Frames in a notebook's cells are lines of `entry`, as are those of files that have no name."""
+    """Return files that contain the lines which the user's frames show, at their line numbers, and
+    no others. Frames in notebook cells or in files without a name become lines of `entry`.
+    """
     lines: dict[str, dict[int, str]] = {entry: {}}
     for frame in _own([*traceback.forward_frames, *traceback.frames]):
         code = _statement(frame.code)
@@ -47,9 +48,11 @@ def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
 
 
 def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
-    """What the message says of the user's innermost frame; None for errors of other kinds."""
+    """Return what the message says about the user's innermost frame; None for errors of other
+    kinds.
+    """
     own = _own(traceback.frames)
-    if traceback.family == "engine":  # the walk that was asked for, not the engine's complaint
+    if traceback.family == "engine":  # the script's backward call, not the engine's frame
         own = [f for f in own if f.function.rpartition(".")[2] not in _WALKS] or own
     stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
     known = entry_of(traceback.message)
@@ -95,7 +98,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
 
 
 def named_in(message: str) -> tuple[str, ...]:
-    """What a message names: DDP's parameters, the Function whose backward went wrong."""
+    """Return what a message names: DDP's parameters, the Function whose backward failed."""
     return tuple(dict.fromkeys(n for found in _NAMED.findall(message) for n in found if n))[:8]
 
 
@@ -105,7 +108,9 @@ def _is_assignment(frame: Frame) -> bool:
 
 
 def _asked_for(frame: Frame) -> tuple[Holder, ...]:
-    """Names of what the failing line itself writes to, walks, or hands to what refused it."""
+    """Return the names that the failing line writes to, calls backward on, or passes to the failing
+    call.
+    """
     text = _statement(frame.code)
     statement = ast.parse(text).body[0] if text else None
     if statement is None:
@@ -128,12 +133,14 @@ def _asked_for(frame: Frame) -> tuple[Holder, ...]:
 
 
 def is_vague(match: Match) -> bool:
-    """Whether the traceback fits many causes: it tells of a second walk, and no name is known."""
+    """Return True if the traceback fits many causes: it reports a second use,
+    and no name is known.
+    """
     return isinstance(match.evidence, GraphReuse) and match.carrier is None
 
 
 def explained(title: str, at: Place, code: str) -> str:
-    """Markdown: what the traceback tells, and what the script would add."""
+    """Return Markdown: what the traceback shows, and what the script would add."""
     shown = f" (`{code}`)" if code else ""
     return (
         f"{title}: the likeliest cause of such an error at line {at.line}{shown}. "
@@ -143,7 +150,7 @@ def explained(title: str, at: Place, code: str) -> str:
 
 
 def beside_sources(title: str, at: Place, code: str) -> str:
-    """Markdown: what the traceback tells, where the sources sent show no more."""
+    """Return Markdown: what the traceback shows if the sources show no more."""
     shown = f" (`{code}`)" if code else ""
     return (
         f"{title}: the likeliest cause of such an error at line {at.line}{shown} of `{at.file}`. "
@@ -152,7 +159,9 @@ def beside_sources(title: str, at: Place, code: str) -> str:
 
 
 def usual(evidence: Evidence) -> list[Match]:
-    """What is behind most errors of a second walk, for frames that show no more than the walk."""
+    """Return the usual causes of a second use, for frames that show no more
+    than the backward call.
+    """
     if not isinstance(evidence, GraphReuse) or evidence.joins:
         return []
     at = evidence.reached.at
@@ -168,7 +177,7 @@ def _file(frame: Frame, entry: str) -> str:
 
 
 def _statement(code: str) -> str:
-    """The line as a statement of its own; empty where it is only a part of one."""
+    """Return the line as a complete statement; empty if it is only a part of one."""
     for text in (code.strip(), f"{code.strip()} pass"):
         try:
             ast.parse(text)
@@ -179,7 +188,7 @@ def _statement(code: str) -> str:
 
 
 def _made(traceback: ParsedTraceback, entry: str) -> Node | None:
-    """The node of the forward call that anomaly mode names."""
+    """Return the node of the forward call that anomaly mode names."""
     frame = traceback.forward
     if frame is None or frame.is_library:
         return None

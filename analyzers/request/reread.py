@@ -1,4 +1,6 @@
-"""Patches that could not be run, read again: does the fault go, and does everything still learn?"""
+"""Analyze patches that could not be run: does the fault disappear, and does
+everything still learn?
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ def sound(
     suspecting: str = "",
     before: Reading | None = None,
 ) -> list[Candidate]:
-    """The candidates that reading holds to mend something without starving anything. None is
-    better than a doubtful one. `suspecting` as for `read`; `before`: what it said, where known."""
+    """Return the candidates that, by static analysis, fix something and leave no parameter without
+    gradient. No candidate is better than a doubtful one. `suspecting` is as in `read`; `before`:
+    its result for the original, if known.
+    """
     ownerless = _ownerless(project)
     if before is None:
         before = read(project, suspecting=suspecting)
@@ -37,13 +41,13 @@ def sound(
 
 
 def _meant(reading: Reading) -> frozenset[str]:
-    """What learns, as the script means it: not what a lost graph leaves in the place of its own."""
+    """Return what the script intends to train, without the leaf that replaces a lost graph."""
     lost = any(isinstance(piece, MissingGraph) for piece in reading.evidence)
     return reading.sources - {LEAF} if lost else reading.sources
 
 
 def _ownerless(project: Project) -> int:
-    """How often `self` is read where no function around has such a parameter."""
+    """Return how often `self` is read where no enclosing function has such a parameter."""
     return sum(
         not any(_has_self(parent) for parent in module.ancestors(node))
         for module in project.modules.values()
@@ -59,7 +63,7 @@ def _has_self(node: ast.AST) -> bool:
 
 
 def _mends(before: Reading, after: Reading) -> bool:
-    """Whether fewer errors are predicted; true where reading saw none to begin with."""
+    """Return True if fewer errors are predicted, or if none was predicted before."""
     return _errors(before) == 0 or _errors(after) < _errors(before)
 
 

@@ -1,4 +1,4 @@
-"""What keeps a text from being a Python program, where it was sent as one."""
+"""Find the syntax error that keeps the input from being a Python program, if it was sent as one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analyzers.paste.pasted import Pasted
 
-MOST_CHANGED = 3  # lines that had to be changed; of more, a paste was never a file as it stands
+MOST_CHANGED = 3  # changed lines; with more of them the input was a paste, not a file
 _CODE = set("()[]=:")
 _PYTHON_2 = "Missing parentheses in call to"
 
@@ -23,8 +23,9 @@ class SyntaxFault:
 
 
 def syntax_fault(pasted: Pasted) -> SyntaxFault | None:
-    """Return the error that Python would raise for what was sent, where next to all of it is a
-    program. A paste (prompts, words around the code, Python 2) is none, and was made one."""
+    """Return the error that Python would raise for what was sent, if nearly all of it is a program.
+    A paste (prompts, prose around the code, Python 2) is not, and was converted.
+    """
     sent = pasted.sent.splitlines()
     changed = sum(
         line.strip() != read.strip()
@@ -45,7 +46,9 @@ def syntax_fault(pasted: Pasted) -> SyntaxFault | None:
 
 
 def _is_prose(sent: list[str], pasted: Pasted) -> bool:
-    """Whether what was left out at an end of the text is words, as in a post around its code."""
+    """Return True if what was left out at an end of the input is prose, as in a post around its
+    code.
+    """
     kept = [bool(line.strip()) for line in pasted.text.splitlines()]
     at = [n for n, (line, is_kept) in enumerate(zip(sent, kept, strict=False)) if line.strip()]
     ends = (at[0], at[-1]) if at else ()

@@ -1,4 +1,4 @@
-"""Whether what a function binds was there before the loop between two calls began."""
+"""Decide whether what a function binds existed before the loop between two backward calls."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope
 
-MAX_CALLS = 4  # between a function and what is known to have run
+MAX_CALLS = 4  # call depth between a function and code that is known to have run
 
 
 def ran_before(story: Walks, scope: Scope, again: bool = True) -> bool:
-    """Whether a function called the loop's function, made an object, is the factory of closures,
-    or was called in front of the loop. A generator goes on later, if what is asked for is done
-    `again` in it: in a loop."""
+    """Return True if a function ran before the loop: it called the loop's function, constructs an
+    object, is a closure factory, or was called before the loop. With `again`, a generator does not
+    count, because its loops continue later.
+    """
     if story.is_outer(scope) or isinstance(scope, ast.Module):
         return True
     if constructs(story.project, scope) or _is_factory(story, scope):
@@ -29,9 +30,10 @@ def _is_generator(scope: Scope) -> bool:
 
 
 def _called_in_front(story: Walks, scope: Scope, depth: int = MAX_CALLS) -> bool:
-    """Whether every call of a function stands outside the loop, in its function, in those that
-    called it or where objects are made, and none of them is on the way to the walk; or in another
-    function that is called so."""
+    """Return True if every call of a function is outside the loop: in the loop's function, in its
+    callers or where objects are constructed, and none is on the way to the backward call; or in
+    another function that is called only so.
+    """
     if not depth or isinstance(scope, ast.Module):
         return False
     around = [frame.scope for frame in story.above]
@@ -50,8 +52,9 @@ def _called_in_front(story: Walks, scope: Scope, depth: int = MAX_CALLS) -> bool
 
 
 def _is_factory(story: Walks, scope: Scope) -> bool:
-    """Whether a function only binds the carrier for the functions that it makes, and the loop
-    does not call it again."""
+    """Return True if a function only binds the carrier for its inner functions and the loop does
+    not call it again.
+    """
     inner = [n for n in walk_scope(scope) if isinstance(n, FUNCTIONS) and n is not scope]
     reading = any(mentions(n, story.name) for n in inner if story.name not in declared_outer(n))
     name = getattr(scope, "name", "")

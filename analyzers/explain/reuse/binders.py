@@ -1,4 +1,4 @@
-"""Which statements give a carrier its value, in whatever function they stand."""
+"""Find the statements that bind a carrier, in whatever function."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ Binder = tuple[Module, Scope, ast.stmt]
 
 
 def binders_of(story: Walks) -> list[Binder]:
-    """In the functions that have the carrier under a plain name, what binds it there; for a
-    module's name, stores into it from any function; for an attribute, in any function."""
+    """Return the statements that bind the carrier: for a plain name, in the functions that have it;
+    for a module's name or an attribute, in any function.
+    """
     found = [
         (module, scope, node)
         for module, scope, name in _homes(story)
@@ -50,7 +51,7 @@ def binders_of(story: Walks) -> list[Binder]:
 
 
 def _holding(story: Walks) -> Iterator[str]:
-    """The script's classes of which a run has seen objects hold the attribute, with their bases."""
+    """Yield the script's classes whose objects a run saw hold the attribute, and their bases."""
     kinds = [hop.kind for hop in story.reuse.path] if story.attribute else []
     classes = {node.name: node for _, node in story.project.each(ast.ClassDef)}
     pending = [n for kind in kinds for n in _having(kind, story.attribute) if n in classes]
@@ -63,8 +64,9 @@ def _holding(story: Walks) -> Iterator[str]:
 def _is_of(
     classes: set[str], module: Module, function: Function, statement: ast.stmt, attribute: str
 ) -> bool:
-    """Whether what a statement binds may be the attribute of such an object: of its own, of any
-    other's, or a name for what one is made with."""
+    """Return True if a statement may bind the attribute of such an object: through `self`, through
+    another name, or as a constructor argument.
+    """
     names, own = bindings(statement), module.class_of(statement)
     if f"self.{attribute}" in names:
         return own is not None and own.name in classes
@@ -72,7 +74,7 @@ def _is_of(
 
 
 def _having(kind: Kind, field: str) -> Iterator[str]:
-    """The classes of objects in a value that have a field."""
+    """Yield the classes of objects within a value that have a field."""
     for key, part in kind.parts:
         if key == repr(field):
             yield kind.name
@@ -80,8 +82,9 @@ def _having(kind: Kind, field: str) -> Iterator[str]:
 
 
 def _seen_storing(story: Walks) -> Iterator[Binder]:
-    """Statements of other functions that were seen to put an old value into the carrier's
-    container, under whatever name they know it."""
+    """Yield statements of other functions that were seen to put an old value into the carrier's
+    container, whatever they call it.
+    """
     path = story.reuse.path
     kept = [h for h in path if h.how == "outlived" and base(h.name) == story.name]
     for hop, where in hops_at(story.project, path, "bound") if kept and story.shared else ():
@@ -92,8 +95,10 @@ def _seen_storing(story: Walks) -> Iterator[Binder]:
 
 
 def _homes(story: Walks) -> list[tuple[Module, Scope, str]]:
-    """The functions that have the carrier under a plain name, with that name: the shared
-    frame's; else those that hand it down, the one where it was found, the one that made it."""
+    """Return the functions that have the carrier under a plain name, with that name: the shared
+    frame's function; else its callers that pass it down, the one where it was found, the one that
+    made it.
+    """
     shared = story.shared
     if shared is None or not story.name:
         return []
@@ -114,7 +119,7 @@ def _homes(story: Walks) -> list[tuple[Module, Scope, str]]:
 
 
 def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bool:
-    """Whether a statement of another function gives the carrier its value."""
+    """Return True if a statement of another function binds the carrier."""
     names, own = bindings(statement), story.attribute
     if own:
         seen = any(h.how == "bound" and h.name.endswith(f".{own}") for h in story.reuse.path)
@@ -130,7 +135,7 @@ def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bo
 
 
 def _names(statement: ast.stmt, attribute: str) -> bool:
-    """Whether a statement only gives a name to the attribute, or to a part of it."""
+    """Return True if a statement only names the attribute or a part of it."""
     value = value_of(statement)
     while isinstance(value, ast.Subscript):
         value = value.value
@@ -138,7 +143,7 @@ def _names(statement: ast.stmt, attribute: str) -> bool:
 
 
 def _is_own(scope: ast.AST, name: str) -> bool:
-    """Whether a function has the name for itself: an argument, or a name that it gives a value."""
+    """Return True if the name is local to a function: a parameter or a name that it binds."""
     if not isinstance(scope, FUNCTIONS):
         return False
     return name in named(scope) or any(
@@ -149,8 +154,9 @@ def _is_own(scope: ast.AST, name: str) -> bool:
 
 @remembered
 def _bound_in_functions(tree: ast.Module) -> dict[str, list[tuple[Function, ast.stmt]]]:
-    """For the last part of each name or attribute path that a function binds: the function and
-    the statement."""
+    """Return, by the last part of each name or attribute path that a function binds, the functions
+    and statements.
+    """
     found: dict[str, list[tuple[Function, ast.stmt]]] = {}
     for function in walk(tree):
         if isinstance(function, FUNCTIONS[:2]):

@@ -1,4 +1,6 @@
-"""What an old value was put together from: values that other functions had collected one by one."""
+"""Find where an old value was assembled from values that other functions had
+collected one by one.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,9 @@ _COLLECTING = ("append", "appendleft")
 
 
 def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module, ast.expr]]:
-    """The lists of an object from which what is stored in it, or what it returns, was put
-    together, each with a value that another of its methods appends: a rollout's
-    `self.values.append(value)`."""
+    """Yield the lists of an object from which the stored or returned value was assembled, each with
+    a value that another method appends: a rollout's `self.values.append(value)`.
+    """
     hop, where = next(_put_together(reuse, project), (None, None))
     owner = where.module.class_of(where.statement) if where is not None else None
     if hop is None or where is None or owner is None:
@@ -46,15 +48,16 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
 
 
 def _put_together(reuse: GraphReuse, project: Project) -> Iterator[tuple[Hop, Spot]]:
-    """Where the old value was first bound or returned."""
+    """Yield where the old value was bound or returned."""
     for hop in reuse.path:
         if hop.how in ("bound", "returned") and (where := spot(project, hop.at)) is not None:
             yield hop, where
 
 
 def _carrying(statement: ast.stmt, hop: Hop) -> Set[str]:
-    """What the statement reads for what the hop carries: of a dictionary or a tuple, for those
-    entries."""
+    """Return the names that the statement reads for what the binding carries; only those of the
+    relevant entries if it is a dictionary or a tuple.
+    """
     match statement:
         case ast.Assign(value=ast.Dict() as value):
             parts = [part for key, part in keyed(value) if f"{hop.name}[{key!r}]" in hop.paths]
@@ -66,9 +69,10 @@ def _carrying(statement: ast.stmt, hop: Hop) -> Set[str]:
 
 
 def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
-    """The functions that filled, in a loop of their own and before any walk, what the old values
-    were put together from: those that are called for it on the way down to the walk, and the
-    methods that add to what an object has collected, or who calls them."""
+    """Yield the functions that filled, in a loop of their own and before any backward call, what
+    the old values were assembled from: functions called on the way to the backward call, and
+    methods that add to an object's collection, or their callers.
+    """
     stack = frames(project, reuse.reached)
     names = {root_of(h.path).partition(".")[0] for j in reuse.joins for h in j.holders}
     found: dict[ast.FunctionDef, Module] = {}
@@ -94,8 +98,9 @@ def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, as
 
 
 def _puts(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:
-    """Where a function that walks nothing puts one value after the other into something, with
-    their graphs."""
+    """Yield where a function that calls no backward adds values with their graphs to something, one
+    by one.
+    """
     if backward_calls(function) or calls_named(function, "step", "zero_grad"):
         return
     for put in calls_named(function, *_COLLECTING, "add", "push", "store"):
@@ -104,22 +109,28 @@ def _puts(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:
 
 
 def _names_behind(where: Spot, names: Set[str]) -> Set[str]:
-    """What names are computed from, by the statements of the function in front of the place."""
+    """Return the names that the given names are computed from by the function's statements before
+    the place.
+    """
     return _behind(where.scope, where.statement, names)[0]
 
 
 def _behind(
     scope: Scope, end: ast.stmt, names: Set[str]
 ) -> tuple[Set[str], list[ast.expr | ast.stmt]]:
-    """What names are computed from in front of a statement, and the statements that do it."""
+    """Return what the names are computed from before a statement, and the statements that compute
+    it.
+    """
     before = [s for s in statements_of(scope) if position(s) < position(end)]
     wanted = flowing_into(before, names)
     return wanted, [s for s in before if wanted & set(bindings(s)) and not hasattr(s, "body")]
 
 
 def kept_with_graph(reuse: GraphReuse, project: Project) -> Place | None:
-    """The line of such a function that is the first to keep what has a graph, as the text tells: a
-    log-probability, or what a network gives that the walk's own function calls, too."""
+    """Return the first line of such a function that stores a value with a graph, as far as the
+    source shows: a log-probability, or an output of a network that the backward call's function
+    calls too.
+    """
     calls = [
         node.func
         for frame in frames(project, reuse.reached)[-1:]
@@ -143,8 +154,9 @@ def _last(node: ast.expr) -> str:
 
 
 def kept_by_module(story: Story) -> bool:
-    """Whether a module's own forward put the carrier into it, for one walk's sake, and found it
-    there for another's."""
+    """Return True if a module's own forward stored the carrier for one backward call and read it
+    for another.
+    """
     freed, reached = story.reuse.freed.at, story.reuse.reached.at
     if not story.attribute or (freed.file, freed.line) == (reached.file, reached.line):
         return False

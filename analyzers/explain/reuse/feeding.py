@@ -1,4 +1,4 @@
-"""What a carrier's next value is made of, through assignments and calls."""
+"""Follow what a carrier's next value is computed from, through assignments and calls."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from analyzers.source.trees import walk
 def feeds(
     project: Project, scope: Scope, statement: ast.stmt, is_carrier: Callable[[str], bool]
 ) -> bool:
-    """Whether a statement makes the carrier's next value of its last."""
+    """Return True if a statement computes the carrier's next value from its last."""
     value = part_for(statement, is_carrier) or put_in(statement)
     if value is None:
         return False
     whole = with_parts(scope, is_carrier)
 
     def read(made: ast.expr) -> set[str]:
-        """On the way only an average keeps what it reads: `net(cat([x, old]))` is made of it."""
+        """Return the names that a value depends on. An average keeps its old value; `net(cat([x,
+        old]))` is new.
+        """
         average = is_average(made, whole, scope)
         return fresh_names(made, whole, scope) if average else names_read(made)
 
@@ -33,8 +35,9 @@ def feeds(
 
 
 def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[str], bool]) -> bool:
-    """Whether a statement takes the carrier's next value from a function that makes it of the
-    last, which it reads by itself (an attribute): `self.h = self.advance(x)`."""
+    """Return True if a statement takes the carrier's next value from a function that computes it
+    from the last, which it reads itself as an attribute: `self.h = self.advance(x)`.
+    """
     value = part_for(statement, is_carrier)
     calls = [n for n in walk(value) if isinstance(n, ast.Call)] if value is not None else []
     made = [
@@ -51,8 +54,9 @@ def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[s
 
 
 def with_parts(scope: Scope, is_carrier: Callable[[str], bool]) -> Callable[[str], bool]:
-    """What stands for the carrier in a function, or for a part of it: `kept = queue[8:]`,
-    `old = scales.get(key)`."""
+    """Return a test for names that denote the carrier in a function or a part of it: `kept =
+    queue[8:]`, `old = scales.get(key)`.
+    """
     parts = {
         name
         for whole, taken in taken_from(scope).items()
@@ -65,8 +69,9 @@ def with_parts(scope: Scope, is_carrier: Callable[[str], bool]) -> Callable[[str
 
 
 def made_of(scope: Scope, value: ast.AST) -> set[str]:
-    """What flows into a value through the scope's own assignments: the names that it reads, those
-    that these are computed from, and so on."""
+    """Return the names that a value depends on through the scope's own
+    assignments, transitively.
+    """
     return sources(scope, ast.Pass(), names_read(value))
 
 

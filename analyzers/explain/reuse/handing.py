@@ -1,4 +1,6 @@
-"""Tensors that a pass hands to an object that keeps them: `bank.push(key)`."""
+"""Find escapes: tensors that an iteration passes to an object that keeps them
+(`bank.push(key)`).
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,9 @@ class Handing:
 
 
 def handed_for_good(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, ast.expr, Hop]]:
-    """The arguments by which the run has seen an old value go into functions that are called for
-    what they keep: nothing is done with what they give. Each with what was seen of the value."""
+    """Yield the arguments by which a run saw an old value enter functions that are called only for
+    what they store (their result is unused), each with the value's binding.
+    """
     for hop, given in hops_at(project, reuse.path, "argument"):
         before = reuse.path[: reuse.path.index(hop)]
         known = [(h, spot(project, h.at)) for h in before if {*h.carries} & {*hop.carries}]
@@ -44,8 +47,10 @@ def handed_for_good(reuse: GraphReuse, project: Project) -> Iterator[tuple[Modul
 
 
 def handings(project: Project, module: Module, region: ast.AST, name: str) -> Iterator[Handing]:
-    """Where a region of the module hands the tensor called `name` to a method that keeps it; or
-    where a function makes what its object has of it, and reads that no more."""
+    """Yield where a region of the module passes the tensor called `name` to a method that stores
+    it, or where a function computes from it what its object keeps and the function does not read
+    again.
+    """
     for call in walk(region):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
@@ -64,7 +69,7 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
 
 
 def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Iterator[Handing]:
-    """What a function makes of the tensor for its object's next pass alone."""
+    """Yield what a function computes from the tensor only for its object's next iteration."""
     for statement in statements_of(function):
         for target, value in assigned_pairs(statement):
             own = spelled(target)
@@ -75,7 +80,7 @@ def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Ite
 
 
 def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:
-    """The call's arguments that a method of the script's by this name keeps in its object."""
+    """Return the call's arguments that a method of this name in the script stores in its object."""
     given: list[tuple[int | str | None, ast.expr]] = [*enumerate(call.args)]
     given += [(keyword.arg, keyword.value) for keyword in call.keywords]
     methods = [method for _, method in _methods(project, called_name(call))]
@@ -87,7 +92,7 @@ def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:
 
 
 def _parameter(method: ast.FunctionDef, position: int) -> str | None:
-    """The name behind `self` that an argument at a place goes by."""
+    """Return the parameter after `self` that takes the argument at a position."""
     behind = positional(method)[1:]
     return behind[position] if position < len(behind) else None
 
@@ -100,16 +105,19 @@ def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.Function
 
 
 def _kept(method: ast.FunctionDef, parameter: str | None) -> tuple[str, ast.stmt] | None:
-    """The attribute that what is given as a parameter goes into, and the statement that does it;
-    behind `self`, through the method's own names."""
+    """Return the attribute that stores the argument and the statement that does it, followed
+    through the method's own names; None if none does.
+    """
     if parameter is None or not method.args.args:
         return None
     own = f"{method.args.args[0].arg}."
     tainted = {parameter}
-    for _ in range(2):  # a second time for what a loop hands to its next pass
+    for _ in range(2):  # twice, for what a loop passes to its next iteration
         for statement in statements_of(method):
             taken = [name for name, given in _moved(statement) if given & tainted]
-            if not taken and isinstance(statement, ast.Assign):  # it stands for something else now
+            if not taken and isinstance(
+                statement, ast.Assign
+            ):  # the name denotes another value now
                 tainted -= set(bindings(statement))
             for name in taken:
                 if name.startswith(own):
@@ -119,7 +127,7 @@ def _kept(method: ast.FunctionDef, parameter: str | None) -> tuple[str, ast.stmt
 
 
 def _moved(statement: ast.stmt) -> Iterator[tuple[str, set[str]]]:
-    """What a statement binds, each with the names that go into it."""
+    """Yield what a statement binds, each with the names that it depends on."""
     pairs = taken_by(statement) if isinstance(statement, ast.For) else assigned_pairs(statement)
     if len(pairs) > 1:
         yield from ((name, names_read(v)) for t, v in pairs for name in target_names(t))
@@ -128,7 +136,7 @@ def _moved(statement: ast.stmt) -> Iterator[tuple[str, set[str]]]:
 
 
 def _given(statement: ast.stmt) -> set[str]:
-    """Names that go into what the statement binds."""
+    """Return the names that a statement's bound value depends on."""
     if isinstance(statement, ast.For):
         return names_read(statement.iter)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):

@@ -1,4 +1,4 @@
-"""How a name's next value keeps its last one: sums, running averages, queues."""
+"""Recognise how a name's next value contains its last one: sums, running averages, queues."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ _KEEPING_METHODS = frozenset({"index_copy", "scatter", "index_put", "lerp", "rol
 def adds_up(
     statement: ast.stmt, is_carrier: Callable[[str], bool], scope: Scope, project: Project
 ) -> bool:
-    """Whether the statement adds to the carrier: `x += y`, `x = x + y`, or a running average."""
+    """Return True if the statement adds to the carrier: `x += y`, `x = x + y`, or a running
+    average.
+    """
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Add | ast.Sub)
     value = value_of(statement)
@@ -42,7 +44,9 @@ def adds_up(
 
 
 def arms(value: ast.expr, scope: Scope, project: Project) -> tuple[ast.expr, ...]:
-    """What a value may be: of `a if x else b` both, be it under a name or returned."""
+    """Return the possible values of an expression: both branches of `a if x else b`, also if it is
+    named or returned.
+    """
     made = stands_for(value, scope, project)
     return (made.body, made.orelse) if isinstance(made, ast.IfExp) else (made,)
 
@@ -56,7 +60,9 @@ def _adds_up_value(value: ast.expr, is_carrier: Callable[[str], bool], scope: Sc
 
 
 def container(value: ast.expr) -> str:
-    """What a value is an entry of: `totals` for `totals[k]` and `totals.get(k, 0)`; or itself."""
+    """Return what a value is an entry of (`totals` for `totals[k]` and `totals.get(k, 0)`), or
+    itself.
+    """
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         return spelled(value.func.value) if value.func.attr == "get" else ""
     whole = _unsliced(value)
@@ -67,8 +73,7 @@ _REDUCING = ("sum", "mean", "stack", "cat", "hstack", "nansum", "fsum", "add", "
 
 
 def sums(value: ast.expr, name: str) -> bool:
-    """Whether the value is a sum, or a mean, that the name goes into (as itself, not as a factor
-    of something else)."""
+    """Return True if the value is a sum or mean with the name as a summand, not as a factor."""
     match value:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             return sums(left, name) or sums(right, name)
@@ -92,7 +97,7 @@ def sums(value: ast.expr, name: str) -> bool:
 
 
 def _may_hold(factor: ast.expr) -> bool:
-    """Whether a factor may itself be computed by a model."""
+    """Return True if a factor may itself be computed by a model."""
     return any(
         isinstance(node, ast.Call) and called_name(node) not in ("len", "float", "int")
         for node in walk(factor)
@@ -120,8 +125,9 @@ def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope)
 def _kept_operands(
     value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope
 ) -> Iterator[ast.AST]:
-    """The places of a value that only keep the old one. What another function makes of a kept
-    value is new: `net(cat([old, x]))`."""
+    """Yield the parts of a value that only retain the old value. What another function computes
+    from it is new: `net(cat([old, x]))`.
+    """
     todo = [value]
     while todo:
         node = todo.pop()
@@ -140,7 +146,7 @@ def _kept_operands(
 
 
 def _passed_on(node: ast.AST) -> list[ast.expr]:
-    """The parts of an expression that are in its value as they are, or scaled."""
+    """Return the parts of an expression that its value contains unchanged or scaled."""
     match node:
         case ast.Call(func=function, args=arguments):
             keeping = arguments if called_name(node) in _KEEPING_CALLS else []
@@ -166,8 +172,9 @@ def _unsliced(node: ast.expr) -> ast.expr:
 
 @remembered
 def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
-    """What a scope takes entries of, with how each entry is spelled and the names it is given; a
-    loop gives a name to each."""
+    """Return the containers from which a scope takes entries, with each entry's spelling and its
+    names; a loop names every entry.
+    """
     found: dict[str, list[tuple[str, list[str]]]] = {}
     for node in walk_scope(scope):
         for target, source in taken_by(node) if isinstance(node, ast.For) else ():
@@ -182,14 +189,15 @@ def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
 
 
 def queued(value: ast.expr, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
-    """Whether the value is the old one with something put on: a queue made of tensors."""
+    """Return True if the value is the old one with something appended: a queue made of tensors."""
     made = calls_named(value, "cat", "concat", "stack", "roll")
     return bool(made) and any(True for _ in _kept_operands(value, is_carrier, scope))
 
 
 def is_average(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
-    """`a * x + (1 - a) * y` with plain `a`, or `x + (y - x) / t`, where x is one of the names. With
-    an `a` that the scope computes (`a = torch.sigmoid(…)`) it is a gate, and no average."""
+    """Return True for `a * x + (1 - a) * y` with plain `a`, or `x + (y - x) / t`, where x is one of
+    the names. If the scope computes `a` (`a = torch.sigmoid(…)`), it is a gate and not an average.
+    """
     if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)):
         return False
     if _moves_towards(value, is_carrier):
@@ -211,7 +219,7 @@ def is_average(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope) 
 
 
 def rate(average: ast.AST) -> str:
-    """What `1 - a` is taken of in an average: `a`."""
+    """Return `a` if an average contains `1 - a`, else an empty string."""
     for node in walk(average):
         match node:
             case ast.BinOp(left=ast.Constant(), op=ast.Sub(), right=ast.Name() | ast.Attribute()):
@@ -220,7 +228,7 @@ def rate(average: ast.AST) -> str:
 
 
 def _is_gate(name: str, scope: Scope) -> bool:
-    """Whether the scope gives a name what a function of tensors, or a model, computes."""
+    """Return True if the scope computes the name by a function of tensors or by a model."""
     calls = [
         node
         for statement in definitions(scope, name)
@@ -232,7 +240,7 @@ def _is_gate(name: str, scope: Scope) -> bool:
 
 
 def _moves_towards(value: ast.BinOp, is_carrier: Callable[[str], bool]) -> bool:
-    """`x + a * (y - x)`: a part of the way from the old value to another one."""
+    """Return True for `x + a * (y - x)`: a step from the old value towards another."""
     match value.right:
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
             way = [side for side in (left, right) if isinstance(side, ast.BinOp)]
@@ -256,7 +264,7 @@ def _plain_factor(product: ast.BinOp) -> ast.expr | None:
 
 
 def interpolates(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement moves a tensor of this name towards another one by `lerp`."""
+    """Return True if a statement moves a tensor of this name towards another one by `lerp`."""
     return any(
         isinstance(node, ast.Call) and called_name(node) == "lerp" and name in spelled(node)
         for node in own_expressions(statement)

@@ -1,5 +1,6 @@
-"""Where a reused graph lived: the frame that both backward calls share, the loop between them,
-and the names that carried the tensor across."""
+"""Locate a reused graph: the frame that both backward calls share, the loop between them, and the
+names that carried the tensor across.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
 
 
 def base(path: str) -> str:
-    """The whole structure that a path leads into: `hidden[0]` → `hidden`."""
+    """Return the whole structure that a path leads into: `hidden` for `hidden[0]`."""
     return _SUBSCRIPTS.sub("", path)
 
 
@@ -45,13 +46,13 @@ class Lifetime(SharedFrame):
 
     @cached_property
     def join(self) -> Join | None:
-        """The edge that says most: one whose tensor has a name."""
+        """Return the most informative stale edge: one whose tensor has a name."""
         named = [join for join in self.reuse.joins if join.holders]
         return next(iter(named or self.reuse.joins), None)
 
     @cached_property
     def carriers(self) -> tuple[Carrier, ...]:
-        """Every structure that carried the old graph, the best known first."""
+        """Return every structure that carried the old graph, the best known first."""
         found: dict[str, Carrier] = {}
         for join in self.reuse.joins:
             if join.holders:
@@ -64,8 +65,10 @@ class Lifetime(SharedFrame):
         return tuple(found.values()) or self._named_where_made
 
     def _named(self, join: Join) -> tuple[str, Holder]:
-        """What a person would call the carrier, and the name it was found under. Where each pass
-        gives that name a new value, the run may have seen what brought the old one in."""
+        """Return the name that a person would use for the carrier, and the reference under which it
+        was found. If every iteration rebinds that name, the run may have seen what brought in the
+        old value.
+        """
         if (asked := self._asked_of(join)) is not None:
             return asked
         holder = min(join.holders, key=self._likelihood)
@@ -82,8 +85,9 @@ class Lifetime(SharedFrame):
         return name, holder
 
     def _asked_of(self, join: Join) -> tuple[str, Holder] | None:
-        """The collection of which one entry was walked, where the walk began in the old graph: its
-        other names are of the passes that made it (`states[j].backward(...)`)."""
+        """Return the collection of which one entry was the root, if backward began in the old
+        graph: its other names belong to the iterations that made it (`states[j].backward(...)`).
+        """
         where = spot(self.project, self.reuse.reached.at) if join.new is None else None
         call = where.call(*WALKS) if where is not None and not self.reuse.same_root else None
         root = walked(call) if call is not None else None
@@ -96,9 +100,10 @@ class Lifetime(SharedFrame):
 
     @property
     def _named_where_made(self) -> tuple[Carrier, ...]:
-        """A carrier whose name is gone (a local of a function that returned): what a run saw it
-        outlive the pass in; else what the line that made it calls it, of several names one that
-        the line which uses it reads."""
+        """Return a carrier whose name is gone (a local of a function that returned): the structure
+        in which a run saw it outlive the iteration; else the name on the line that made it,
+        preferably one that the line which uses it reads.
+        """
         path = [hop for hop in self.reuse.path if "[" in hop.paths[0]]
         kept = [hop.name for hop in path if hop.how == "outlived" and "." in hop.name]
         for hop in path if kept and not self.same_pass else ():
@@ -112,14 +117,15 @@ class Lifetime(SharedFrame):
             read = [name for name in names if used is not None and reads(used.statement, name)]
             again = used is not None and used.statement is made.statement
             if again and not read and not self.same_pass:
-                continue  # what a statement is yet to name brought nothing old into it
+                continue  # a name that is bound later brought in nothing old
             return (Carrier(base((read or names)[0]), made.place),)
         return ()
 
     @cached_property
     def handed(self) -> dict[str, Handing]:
-        """What becomes of names that each pass gives a new value: who is handed it, and keeps it
-        for the next."""
+        """Return, for names that every iteration rebinds, the escape by which an object keeps the
+        value for the next iteration.
+        """
         if self.shared is None or not self.shared.loops or self.same_pass:
             return {}
         found: dict[str, Handing] = {}
@@ -132,8 +138,9 @@ class Lifetime(SharedFrame):
         return found
 
     def _passing_regions(self, name: str, holder: Holder) -> Iterator[tuple[Module, ast.AST]]:
-        """The code that has the name for the time of one pass: the loop's body, or a function
-        that the loop calls."""
+        """Yield the code in which the name exists for one iteration: the loop's body, or a function
+        that the loop calls.
+        """
         shared = self.frame
         if _renewed(shared.loops[0], name):
             yield shared.module, shared.loops[0]
@@ -143,7 +150,7 @@ class Lifetime(SharedFrame):
                     yield module, function
 
     def _whole(self, name: str) -> str:
-        """For a loop's own variable, what the loop takes it from: `sample` → `batch`."""
+        """Return what the loop iterates over if the name is its variable: `batch` for `sample`."""
         shared = self.shared
         for around in shared.loops if shared is not None else []:
             for loop, scope in self.handing_on(around):
@@ -159,7 +166,9 @@ class Lifetime(SharedFrame):
         return base(seen.name) if seen is not None else name
 
     def _is_constructed(self, name: str) -> bool:
-        """Whether the name stands for an object made by calling a class (a `DataLoader`, say)."""
+        """Return True if the name denotes an object made by calling a class (for example a
+        `DataLoader`).
+        """
         return self.shared is not None and any(
             isinstance(statement, ast.Assign)
             and isinstance(statement.value, ast.Call)
@@ -168,8 +177,9 @@ class Lifetime(SharedFrame):
         )
 
     def _bound_somewhere(self, path: str) -> bool:
-        """Whether the project itself binds such an attribute; a library's object does it within,
-        and then the object is what a person can name."""
+        """Return True if the project itself binds such an attribute. A library binds its own
+        internally, and then the object is what a person can name.
+        """
         last = path.rpartition(".")[2]
         if is_named_tuple_field(self.project, last):
             return False  # cannot be bound; another object has an attribute of this name
@@ -177,8 +187,9 @@ class Lifetime(SharedFrame):
 
     @cached_property
     def first_named(self) -> list[tuple[Hop, Module, ast.stmt]]:
-        """For each carried value the hop that first gave it a name, as a run has seen it, with the
-        statement that did."""
+        """Return, for each carried value, the binding that first named it in a run, with its
+        statement.
+        """
         found: list[tuple[Hop, Module, ast.stmt]] = []
         named: set[int] = set()
         for hop, where in hops_at(self.project, self.reuse.path, "bound"):
@@ -188,8 +199,9 @@ class Lifetime(SharedFrame):
         return found
 
     def left_behind(self, scope: ast.AST) -> list[ast.stmt]:
-        """The statements of a function behind which a run has first seen old values that they give
-        no name: a call that leaves them in its objects (`model(image)`)."""
+        """Return the statements of a function after which a run first saw old values that they do
+        not bind: a call that leaves them in its objects (`model(image)`).
+        """
         found: list[ast.stmt] = []
         known: set[int] = set()
         for hop, where in hops_at(self.project, self.reuse.path, "bound"):
@@ -202,7 +214,9 @@ class Lifetime(SharedFrame):
         return found
 
     def _seen_stored(self, path: str) -> Hop | None:
-        """The hop where such an attribute was seen to be stored, under the name it has there."""
+        """Return the binding by which such an attribute was seen to be stored, under its name
+        there.
+        """
         for hop, _, _ in self.first_named:
             if "." in hop.name and _last(base(hop.name)) == _last(path):
                 return hop
@@ -210,7 +224,9 @@ class Lifetime(SharedFrame):
 
     @cached_property
     def held(self) -> dict[str, Holder]:
-        """For each carrier, the name it was found under (`hidden[0]` for `hidden`)."""
+        """Return, for each carrier, the reference under which it was found (`hidden[0]` for
+        `hidden`).
+        """
         found: dict[str, Holder] = {}
         for join in self.reuse.joins:
             if join.holders:
@@ -219,7 +235,9 @@ class Lifetime(SharedFrame):
         return found
 
     def _in_parts(self, name: str, holder: Holder) -> Holder:
-        """Reading does not always know that a name holds several tensors; its uses may tell."""
+        """Return the reference, as a container if the name's uses show that it holds several
+        tensors. Static analysis does not always know.
+        """
         if self.reuse.how != "predicted" or holder.path != name or holder.container != "Tensor":
             return holder
         kind = container_by_use(self.project, name)
@@ -227,12 +245,14 @@ class Lifetime(SharedFrame):
 
     @cached_property
     def holder(self) -> Holder | None:
-        """The name that the first carrier was found under."""
+        """Return the reference under which the first carrier was found."""
         return self.held.get(self.carriers[0].name) if self.carriers else None
 
     @cached_property
     def loop(self) -> Loop | None:
-        """The loop whose next pass met the old graph; None when both calls are in one pass."""
+        """Return the loop whose next iteration met the old graph; None if both calls are in one
+        iteration.
+        """
         if self.shared is None or self.same_pass:
             return None
         names = [carrier.name for carrier in self.carriers]
@@ -243,7 +263,7 @@ class Lifetime(SharedFrame):
 
     @cached_property
     def boundary(self) -> Boundary:
-        """What the carrier crossed, for people."""
+        """Return the boundary that the carrier crossed."""
         if self.loop is not None and self.shared is not None:
             target = spelled(self.loop.target) if not isinstance(self.loop, ast.While) else ""
             place = Place(self.shared.module.path, self.loop.lineno, self.shared.function)
@@ -254,15 +274,16 @@ class Lifetime(SharedFrame):
         return Boundary()
 
     def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
-        """The line where the name takes on the old graph."""
+        """Return the line where the name takes on the old graph."""
         if (place := onset(self, name, holder, join)) is not None:
             return place
         seen = self._seen_stored(name)
         return (seen.at if seen is not None else None) or join.old.at or self.reuse.reached.at
 
     def _likelihood(self, holder: Holder) -> tuple[int, ...]:
-        """Sort key: the name that a person would point to comes first: one that outlives the
-        pass, in the frame that both calls share, read there."""
+        """Return a sort key that puts first the name that a person would point to: one that
+        outlives the iteration, in the frame that both calls share, and that is read there.
+        """
         shared = self.shared
         name = base(holder.path)
         here = shared is not None and bool(holder.frame) and holder.frame == shared.frame
@@ -281,7 +302,7 @@ class Lifetime(SharedFrame):
 
 @remembered
 def _attributes_bound(tree: ast.Module) -> set[str]:
-    """The names of all attributes that a file binds."""
+    """Return the names of all attributes that a file binds."""
     paths = (name.partition("[")[0] for name in bound_within(tree))
     return {path.rpartition(".")[2] for path in paths if "." in path}
 
@@ -295,5 +316,5 @@ def _depth(path: str) -> int:
 
 
 def _renewed(loop: Loop, name: str) -> bool:
-    """Whether each pass of the loop gives the name a new value before anything reads it."""
+    """Return True if each iteration of the loop rebinds the name before anything reads it."""
     return first_use(loop.body, name) == "bound"

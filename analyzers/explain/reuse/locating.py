@@ -1,4 +1,6 @@
-"""The line of a story to look at first: where the carrier takes on the graph that is old later."""
+"""Locate the line of a reuse to look at first: where the carrier takes on the graph that is old
+later.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ Binder = tuple[Module, Scope, ast.stmt]
 
 
 def taken_on(story: Story) -> Place | None:
-    """The binder that made the old graph; else the one that stores the carrier in each pass, in
-    the shared frame before any other; None where nothing binds it."""
+    """Return the binder that made the old graph; else the one that stores the carrier in each
+    iteration, preferably in the shared frame; None if nothing binds it.
+    """
     binders = [b for b in story.binders if not binds_nothing(b[2])]
     binders = [b for b in binders if not _has_none(b[2])] or binders
     if story.attribute:  # an attribute rather than a local of the same name
@@ -44,8 +47,9 @@ def taken_on(story: Story) -> Place | None:
 
 
 def _handed_out(story: Story) -> Iterator[Place]:
-    """Where nothing binds what a module's `forward` gave: the line that hands it on, with whatever
-    it has put it into."""
+    """Yield the line that returns a module's `forward` output, possibly within something else, if
+    nothing binds it.
+    """
     made = story.join.old.at if story.join is not None else None
     if made is not None and made.function.endswith(".forward"):
         for hop in story.reuse.path:
@@ -54,7 +58,9 @@ def _handed_out(story: Story) -> Iterator[Place]:
 
 
 def _put_away(story: Story) -> Iterator[Binder]:
-    """The statements that a run saw put an object into a container, whose attribute is old."""
+    """Yield the statements that a run saw put an object, whose attribute is
+    old, into a container.
+    """
     field = f".{story.attribute}"
     for hop, where in hops_at(story.project, story.reuse.path, "bound"):
         if story.attribute and any(path.endswith(field) for path in hop.paths):
@@ -63,7 +69,7 @@ def _put_away(story: Story) -> Iterator[Binder]:
 
 
 def _has_none(statement: ast.stmt) -> bool:
-    """Whether what a statement binds has no graph: `self.h = self.h.detach()`."""
+    """Return True if what a statement binds has no graph: `self.h = self.h.detach()`."""
     value = statement.value if isinstance(statement, ast.Assign) else None
     return value is not None and is_made_without(value)
 
@@ -73,14 +79,14 @@ def _place(module: Module, scope: Scope, statement: ast.stmt) -> Place:
 
 
 def _stores(statement: ast.stmt) -> bool:
-    """Whether a statement puts something into a container."""
+    """Return True if a statement puts something into a container."""
     return isinstance(statement, ast.Expr) or any(
         isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])
     )
 
 
 def _keys(statement: ast.stmt) -> list[str]:
-    """How a path spells the keys that a statement stores under: `['slow']`."""
+    """Return how a path spells the keys that a statement stores under: `['slow']`."""
     return [
         f"[{target.slice.value!r}]"
         for target in getattr(statement, "targets", [])

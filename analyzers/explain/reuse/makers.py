@@ -1,4 +1,4 @@
-"""What makes a carrier's value: a model that is called on data, or parameters alone."""
+"""Decide what computes a carrier's value: a model called on data, or parameters alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analyzers.source.trees import walk
 
 
 def built_by_a_module(story: Story) -> bool:
-    """Whether the carrier's value comes from calling a model on data."""
+    """Return True if the carrier's value comes from calling a model on data."""
     for _, _, statement in story.binders:
         value = value_of(statement)
         if value is None:
@@ -27,8 +27,9 @@ def built_by_a_module(story: Story) -> bool:
 
 
 def of_parameters_alone(story: Story) -> bool:
-    """Whether what the loop takes its parts from is made without any data, and each pass steps:
-    the passes are batches, not the samples of one."""
+    """Return True if what the loop iterates over is computed without data and each iteration steps:
+    its iterations are batches, not samples of one batch.
+    """
     values = [value for _, _, statement in story.binders if (value := value_of(statement))]
     return (
         story.steps_inside
@@ -41,7 +42,9 @@ def of_parameters_alone(story: Story) -> bool:
 
 
 def _forward_in_loop(story: Story) -> bool:
-    """Whether the loop has a forward of its own, which the carrier only goes into."""
+    """Return True if the loop has a forward pass of its own to which the
+    carrier is only an input.
+    """
     return story.loop is not None and any(
         isinstance(node, ast.Call)
         and any(names_read(argument) for argument in node.args)
@@ -54,8 +57,9 @@ def _forward_in_loop(story: Story) -> bool:
 
 
 def _calls_an_object(project: Project, call: ast.Call) -> bool:
-    """`model(x)` or `self.encoder(x)`, not `torch.exp(x)`, `F.relu(x)`, `x.pow(2)` or a plain
-    function of the script."""
+    """Return True for `model(x)` or `self.encoder(x)`, not for `torch.exp(x)`, `F.relu(x)`,
+    `x.pow(2)` or a plain function of the script.
+    """
     text = spelled(call.func)
     if project.is_package(text) or hasattr(builtins, text):
         return False
@@ -69,8 +73,9 @@ def _calls_an_object(project: Project, call: ast.Call) -> bool:
 
 
 def _is_constructed(project: Project, name: str) -> bool:
-    """Whether the name, or what it is known to be a part of, is bound to what a class makes when it
-    is called."""
+    """Return True if the name, or what it is a part of, is bound to the
+    result of calling a class.
+    """
     bound = [value_of(node) for _, node in project.each(ast.stmt) if name in bindings(node)]
     if not bound and "." in name:
         return _is_constructed(project, name.rpartition(".")[0])
@@ -83,7 +88,7 @@ def _is_constructed(project: Project, name: str) -> bool:
 
 
 def _is_record(project: Project, name: str) -> bool:
-    """Whether the class of this name only holds data."""
+    """Return True if the class of this name only holds data."""
     return any(
         node.name == name
         and any("dataclass" in spelled(decorator) for decorator in node.decorator_list)
@@ -92,7 +97,9 @@ def _is_record(project: Project, name: str) -> bool:
 
 
 def _is_parameter(story: Story, argument: ast.expr) -> bool:
-    """Whether an argument is itself a parameter: a leaf that the script made to be learnt."""
+    """Return True if an argument is itself a parameter: a leaf that the
+    script made to be trained.
+    """
     if any(isinstance(n, ast.Attribute) and n.attr == "weight" for n in walk(argument)):
         return True
     name = spelled(argument)

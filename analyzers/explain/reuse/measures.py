@@ -1,4 +1,4 @@
-"""Whether what is kept from pass to pass is a measure of the training: losses, as they came."""
+"""Decide whether what is kept between iterations is a measure of the training, such as losses."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from analyzers.source.trees import walk
 
 
 def keeps_losses(story: Story) -> bool:
-    """Whether the carrier gets its values from losses. A record of how well a sample, a task or a
-    level was learnt is read as a number, also in the pass that wrote it."""
+    """Return True if the carrier's values come from losses. A record of how well a sample, a task
+    or a level was learnt is used as a number, also in the iteration that wrote it.
+    """
     return any(
         _of_losses(story.project, scope, value)
         for module, scope, statement in story.binders
         if story.binds_inside(module, scope, statement)
-        and len(bindings(statement)) < 2  # `loss, state = ...` has the loss beside what it keeps
+        and len(bindings(statement)) < 2  # `loss, state = ...` binds the loss next to what it keeps
         and (value := value_of(statement) or put_in(statement)) is not None
     )
 
 
 def _of_losses(project: Project, scope: Scope, value: ast.expr, depth: int = 3) -> bool:
-    """Whether a value is made of what a loss function gave, here or in what calls the function."""
+    """Return True if a value comes from a loss function, here or in the function's callers."""
     names = made_of(scope, value)
     single = [s for name in names for s in definitions(scope, name) if len(bindings(s)) == 1]
     given = [v for s in single if (v := value_of(s)) is not None]

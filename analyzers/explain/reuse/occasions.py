@@ -1,4 +1,4 @@
-"""When a statement runs: once, while its object is made, or where a cache is still empty."""
+"""Decide when a statement runs: once, during construction, or only while a cache is empty."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from analyzers.source.trees import walk
 
 _EMPTY = ("deque", "defaultdict", "dict", "list")
 CONSTRUCTORS = ("__init__", "__post_init__", "reset", "setup")
-STORING = "cached_property"  # the decorator that binds what a method returns, by its name
+STORING = "cached_property"  # the decorator that stores a method's result under the method's name
 CACHES = ("lru_cache", "cache", STORING)
 
 
 def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
-    """Whether a function runs while its object is made, and only then: a constructor, or a method
-    that nothing but constructors calls."""
+    """Return True if a function runs only during construction: a constructor, or a method that only
+    constructors call.
+    """
     name = getattr(scope, "name", "")
     if name in CONSTRUCTORS:
         return True
@@ -25,8 +26,9 @@ def constructs(project: Project, scope: ast.AST, depth: int = 3) -> bool:
 
 
 def cache_of(function: ast.AST, *names: str) -> ast.expr | None:
-    """The decorator of a library that keeps what a function returns, so that the function runs
-    only where that is missing."""
+    """Return a library's decorator that caches the function's result, so that the function runs
+    only on a miss; None if there is none.
+    """
     for decorator in function.decorator_list if isinstance(function, FUNCTIONS[:2]) else ():
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if spelled(called).rpartition(".")[2] in (names or CACHES):
@@ -35,8 +37,9 @@ def cache_of(function: ast.AST, *names: str) -> ast.expr | None:
 
 
 def only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> bool:
-    """Whether the statement fills a cache: it runs only `if self.x is None` or the like, or
-    behind an early return of what is cached."""
+    """Return True if the statement fills a cache: it runs only under `if self.x is None` or the
+    like, or after an early return of the cached value.
+    """
     for module in project.modules.values():
         if statement in module.parents:
             return fills_cache(module, statement, attribute) is not None
@@ -44,8 +47,9 @@ def only_when_missing(project: Project, statement: ast.stmt, attribute: str) -> 
 
 
 def fills_cache(module: Module, statement: ast.stmt, attribute: str = "") -> ast.If | None:
-    """The `if` that keeps a statement from running when the attribute (or anything) is there
-    already: one around it, or one in front of it that returns early."""
+    """Return the `if` that skips a statement once the attribute (or anything) exists: one around
+    it, or one before it that returns early.
+    """
     for parent in module.ancestors(statement):
         if isinstance(parent, FUNCTIONS):
             break
@@ -62,7 +66,9 @@ def fills_cache(module: Module, statement: ast.stmt, attribute: str = "") -> ast
 
 
 def _asks_for_room(test: ast.expr) -> bool:
-    """Whether a test compares sizes (`len(self.buffer) < n`): it does not ask what is missing."""
+    """Return True if a test compares sizes (`len(self.buffer) < n`), which does not ask for a
+    missing value.
+    """
     return any(
         isinstance(node, ast.Compare)
         and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
@@ -71,7 +77,7 @@ def _asks_for_room(test: ast.expr) -> bool:
 
 
 def binds_nothing(statement: ast.stmt) -> bool:
-    """Whether a statement binds nothing yet: None, a number, an empty container."""
+    """Return True if a statement binds an empty value: None, a number, an empty container."""
     value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
     match value:
         case ast.Constant() | ast.List(elts=[]) | ast.Dict(keys=[]):

@@ -1,4 +1,6 @@
-"""The line where a name takes on the old graph, as far as the source shows it."""
+"""Find the definition site: the line where a name takes on the old graph, as far as the source
+shows.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 
 
 def onset(calls: SharedFrame, name: str, holder: Holder, join: Join) -> Place | None:
-    """The line that made the tensor, if it gives it the name; else the one that binds the name."""
+    """Return the line that made the tensor, if it also binds the name; else the line that binds the
+    name.
+    """
     for place in (join.old.at, join.raising.at if join.raising is not None else None):
         made = spot(calls.project, place)
         if made is not None and _gives(made.statement, name):
@@ -28,7 +32,7 @@ def onset(calls: SharedFrame, name: str, holder: Holder, join: Join) -> Place | 
 
 
 def _gives(statement: ast.stmt, name: str) -> bool:
-    """Whether the statement binds the name, or an attribute of this name of its own object."""
+    """Return True if the statement binds the name, or an attribute of this name on `self`."""
     own = f"self.{name.rpartition('.')[2]}" if "." in name else name
     return not {name, own}.isdisjoint(bindings(statement))
 
@@ -43,7 +47,7 @@ def _last_binding(calls: SharedFrame, name: str, holder: Holder) -> Place | None
 
 
 def _handed_down(calls: SharedFrame, name: str) -> Place | None:
-    """Where a caller binds what it gives for the shared frame's parameter."""
+    """Return the place where a caller binds what it passes to the shared frame's parameter."""
     for caller, argument in handed_down(calls.above, name):
         if bound := definitions(caller.scope, spelled(argument)):
             return Place(caller.module.path, bound[-1].lineno, caller.place.function)
@@ -51,7 +55,9 @@ def _handed_down(calls: SharedFrame, name: str) -> Place | None:
 
 
 def _stored_as(project: Project, name: str) -> Place | None:
-    """Where any function but a constructor binds the attribute of this name, or is kept as it."""
+    """Return the place where any function but a constructor binds the attribute of this name, or
+    the cached property of this name.
+    """
     for module in project.modules.values() if "." in name else ():
         for statement in module.nodes:
             if isinstance(statement, FUNCTIONS[:2]) and cache_of(statement, STORING) is not None:
@@ -65,14 +71,14 @@ def _stored_as(project: Project, name: str) -> Place | None:
 
 
 def _in_freed_pass(shared: Shared | None, module: Module, statement: ast.stmt) -> bool:
-    """Whether the statement ran in the pass that the freeing call ended."""
+    """Return True if the statement ran in the iteration that the freeing call ended."""
     if shared is None or shared.module is not module or not shared.loops:
         return True
     return module.holds(shared.loops[0], statement)
 
 
 def _scopes(calls: SharedFrame, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
-    """Where the holder's name is bound, most likely first."""
+    """Yield the scopes in which the reference's name is bound, most likely first."""
     shared = calls.shared
     if shared is not None and holder.frame == shared.frame:
         yield shared.module, shared.scope, shared.function

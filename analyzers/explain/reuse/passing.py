@@ -1,4 +1,6 @@
-"""How values pass between functions: what a caller gives for a parameter, frame by frame."""
+"""Follow values between functions: the argument that a caller passes for a parameter, frame by
+frame.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _CALLED_OTHERWISE = ("forward", "__call__", "__init__")  # `model(x)` calls the 
 
 @dataclass(frozen=True)
 class Frame:
-    """An activation on the way to a walk, and the statement of its function that was running."""
+    """An activation on the way to a backward call, and the statement of its function that was
+    running.
+    """
 
     module: Module
     scope: Scope
@@ -27,7 +31,9 @@ class Frame:
 
 
 def frames(project: Project, visit: Visit) -> list[Frame]:
-    """The activations that led to a walk, outermost first, as far as their source is at hand."""
+    """Return the activations that led to a backward call, outermost first, as far as their source
+    is known.
+    """
     found: list[Frame] = []
     for place in visit.stack or (visit.at,):
         where = spot(project, place)
@@ -37,7 +43,7 @@ def frames(project: Project, visit: Visit) -> list[Frame]:
 
 
 def call_into(frame: Frame, function: Scope) -> ast.Call | None:
-    """The call in the frame's statement that runs the function; None where several might."""
+    """Return the call in the frame's statement that runs the function; None if several might."""
     name = getattr(function, "name", "")
     calls = [node for node in ast.walk(frame.statement) if isinstance(node, ast.Call)]
     named = [call for call in calls if called_name(call) == name]
@@ -47,7 +53,9 @@ def call_into(frame: Frame, function: Scope) -> ast.Call | None:
 
 
 def arguments(call: ast.Call, module: Module, function: Scope) -> Iterator[tuple[str, ast.expr]]:
-    """The function's parameters with what a call gives for them, up to the first `*args`."""
+    """Yield the function's parameters with the arguments that a call passes, up to the first
+    `*args`.
+    """
     if not isinstance(function, FUNCTIONS):
         return
     taken = positional(function)[_is_bound(module, function) :]
@@ -61,7 +69,7 @@ def arguments(call: ast.Call, module: Module, function: Scope) -> Iterator[tuple
 
 
 def _is_bound(module: Module, function: Scope) -> bool:
-    """Whether a call leaves the first parameter out, as calls of methods do."""
+    """Return True if a call omits the first parameter, as method calls do."""
     decorators = {spelled(node) for node in getattr(function, "decorator_list", [])}
     return isinstance(module.parents.get(function), ast.ClassDef) and not (
         decorators & {"staticmethod"}
@@ -69,8 +77,9 @@ def _is_bound(module: Module, function: Scope) -> bool:
 
 
 def handed_down(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, ast.expr]]:
-    """Where the innermost frame's parameter called `name` comes from: the calling frame with the
-    argument that it gave, and so on outwards while that is itself a parameter."""
+    """Yield where the innermost frame's parameter `name` comes from: the calling frame with its
+    argument, and so on outwards while the argument is itself a parameter.
+    """
     for caller, frame in zip(stack[-2::-1], stack[:0:-1], strict=True):
         call = call_into(caller, frame.scope)
         given = dict(arguments(call, frame.module, frame.scope)) if call is not None else {}
@@ -83,8 +92,9 @@ def handed_down(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, ast.
 
 
 def known_below(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, str]]:
-    """What the frames called by the outermost one call its value `name`: a parameter that is
-    given it, or the same attribute of the same object."""
+    """Yield what frames called by the outermost one call its value `name`: the parameter that
+    receives it, or the same attribute of the same object.
+    """
     for caller, frame in pairwise(stack):
         call = call_into(caller, frame.scope)
         if call is None:
@@ -103,7 +113,7 @@ def known_below(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, str]
 
 
 def _of_receiver(call: ast.Call, name: str) -> str | None:
-    """`self.fake` for the caller's `gan.fake`, in a method that is called on `gan`."""
+    """Return `self.fake` for the caller's `gan.fake` in a method that is called on `gan`."""
     if not isinstance(call.func, ast.Attribute):
         return None
     owner = spelled(call.func.value)

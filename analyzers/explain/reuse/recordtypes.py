@@ -1,4 +1,4 @@
-"""Classes that only hold fields: which project class declares a field, and of what kind it is."""
+"""Find the classes of the project that only hold fields, and the types of those fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analyzers.source.trees import walk
 
 
 def _records(project: Project, field: str) -> list[ast.ClassDef]:
-    """Classes that declare the field."""
+    """Return the classes that declare the field."""
     return [
         node
         for _, node in project.each(ast.ClassDef)
@@ -19,7 +19,7 @@ def _records(project: Project, field: str) -> list[ast.ClassDef]:
 
 
 def tensor_fields(project: Project, field: str) -> list[str]:
-    """The fields declared as tensors in the one class that declares this field."""
+    """Return the fields declared as tensors in the only class that declares this field."""
     records = _records(project, field)
     return [
         spelled(statement.target)
@@ -29,7 +29,7 @@ def tensor_fields(project: Project, field: str) -> list[str]:
 
 
 def record_fields(project: Project, name: str) -> list[str]:
-    """The fields that the project's class of this name declares; none where there is none."""
+    """Return the fields that the project's class of this name declares."""
     for _, node in project.each(ast.ClassDef):
         if node.name == name:
             return [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
@@ -37,7 +37,9 @@ def record_fields(project: Project, name: str) -> list[str]:
 
 
 def is_named_tuple_field(project: Project, field: str) -> bool:
-    """Whether a named tuple has the field, declared as a class or by `namedtuple("Name", ...)`."""
+    """Return True if a named tuple has the field, declared as a class or by `namedtuple("Name",
+    ...)`.
+    """
     if any(spelled(b).endswith("NamedTuple") for c in _records(project, field) for b in c.bases):
         return True
     return any(

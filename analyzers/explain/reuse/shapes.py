@@ -1,4 +1,4 @@
-"""What kind of container a name holds, told by how the source uses it."""
+"""Infer the kind of container that a name holds from its uses in the source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from analyzers.source.trees import walk
 
 
 def container_by_use(project: Project, name: str) -> str | None:
-    """`tuple` or `list` where the name begins as one, is unpacked into several, or is handed on
-    with a star; None where nothing tells."""
+    """Return `tuple` or `list` if the name is initialised as one, unpacked, or passed with a star;
+    None if no use shows it.
+    """
     for module in project.modules.values():
         for node in walk(module.tree):
             if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):

@@ -1,4 +1,4 @@
-"""The innermost activation that both backward calls of a reuse have in common."""
+"""Find the innermost activation that both backward calls of a reuse share."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from analyzers.source.trees import position, walk
 
 
 def yields(scope: Scope) -> Iterator[ast.Yield]:
-    """Where a generator gives something to who goes through it."""
+    """Return the `yield` expressions of a generator."""
     return (node for node in walk_scope(scope) if isinstance(node, ast.Yield))
 
 
 @dataclass(frozen=True)
 class Shared:
-    """The innermost activation that both calls have in common: the statement of each in it, and the
-    line that the call stands on."""
+    """The innermost activation that both calls share: the statement in it that leads to each, and
+    the call's line.
+    """
 
     module: Module
     scope: Scope
@@ -37,23 +38,23 @@ class Shared:
 
     @property
     def freed_at(self) -> tuple[int, int]:
-        """Where the statement that led to the freeing call begins."""
+        """Return the position of the statement that led to the freeing call."""
         return position(self.freed)
 
     @property
     def reached_at(self) -> tuple[int, int]:
-        """Where the statement that led to the failing call begins."""
+        """Return the position of the statement that led to the failing call."""
         return position(self.reached)
 
     @cached_property
     def loops(self) -> list[Loop]:
-        """The loops around both statements, innermost first."""
+        """Return the loops around both statements, innermost first."""
         around = self.module.loops_around(self.freed)
         return [loop for loop in self.module.loops_around(self.reached) if loop in around]
 
 
 class SharedFrame:
-    """Two calls that walked one graph, laid over the source: their frame, and its loops."""
+    """Two backward calls on one graph, mapped to the source: their shared frame and its loops."""
 
     def __init__(self, reuse: GraphReuse, project: Project) -> None:
         self.reuse = reuse
@@ -61,7 +62,7 @@ class SharedFrame:
 
     @cached_property
     def shared(self) -> Shared | None:
-        """The innermost frame on both stacks; None when the source is not at hand."""
+        """Return the innermost frame on both stacks; None if its source is not known."""
         pairs = zip(_stack(self.reuse.freed), _stack(self.reuse.reached), strict=False)
         for freed, reached in reversed(list(_common(pairs))):
             if (there := spot(self.project, reached)) is None:
@@ -75,13 +76,14 @@ class SharedFrame:
 
     @property
     def frame(self) -> Shared:
-        """The same, for those who know that there is one."""
+        """Return the shared frame, which must exist."""
         assert self.shared is not None
         return self.shared
 
     def handing_on(self, loop: Loop) -> Iterator[tuple[Loop, Scope]]:
-        """A loop of the shared frame, and those in which generators of the script's own hand it
-        its parts; each with its function."""
+        """Yield a loop of the shared frame and the loops in generators that feed it, each with its
+        function.
+        """
         yield loop, self.frame.scope
         for function, module in self.generators_of(loop).items():
             for given in yields(function):
@@ -89,7 +91,7 @@ class SharedFrame:
                     yield around[0], function
 
     def generators_of(self, loop: Loop) -> dict[Scope, Module]:
-        """The generators of the script's own that a loop goes through."""
+        """Return the script's generators that a loop iterates over."""
         over = walk(loop.iter) if not isinstance(loop, ast.While) else ()
         names = dict.fromkeys(called_name(n) for n in over if isinstance(n, ast.Call))
         named = (pair for name in names for pair in self.project.functions_named(name))
@@ -97,7 +99,7 @@ class SharedFrame:
 
     @cached_property
     def above(self) -> list[Frame]:
-        """The shared frame with those that called it, outermost first."""
+        """Return the shared frame and its callers, outermost first."""
         reached = frames(self.project, self.reuse.reached)
         if self.shared is None:
             return []
@@ -105,18 +107,20 @@ class SharedFrame:
         return reached[: at[-1] + 1] if at else []
 
     def is_outer(self, scope: ast.AST) -> bool:
-        """Whether a function called the shared frame: what it binds was there before."""
+        """Return True if a function called the shared frame: what it binds existed before."""
         return any(frame.scope is scope for frame in self.above[:-1])
 
     @cached_property
     def same_line(self) -> bool:
-        """Whether one and the same statement of the shared frame led to both calls."""
+        """Return True if the same statement of the shared frame led to both calls."""
         shared = self.shared
         return shared is not None and shared.freed is shared.reached
 
     @cached_property
     def same_pass(self) -> bool:
-        """Whether both calls belong to one pass over the innermost loop that they share."""
+        """Return True if both calls belong to one iteration of the innermost
+        loop that they share.
+        """
         shared = self.shared
         if shared is None:
             return False
@@ -127,7 +131,9 @@ class SharedFrame:
 
     @cached_property
     def _two_calls(self) -> bool:
-        """Whether one line calls two functions that walk, each as often as the other by now."""
+        """Return True if one line calls two functions that run backward, each
+        equally often so far.
+        """
         freed, reached = self.reuse.freed, self.reuse.reached
         return (
             self.called_for(freed) != self.called_for(reached)
@@ -136,7 +142,9 @@ class SharedFrame:
         )
 
     def called_for(self, visit: Visit) -> str:
-        """The function that the shared frame called to come to a walk; empty if it walks itself."""
+        """Return the function that the shared frame called to reach a backward call; empty if it
+        calls backward itself.
+        """
         shared, stack = self.shared, _stack(visit)
         for place, inner in pairwise(stack):
             if shared is not None and place.frame == shared.frame and inner.frame != place.frame:
@@ -150,7 +158,7 @@ def _stack(visit: Visit) -> tuple[Place, ...]:
 
 
 def _common(pairs: Iterator[tuple[Place, Place]]) -> Iterator[tuple[Place, Place]]:
-    """The leading frames that are the same activation on both stacks."""
+    """Yield the leading frames that are the same activation on both stacks."""
     for freed, reached in pairs:
         if (freed.file, freed.function, freed.frame) != (
             reached.file,

@@ -1,5 +1,6 @@
-"""Whether a step leaves alone what an old value was made of: then it is a constant for the step,
-whoever reads it."""
+"""Decide whether a step leaves the inputs of an old value unchanged: then the value is a constant
+for the step.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ _DEPTH = 4
 
 
 def spared_by_closure(story: Story) -> bool:
-    """Whether a closure reads what was made before its optimizer's step, of nothing that the
-    optimizer has: it is a constant, and need not be made in the closure."""
+    """Return True if a closure reads a value made before its optimizer's step, from nothing that
+    the optimizer holds: it is a constant and need not be recomputed in the closure.
+    """
     if not story.in_closure or story.reuse.same_root or story.shared is None:
         return False
     if story.bound_inside:
@@ -31,12 +33,14 @@ def spared_by_closure(story: Story) -> bool:
 
 
 def _whole(names: set[str]) -> set[str]:
-    """Without what is only read for the sake of an attribute: `self` of `self.model`."""
+    """Return the names without those that are read only for an attribute:
+    `self` of `self.model`.
+    """
     return {n for n in names if not any(other.startswith(f"{n}.") for other in names)}
 
 
 def _shared(some: set[str], others: set[str]) -> bool:
-    """Whether one of these is one of those, a part of it, or holds it."""
+    """Return True if a name of one set equals one of the other, is a part of it, or contains it."""
     return any(
         one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
         for one in some
@@ -49,14 +53,16 @@ def _scopes(story: Story) -> list[Scope]:
 
 
 def _stepped(story: Story) -> Iterator[tuple[Scope, str]]:
-    """The optimizers that the frame of both calls steps, and where they get what they have."""
+    """Yield the optimizers that the shared frame steps, each with the scope that defines it."""
     for call in steps(story.loop or story.frame.scope):
         name = spelled(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         yield next((s for s in _scopes(story) if definitions(s, name)), story.frame.scope), name
 
 
 def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:
-    """The names of what an optimizer is made with, back to leaves: no graph leads further."""
+    """Return the names that an optimizer is constructed from, back to leaves: no graph leads
+    further.
+    """
     found: set[str] = set()
     made = [value for s in definitions(scope, optimizer) if (value := value_of(s)) is not None]
     new = {name for value in made for name in names_read(value)}
@@ -74,20 +80,20 @@ def _is_given(project: Project, name: str) -> bool:
 
 
 def _made_of(story: Story) -> Iterator[str]:
-    """The names, in the frame of both calls and around it, of what the carrier was made of."""
+    """Yield the names, in the shared frame and around it, from which the carrier was computed."""
     for scope, statement in (*_seen(story), *_making(story)):
         yield from made_of(scope, value_of(statement) or statement)
 
 
 def _seen(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
-    """The statements there that a run saw bind it."""
+    """Yield the statements in these scopes that a run saw bind it."""
     for _, where in hops_at(story.project, story.reuse.path, "bound"):
         if where.scope in _scopes(story):
             yield where.scope, where.statement
 
 
 def _making(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
-    """The statements there that bind it, or call what does: a function, or a class."""
+    """Yield the statements in these scopes that bind it or call the function or class that does."""
     for module, scope, statement in story.binders:
         if scope in _scopes(story):
             yield scope, statement

@@ -1,4 +1,4 @@
-"""What an expression stands for: a name for what it is given, a call for what is returned."""
+"""Resolve aliases: what a name or a call denotes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from analyzers.source.signatures import positional
 
 
 def stands_for(value: ast.expr, scope: Scope, project: Project) -> ast.expr:
-    """Of a name what the scope gives it, where that is one value only; of a call what a function
-    that only returns something returns, said of what it is given; else the expression itself."""
+    """Return what an expression denotes: for a name, its only value in the scope; for a call of a
+    function that only returns something, that value in the caller's terms; else the expression
+    itself.
+    """
     match value:
         case ast.Name(id=name):
             match definitions(scope, name):
@@ -21,7 +23,9 @@ def stands_for(value: ast.expr, scope: Scope, project: Project) -> ast.expr:
 
 
 def returned(value: ast.expr, project: Project) -> ast.expr | None:
-    """What a call of a function that does nothing else returns, as the caller would write it."""
+    """Return what a call of a function that does nothing else returns, in the caller's terms; None
+    for other calls.
+    """
     if not isinstance(value, ast.Call) or value.keywords:
         return None
     found = [function for _, function in project.functions_by_name(called_name(value))]
@@ -54,7 +58,7 @@ def _fills(function: Function, given: dict[str, ast.expr]) -> bool:
 
 
 class _Given(ast.NodeTransformer):
-    """Parameters replaced by what is given for them."""
+    """Replace parameters by the arguments passed for them."""
 
     def __init__(self, given: dict[str, ast.expr]) -> None:
         self._given = given

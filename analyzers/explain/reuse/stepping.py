@@ -1,4 +1,6 @@
-"""Weights that passes step by hand, without an optimizer: in the loop itself, or in a function."""
+"""Find weights that iterations update by hand, without an optimizer, in the
+loop or in a function.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ class Update:
 
 
 def updates_in(project: Project, node: ast.AST) -> list[Update]:
-    """The updates that a stretch of source makes, and the functions that it calls."""
+    """Return the updates that a piece of source makes, itself or in functions that it calls."""
     own = [Update(s, frozenset(names_read(s))) for s in updates_by_hand(node)]
     called = {
         function: names_read(call)

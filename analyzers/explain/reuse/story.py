@@ -1,6 +1,6 @@
-"""What a reuse of a graph looks like, in the terms that tell the patterns apart.
+"""Compute the features of a graph reuse that distinguish the patterns.
 
-A story is read off the evidence first; the source only says how the names in it are bound and
+The features come from the evidence first; the source only shows how the names in it are bound and
 used. Nothing here looks for an error: that one happened is given.
 """
 
@@ -43,7 +43,7 @@ class Story(Walks):
     """The lifetime of a reused graph with the features by which patterns are recognised."""
 
     def of_each_carrier(self) -> Iterator[Story]:
-        """The same story, told of each name that carried an old graph."""
+        """Yield these features once for each name that carried an old graph."""
         for carrier in self.carriers:
             story = Story(self.reuse, self.project)
             others = [c for c in self.carriers if c is not carrier]
@@ -52,27 +52,27 @@ class Story(Walks):
 
     @cached_property
     def binders(self) -> list[Binder]:
-        """Statements that give the carrier its value."""
+        """Return the statements that bind the carrier."""
         return binders_of(self)
 
     @cached_property
     def hands_on(self) -> bool:
-        """Whether a name hands one tensor on from pass to pass."""
+        """Return True if a name carries one tensor from iteration to iteration."""
         if self.same_pass or self.from_grad or not self.name or self.each_of_many:
             return False
         return not self.sliced or self.reuse.remade
 
     @cached_property
     def bound_inside(self) -> bool:
-        """Whether the carrier gets a new value in the passes between the two calls."""
+        """Return True if the carrier is rebound in the iterations between the two calls."""
         giving = [binder for binder in self.binders if not binds_nothing(binder[2])]
-        if self.shared is None:  # only what made the object is sure to have run before
+        if self.shared is None:  # only constructors certainly ran before
             before = all(constructs(self.project, scope) for _, scope, _ in giving)
             return self.reuse.remade or not giving or not before
         return not self.binders or any(self.binds_inside(*binder) for binder in giving)
 
     def binds_inside(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
-        """Whether a binder of the carrier runs in the passes between the two calls."""
+        """Return True if a binder of the carrier runs in the iterations between the two calls."""
         if self.shared is not None and scope is self.shared.scope:
             if self.loop is None:  # one statement may lead to both, as a closure's step does
                 return self.shared.freed is not self.shared.reached
@@ -87,8 +87,9 @@ class Story(Walks):
 
     @cached_property
     def kept_on_object(self) -> bool:
-        """Whether the carrier is an attribute that outlives the function which walks: not one of an
-        object that only gathers the names of the code around the loop."""
+        """Return True if the carrier is an attribute that outlives the function which calls
+        backward, and not of an object that only collects the names of the code around the loop.
+        """
         scope = self.shared.scope if self.shared is not None else None
         gathered = bool(self.binders) and all(
             own is scope and isinstance(own, ast.Module) for _, own, _ in self.binders
@@ -97,7 +98,7 @@ class Story(Walks):
 
     @cached_property
     def cached(self) -> bool:
-        """Whether the carrier is filled only where it is missing."""
+        """Return True if the carrier is filled only when it is missing."""
         return self._made_once or any(
             only_when_missing(self.project, statement, self.attribute)
             for _, _, statement in self.binders
@@ -106,9 +107,10 @@ class Story(Walks):
 
     @cached_property
     def _made_once(self) -> bool:
-        """Whether a library keeps the result of a function that made the first old tensor: its
-        other lines may run in each pass, called by others. So does one that made it by itself,
-        where the same line of the script finds it again and no name of the script holds it."""
+        """Return True if a library caches the result of a function that made the first old tensor.
+        This includes a library that caches internally, where the same line of the script reads it
+        again and no name of the script holds it.
+        """
         return self._kept_inside or any(
             cache_of(f) for join, _, f in self.made_in if join is self.join
         )
@@ -127,7 +129,9 @@ class Story(Walks):
 
     @cached_property
     def made_in(self) -> list[tuple[Join, Module, Scope]]:
-        """The functions in which each old tensor was made, and those seen to return it."""
+        """Return the functions in which each old tensor was made, and those that were seen to
+        return it.
+        """
         found: list[tuple[Join, Module, Scope]] = []
         for number, join in enumerate(self.reuse.joins):
             nodes = (join.old, join.raising)
@@ -140,8 +144,9 @@ class Story(Walks):
 
     @cached_property
     def self_fed(self) -> bool:
-        """Whether the carrier's next value is computed from its last (a recurrence). What ran in
-        front of the loop made its first."""
+        """Return True if the carrier's next value is computed from its last (a recurrence). Code
+        before the loop computed the first.
+        """
         feeders = [*self.binders, *self._assigned_by_property]
         return any(
             feeds(self.project, scope, statement, self._is_carrier)
@@ -155,7 +160,7 @@ class Story(Walks):
         return own and self.loop is not None and not module.holds(self.loop, statement)
 
     def _is_carrier(self, name: str) -> bool:
-        """Whether a name, in whatever function, stands for the carrier."""
+        """Return True if a name, in whatever function, denotes the carrier."""
         if self.attribute:
             last = name.rpartition(".")[2]
             return name == self.name or (
@@ -175,7 +180,7 @@ class Story(Walks):
 
     @cached_property
     def _assigned_by_property(self) -> list[tuple[Module, Scope, ast.stmt]]:
-        """Statements that give the carrier its value through a property."""
+        """Return the statements that bind the carrier through a property."""
         return [
             (module, module.scope_of(node), node)
             for module, node in (self.project.each(ast.stmt) if self._properties else ())
@@ -184,15 +189,16 @@ class Story(Walks):
 
     @cached_property
     def averaged(self) -> bool:
-        """Whether the carrier is a running average with plain coefficients (an EMA). One whose rate
-        is learnt wants its history, as a recurrence does."""
+        """Return True if the carrier is a running average with plain coefficients (an EMA). An
+        average with a learnt rate needs its history, as a recurrence does.
+        """
         return any(not self._is_learnt(rate(arm)) for arm in self._averages) or any(
             interpolates(statement, self.attribute or self.name) for _, _, statement in self.binders
         )
 
     @cached_property
     def _averages(self) -> list[ast.expr]:
-        """The averages that the carrier gets its value by."""
+        """Return the averages that the carrier is bound to."""
         return [
             arm
             for _, scope, statement in self.binders
@@ -202,7 +208,7 @@ class Story(Walks):
         ]
 
     def _is_learnt(self, name: str) -> bool:
-        """Whether a name is given a parameter."""
+        """Return True if a name is bound to a parameter."""
         return bool(name) and any(
             isinstance(value, ast.Call) and called_name(value) == "Parameter"
             for value in values_of(self.project, name)
@@ -210,7 +216,7 @@ class Story(Walks):
 
     @cached_property
     def stored(self) -> bool:
-        """Whether the carrier is kept by being put into a container."""
+        """Return True if the carrier is put into a container."""
         return any(
             isinstance(statement, ast.Expr)
             or any("[" in spelled(t) for t in getattr(statement, "targets", []))
@@ -223,7 +229,9 @@ class Story(Walks):
 
     @cached_property
     def walks_all(self) -> bool:
-        """Whether what is walked is made of all the losses that the carrier has gathered."""
+        """Return True if the root of the backward call combines all losses that the carrier has
+        collected.
+        """
         if not self._is_scalar or not self.bound_inside:
             return False
         root = walked(self.root_call) if self.root_call is not None else None
@@ -234,7 +242,9 @@ class Story(Walks):
         return bool(names_loaded(walk(root), self.name)) or self._made_by_owner(root)
 
     def _made_by_owner(self, root: ast.expr) -> bool:
-        """Whether a method of what holds the carrier makes one number of it (`meter.mean()`)."""
+        """Return True if a method of the carrier's owner reduces it to one
+        number (`meter.mean()`).
+        """
         owner = self.name.rpartition(".")[0]
         new = self.join.new if self.join is not None else None
         return bool(owner and new and is_sum(new.op)) and any(
@@ -246,8 +256,9 @@ class Story(Walks):
 
     @cached_property
     def summed(self) -> bool:
-        """Whether the failing call walks a total that the carrier is, or is summed into, or is made
-        of all losses that it has gathered."""
+        """Return True if the root of the failing call is the carrier itself as a total, a sum that
+        contains it, or a combination of all losses that it has collected.
+        """
         join = self.join
         if join is None:
             return False
@@ -267,7 +278,9 @@ class Story(Walks):
 
     @cached_property
     def _is_scalar(self) -> bool:
-        """Whether all that was found under the carrier's name are single numbers, as losses are."""
+        """Return True if everything found under the carrier's name is a single number, as losses
+        are.
+        """
         shapes = [
             join.shape
             for join in self.reuse.joins
@@ -277,7 +290,7 @@ class Story(Walks):
 
     @cached_property
     def _root_values(self) -> list[ast.expr]:
-        """The expressions that the walked tensor is made by, in the shared frame."""
+        """Return the expressions in the shared frame that compute the root of the backward call."""
         values = [walked(self.root_call)] if self.root_call is not None else []
         if self.shared is not None:
             values += [
@@ -289,7 +302,7 @@ class Story(Walks):
 
     @cached_property
     def same_consumer(self) -> bool:
-        """Whether both losses hand the carrier to one and the same network (`D(fake)`)."""
+        """Return True if both losses pass the carrier to the same network (`D(fake)`)."""
         if self.shared is None or not self.name:
             return False
         called = [
@@ -302,10 +315,12 @@ class Story(Walks):
 
 
 def story_of(evidence: object, project: Project) -> Story | None:
-    """The story of a reuse, the same for all who ask; None for other evidence."""
+    """Return the features of a reuse, computed once per piece of evidence;
+    None for other evidence.
+    """
     if not isinstance(evidence, GraphReuse):
         return None
-    key = (Story, id(evidence))  # stays its own: the story that is kept holds the evidence
+    key = (Story, id(evidence))  # the id stays valid: the stored object holds the evidence
     story = project.kept.get(key)
     if not isinstance(story, Story):
         story = project.kept[key] = Story(evidence, project)

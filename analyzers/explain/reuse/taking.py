@@ -1,4 +1,4 @@
-"""What a loop takes its variable from: `zip`, `enumerate`, tensors taken apart, written lists."""
+"""Find what a loop takes its variable from: `zip`, `enumerate`, unbound tensors, literal lists."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from analyzers.source.targets import target_names
 
 
 def taken_from(loop: Loop, scope: Scope, name: str) -> str | None:
-    """The name of the collection whose elements a loop binds to `name`, through `zip` and
-    `enumerate`; None for anything else."""
+    """Return the collection whose elements a loop binds to `name`, through `zip` and `enumerate`;
+    None for anything else.
+    """
     through = passes(loop, scope)
     targets = through.targets if through is not None and not through.counted else ()
     found = (_taken(target, through.over, name) for target in targets if through is not None)
@@ -48,7 +49,9 @@ def _taken(target: ast.expr, source: ast.expr, name: str) -> str | None:
 
 
 def common_operand(source: ast.expr) -> str | None:
-    """The one name from which all entries of a written collection come: `x` of `[x, x.T]`."""
+    """Return the only name from which all entries of a literal collection come: `x` for `[x, x.T]`;
+    None if there is none.
+    """
     match source:
         case ast.List(elts=entries) | ast.Tuple(elts=entries) | ast.Dict(values=entries):
             read = [{n for n in names_read(entry) if "." not in n} for entry in entries]

@@ -1,4 +1,6 @@
-"""Where the source itself says that a tensor is only read: as a loss's target, as an old value."""
+"""Find where the source itself shows that a tensor is only read: as a loss's target or as an old
+value.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,9 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def maker_called_inside(story: Story) -> bool:
-    """Whether the model that made the carrier outside the loop is called in it again: the
-    carrier then is the old value beside the new one."""
+    """Return True if the model that computed the carrier outside the loop is called again inside:
+    then the carrier is the old value next to the new one.
+    """
     if story.loop is None or story.shared is None:
         return False
     inside = (_models_called(story.project, statement) for statement in story.loop.body)
@@ -39,8 +42,9 @@ def maker_called_inside(story: Story) -> bool:
 
 
 def steps_others(story: Story) -> bool:
-    """Whether the passes step, by optimizers or by hand, nothing that the carrier was made by: then
-    it keeps its value from pass to pass, and only its graph is in the way."""
+    """Return True if the iterations update nothing from which the carrier was computed: then its
+    value is still valid and only its graph is the problem.
+    """
     if story.loop is None or story.shared is None or story.bound_inside:
         return False
     seen = [join.stepped for join in story.reuse.joins if join.stepped is not None]
@@ -62,7 +66,9 @@ def steps_others(story: Story) -> bool:
 
 
 def _given_to(story: Story, optimizer: str) -> set[str]:
-    """The names from which the scope around the loop makes an optimizer, at last or in between."""
+    """Return the names from which the scope around the loop constructs an optimizer, directly or
+    indirectly.
+    """
     return {
         name.removesuffix(".parameters")
         for scope in (story.frame.scope, story.frame.module.tree)
@@ -74,12 +80,12 @@ def _given_to(story: Story, optimizer: str) -> set[str]:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one dotted path leads to the other, or is it."""
+    """Return True if one dotted path equals the other or leads to it."""
     return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
 def _makers(story: Story) -> set[str]:
-    """The models that made the carrier in front of the loop."""
+    """Return the models that computed the carrier before the loop."""
     return {
         maker
         for _, scope, statement, names in _before_loop(story)
@@ -91,15 +97,19 @@ def _makers(story: Story) -> set[str]:
 
 
 def _before_loop(story: Story) -> Iterator[tuple[Module, Scope, ast.stmt, set[str]]]:
-    """The binders of the carrier in front of the loop, each with the names that it is made of."""
+    """Yield the carrier's binders before the loop, each with the names that
+    its value depends on.
+    """
     for module, scope, statement in story.binders:
         if not module.holds(story.loop, statement):
             yield module, scope, statement, made_of(scope, value_of(statement) or statement)
 
 
 def _made_of(story: Story) -> set[str]:
-    """What the carrier was made of in front of the loop, with what the functions that made it read
-    beside their arguments: weights that are stepped by hand belong to no model."""
+    """Return the names from which the carrier was computed before the loop, including what the
+    functions that computed it read besides their arguments: weights updated by hand belong to no
+    model.
+    """
     names: set[str] = set()
     for module, _, _, read in _before_loop(story):
         names |= read
@@ -168,8 +178,9 @@ class HelperTarget:
 
 
 def helper_targets(story: Story) -> list[HelperTarget]:
-    """Parameters of functions that the shared frame calls, which stand for a constant there and
-    are given what comes from the carrier."""
+    """Return the parameters of functions called by the shared frame that are constants there and
+    receive a value of the carrier.
+    """
     if story.shared is None or not story.name:
         return []
     scope = story.shared.scope
@@ -186,18 +197,19 @@ def helper_targets(story: Story) -> list[HelperTarget]:
                 if parameter in only_read:
                     if made_of(scope, argument) & names:
                         found.append(HelperTarget(module, function, parameter))
-    if not found and not story.hands_on:  # what passes hand on is kept, which tells more
+    if not found and not story.hands_on:  # a value carried between iterations needs another fix
         found = _seen_compared(story)
     return list(dict.fromkeys(found))
 
 
 def _seen_compared(story: Story) -> list[HelperTarget]:
-    """Parameters under which a run saw old values enter a function that only compares with them,
-    however far from the shared frame, and computed from them there."""
+    """Return the parameters under which a run saw old values enter a function that only compares
+    with them, however far from the shared frame.
+    """
     found: list[HelperTarget] = []
     used = {join.new.at.frame for join in story.reuse.joins if join.new and join.new.at}
     for hop, where in hops_at(story.project, story.reuse.path, "argument"):
-        function = where.statement  # it stands at its `def`
+        function = where.statement  # an argument's place is the `def`
         if hop.at.frame in used and isinstance(function, ast.FunctionDef):
             if hop.name in _compared_with(function):
                 found.append(HelperTarget(where.module, function, hop.name))
@@ -205,7 +217,9 @@ def _seen_compared(story: Story) -> list[HelperTarget]:
 
 
 def _compared_with(function: ast.FunctionDef) -> set[str]:
-    """Parameters that go into the second argument of loss functions, and never into the first."""
+    """Return the parameters that reach the second argument of loss functions
+    and never the first.
+    """
     first: set[str] = set()
     second: set[str] = set()
     for node in walk_scope(function):
@@ -216,8 +230,9 @@ def _compared_with(function: ast.FunctionDef) -> set[str]:
 
 
 def _siblings(story: Story) -> set[str]:
-    """Names that one statement binds together with the carrier (`a, b = x.chunk(2)`), or in the
-    shared frame by a call of the function that made it: what that returned was made of it."""
+    """Return the names that are bound together with the carrier (`a, b = x.chunk(2)`), or by a call
+    of the function that made it.
+    """
     own = [statement for _, _, statement in story.binders] + [*_calls_of_makers(story)]
     return {
         name
@@ -228,7 +243,9 @@ def _siblings(story: Story) -> set[str]:
 
 
 def _calls_of_makers(story: Story) -> Iterator[ast.stmt]:
-    """Statements of the shared frame that call a function in which the carrier is bound."""
+    """Yield the statements of the shared frame that call a function in which
+    the carrier is bound.
+    """
     scope = story.frame.scope
     makers = [own for _, own, _ in story.binders if own is not scope]
     for statement in walk_scope(scope) if makers else ():
@@ -238,8 +255,9 @@ def _calls_of_makers(story: Story) -> Iterator[ast.stmt]:
 
 
 def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[str]:
-    """What is called like a model in the node, and in the script's functions that it calls. A
-    member of an object goes by its own name: `critic` for `agent.critic` and `self.critic`."""
+    """Return what the node, and the script's functions that it calls, call like a model. Members
+    are reduced to their own names: `critic` for `agent.critic` and `self.critic`.
+    """
     members = {name for m in project.modules.values() for name in _own_attributes(m.tree)}
     found: set[str] = set()
     for call in walk(node):
@@ -254,7 +272,7 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
 
 @remembered
 def _own_attributes(tree: ast.Module) -> set[str]:
-    """Attributes that the methods of a file bind on their own object."""
+    """Return the attributes that methods of a file bind on `self`."""
     return {
         name.partition(".")[2]
         for statement in walk(tree)
@@ -265,7 +283,9 @@ def _own_attributes(tree: ast.Module) -> set[str]:
 
 
 def _is_model_call(project: Project, call: ast.Call) -> bool:
-    """A call with arguments of something that is neither a library's, nor Python's, nor a class."""
+    """Return True for a call with arguments of something that is not a library's, a builtin or a
+    class.
+    """
     text = spelled(call.func)
     library = project.is_package(text) or text in _BUILTINS
     makes = all(calls_a_class(module, call) for module in project.modules.values())
@@ -273,6 +293,6 @@ def _is_model_call(project: Project, call: ast.Call) -> bool:
 
 
 def is_loss(call: ast.Call) -> bool:
-    """Whether a call is, by its name, that of a loss function."""
+    """Return True if a call, by its name, is that of a loss function."""
     name = called_name(call).lower()
     return any(word in name for word in ("loss", "criterion", "mse", "kl_div", "bce"))

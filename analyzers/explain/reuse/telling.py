@@ -1,4 +1,4 @@
-"""Sentences about a reused graph, made only of facts that the evidence holds."""
+"""Describe a reused graph in sentences that use only facts of the evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def matched(
     location: Place | None = None,
     **facts: object,
 ) -> Match:
-    """A match on a story, with its carrier and boundary."""
+    """Return a match on a reuse, with its carrier and boundary."""
     carrier = story.carriers[0] if story.carriers else None
     if carrier is not None and (taken := taken_on(story)) is not None:
         carrier = replace(carrier, place=taken)
@@ -30,15 +30,16 @@ def matched(
 
 
 def story_in(match: Match) -> Story:
-    """The story that the match was made on."""
+    """Return the features of the reuse that was matched."""
     story = match.facts["story"]
     assert isinstance(story, Story)
     return story
 
 
 def line(place: Place, project: Project) -> str:
-    """`line 41` with the code on it; the file too when the project has several. In a notebook
-    `cell 4, line 3`."""
+    """Return `line 41` with its code; with the file too if the project has several. In a notebook:
+    `cell 4, line 3`.
+    """
     code = project.code(place.file, place.line)
     module = project.module(place.file)
     cell = module.cell_at(place.line) if module is not None and project.notebook else None
@@ -51,13 +52,13 @@ def line(place: Place, project: Project) -> str:
 
 
 def call(visit: Visit, project: Project) -> str:
-    """A backward call, by line and count."""
+    """Return a backward call's line, with its number if it ran several times."""
     times = f" (pass {visit.iteration})" if visit.iteration > 1 else ""
     return line(visit.at, project) + times
 
 
 def account(match: Match, project: Project) -> str:
-    """What happened to the graph, in the script's own names and lines."""
+    """Return what happened to the graph, in the script's own names and lines."""
     story = story_in(match)
     reuse: GraphReuse = story.reuse
     parts: list[str] = []

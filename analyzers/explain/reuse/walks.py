@@ -1,4 +1,6 @@
-"""What the two walks of a reused graph are: which tensors, from which calls, one by one."""
+"""Characterise the two backward calls of a reused graph: their root tensors, from which calls, one
+by one.
+"""
 
 from __future__ import annotations
 
@@ -29,37 +31,41 @@ from analyzers.source.trees import position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
 _PARTING = ("Split", "Unbind", "Chunk", "Unsafesplit", "Unsafechunk")
-_OPTIMIZER = re.compile(r"optim(?:izer)?s?(?:/|\.py)")  # a file of those, not of `optimization`
+_OPTIMIZER = re.compile(
+    r"optim(?:izer)?s?(?:/|\.py)"
+)  # a file of optimizers, not of `optimization`
 _SCALING = ("Mul", "Div", "Neg", *SUMMING)
 
 
 def is_sum(op: str) -> bool:
-    """Whether an operation, by its node's name or as reading tells it, makes one of several."""
+    """Return True if an operation, by its node's name or as static analysis names it, combines
+    several values into one.
+    """
     return op.capitalize().startswith(SUMMING)
 
 
 class Walks(Lifetime):
-    """The two calls, and what they walk."""
+    """The two backward calls and their roots."""
 
     @cached_property
     def name(self) -> str:
-        """The first carrier's name; empty when the tensor had none."""
+        """Return the first carrier's name; empty if the tensor had none."""
         return self.carriers[0].name if self.carriers else ""
 
     @cached_property
     def attribute(self) -> str:
-        """The last part of an attribute path (`hidden` for `self.model.hidden`)."""
+        """Return the last part of an attribute path (`hidden` for `self.model.hidden`)."""
         return self.name.rpartition(".")[2] if "." in self.name else ""
 
     @cached_property
     def root_call(self) -> ast.Call | None:
-        """The failing `backward` or `grad` call in the source."""
+        """Return the failing `backward` or `grad` call in the source."""
         where = spot(self.project, self.reuse.reached.at)
         return where.call(*WALKS) if where is not None else None
 
     @cached_property
     def root_names(self) -> set[str]:
-        """Names of the tensor that the failing call walked."""
+        """Return the names of the failing call's root tensor."""
         names = {name.partition("[")[0] for name in self.reuse.reached.root}
         walked_tensor = walked(self.root_call) if self.root_call is not None else None
         if walked_tensor is not None:
@@ -68,13 +74,13 @@ class Walks(Lifetime):
 
     @cached_property
     def sliced(self) -> bool:
-        """Whether each pass walks one sample, step or slice of the carrier."""
+        """Return True if each iteration uses one sample, step or slice of the carrier."""
         if self._inner_loop is None or self._is_collection:
             return False
         return any(self._slices(*one) for one in self.handing_on(self._inner_loop))
 
     def _slices(self, loop: Loop, scope: Scope) -> bool:
-        """Whether each pass of a loop takes its part of the carrier."""
+        """Return True if each iteration of a loop takes its part of the carrier."""
         through = passes(loop, scope)
         if through is None:
             return False
@@ -97,8 +103,9 @@ class Walks(Lifetime):
         )
 
     def _walks_next_of(self, names: set[str]) -> bool:
-        """Whether what is walked now lay in one of these collections as the pass before walked
-        another entry of it: all are of one forward."""
+        """Return True if the current root was an entry of one of these collections when the
+        previous iteration ran backward on another entry: all come from one forward pass.
+        """
         freed, reached = self.reuse.freed, self.reuse.reached
         if freed.at != reached.at or reached.iteration != freed.iteration + 1:
             return False
@@ -107,8 +114,9 @@ class Walks(Lifetime):
 
     @cached_property
     def _is_collection(self) -> bool:
-        """Whether the carrier is several tensors under one name, not one with several rows, nor the
-        parts that one was taken apart into."""
+        """Return True if the carrier is several tensors under one name, not one tensor with several
+        rows and not the parts of one tensor.
+        """
         if self._is_parted:
             return False
         kinds = ("dict", "OrderedDict", "list", "tuple")
@@ -123,12 +131,14 @@ class Walks(Lifetime):
 
     @cached_property
     def _is_parted(self) -> bool:
-        """Whether all that is carried came out of one step that takes a tensor apart."""
+        """Return True if everything carried came from one operation that splits a tensor."""
         joins = self.reuse.joins
         return bool(joins) and all(j.old.op.capitalize().startswith(_PARTING) for j in joins)
 
     def _made_per_sample(self, name: str) -> bool:
-        """Whether a name is a list (or vector) of losses, one for each part of the carrier."""
+        """Return True if a name is a list (or vector) of losses, one for each
+        part of the carrier.
+        """
         if self.shared is None or not self.name:
             return False
         for node in definitions(self.shared.scope, name):
@@ -146,15 +156,16 @@ class Walks(Lifetime):
 
     @cached_property
     def each_of_many(self) -> bool:
-        """Whether the failing line walks one after the other of a collection of losses, a loss for
-        each of a collection of outputs, or one for each of several optimizers."""
+        """Return True if the failing line runs backward on one loss after the other: of a
+        collection, one per output, or one per optimizer.
+        """
         through = self._through
         root = walked(self.root_call) if self.root_call is not None else None
         if through is None or root is None:
             return False
         gone_through, over = through.names, through.over
         while isinstance(root, ast.Attribute | ast.Subscript) and spelled(root) not in gone_through:
-            root = root.value  # `task.value` and `pair[1]` are parts of what the loop goes through
+            root = root.value  # `task.value` and `pair[1]` are parts of the loop's variable
         of_outputs = self._is_collection and bool(self.name) and mentions(over, self.name)
         if isinstance(over, ast.Call) and called_name(over) in ("items", "values"):
             of_outputs = of_outputs or self.name in gone_through
@@ -164,14 +175,15 @@ class Walks(Lifetime):
 
     @cached_property
     def walked_within(self) -> bool:
-        """Whether the failing loss is itself a node that the freeing call walked."""
+        """Return True if the failing loss is itself a node that the freeing call reached."""
         joins = self.reuse.joins
         return bool(joins) and all(j.new is None and j.shape in ((), (1,)) for j in joins)
 
     @cached_property
     def sums_walked(self) -> bool:
-        """Whether the failing loss is only a sum of tensors that were walked themselves; or, where
-        nothing stepped since, one of them scaled."""
+        """Return True if the failing loss is only a sum of tensors on which backward ran; or, if
+        nothing stepped since, one of them scaled.
+        """
         joins = self.reuse.joins
         made = SUMMING if self.steps_between else _SCALING
         return bool(joins) and all(
@@ -183,8 +195,9 @@ class Walks(Lifetime):
 
     @cached_property
     def sums_on(self) -> list[ast.stmt]:
-        """The statements of one pass that add to a total which was walked before, and which is
-        walked again behind them: where weights learned from the first walk."""
+        """Return the statements of one iteration that add to a total after backward ran on it and
+        before it runs again, if weights learned from the first call.
+        """
         shared, joins = self.shared, self.reuse.joins
         if shared is None or not self.same_pass or self.reuse.same_root or not joins:
             return []
@@ -207,8 +220,9 @@ class Walks(Lifetime):
 
     @property
     def _learned_between(self) -> bool:
-        """Whether the frame that both calls share changes weights between them, be it only to come
-        back to them (`first_step`)."""
+        """Return True if the shared frame changes weights between the calls, even if only
+        temporarily (`first_step`).
+        """
         shared = self.shared
         if shared is None:
             return False
@@ -223,7 +237,7 @@ class Walks(Lifetime):
 
     @property
     def steps_between(self) -> bool:
-        """Whether the frame that both calls share steps an optimizer between them."""
+        """Return True if the shared frame steps an optimizer between the calls."""
         shared = self.shared
         return shared is not None and any(
             shared.freed_at < position(call) < shared.reached_at for call in steps(shared.scope)
@@ -231,8 +245,9 @@ class Walks(Lifetime):
 
     @cached_property
     def walked_roots(self) -> set[str]:
-        """Spellings of tensors that a `backward()` statement of the shared frame walks, and of what
-        the freeing call's root is only a sum or a multiple of."""
+        """Return the spellings of tensors on which the shared frame calls `backward()`, and of
+        those that the freeing call's root is only a sum or a multiple of.
+        """
         if self.shared is None:
             return set()
         roots = [walked(call) for call in backward_calls(self.shared.scope)]
@@ -248,35 +263,35 @@ class Walks(Lifetime):
 
     @cached_property
     def _through(self) -> Passes | None:
-        """What the innermost loop around both calls goes through."""
+        """Return what the innermost loop around both calls iterates over."""
         if self._inner_loop is None or self.shared is None:
             return None
         return passes(self._inner_loop, self.shared.scope)
 
     @cached_property
     def steps_inside(self) -> bool:
-        """Whether the loop between the calls also steps an optimizer, or weights by hand."""
+        """Return True if the loop between the calls also steps an optimizer, or weights by hand."""
         return self.loop is not None and bool(steps(self.loop) or self.steps_by_hand)
 
     @cached_property
     def steps_by_hand(self) -> list[Update]:
-        """The weights that the loop, or a function that it calls, steps by hand."""
+        """Return the weights that the loop, or a function that it calls, updates by hand."""
         return updates_in(self.project, self.loop) if self.loop is not None else []
 
     @cached_property
     def from_grad(self) -> bool:
-        """Whether `autograd.grad` freed the graph."""
+        """Return True if `autograd.grad` freed the graph."""
         return self.reuse.freed.kind == "grad"
 
     @cached_property
     def grads_of_several(self) -> bool:
-        """Whether the same call of `autograd.grad` is made again, of another loss."""
+        """Return True if the same `autograd.grad` call ran again for another loss."""
         freed, reached = self.reuse.freed, self.reuse.reached
         return freed.kind == reached.kind == "grad" and freed.at == reached.at
 
     @cached_property
     def in_closure(self) -> bool:
-        """Whether an optimizer called the function that walks the graph."""
+        """Return True if an optimizer called the function that runs backward."""
         return (
             any(map(_OPTIMIZER.search, self.reuse.reached.library)) and self.root_call is not None
         )
