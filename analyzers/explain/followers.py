@@ -1,4 +1,6 @@
-"""Networks that follow another one: given its state, or moved towards it, time and again."""
+"""Find target and EMA networks: they are repeatedly given another network's state or moved towards
+it.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ _WEIGHTS = ("parameters", "named_parameters", "state_dict")
 
 
 def followers(project: Project) -> set[str]:
-    """The names of such networks: in a loop, or in a function that one calls, `target` of
-    `target.load_state_dict(net.state_dict())`, and of a loop over `zip(target.parameters(), …)`
-    that writes into its parameters. What begins as a copy and is left to itself is to learn."""
+    """Return the names of target networks, updated in a loop or in a function that a loop calls:
+    `target` of `target.load_state_dict(net.state_dict())`, or of a loop over
+    `zip(target.parameters(), …)` that writes to its parameters. A network that is only initialised
+    as a copy should learn by itself.
+    """
     given = {
         spelled(call.func.value)
         for module, call in project.each(ast.Call)
@@ -33,7 +37,7 @@ def followers(project: Project) -> set[str]:
 
 
 def _moved_by(loop: ast.For) -> Iterator[str]:
-    """The network whose parameters a loop over those of two writes into."""
+    """Yield the network whose parameters are written by a loop over the parameters of two."""
     match loop:
         case ast.For(
             target=ast.Tuple(elts=names),
@@ -48,7 +52,7 @@ def _moved_by(loop: ast.For) -> Iterator[str]:
 
 
 def _set(body: list[ast.stmt]) -> Iterator[ast.Attribute]:
-    """What `p.data = …` sets."""
+    """Yield what `p.data = …` sets."""
     for statement in body:
         for target in statement.targets if isinstance(statement, ast.Assign) else ():
             if isinstance(target, ast.Attribute) and target.attr == "data":
@@ -56,7 +60,7 @@ def _set(body: list[ast.stmt]) -> Iterator[ast.Attribute]:
 
 
 def _weights_of(value: ast.expr) -> str:
-    """`net` of `net.parameters()`."""
+    """Return `net` for `net.parameters()`, else an empty string."""
     match value:
         case ast.Call(func=ast.Attribute(value=owner)) if called_name(value) in _WEIGHTS:
             return spelled(owner)
@@ -64,13 +68,13 @@ def _weights_of(value: ast.expr) -> str:
 
 
 def runs_again(module: Module, node: ast.AST, project: Project) -> bool:
-    """Whether a loop stands around a piece of source, or around a call of its function."""
+    """Return True if a loop surrounds a piece of source, or a call of its function."""
     name = getattr(module.scope_of(node), "name", "")
     callers = calls_to(project, name) if name else []
     return bool(module.loops_around(node)) or any(m.loops_around(c) for m, c in callers)
 
 
 def is_of_follower(parameter: str, project: Project) -> bool:
-    """Whether a parameter, by its name, is that of such a network."""
+    """Return True if a parameter, by its name, belongs to a target network."""
     own = {name.rpartition(".")[2] for name in followers(project)}
     return not own.isdisjoint(parameter.split("."))

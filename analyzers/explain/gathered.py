@@ -1,4 +1,6 @@
-"""Whether a collection gathers one gradient again and again, pass by pass of a loop that walks."""
+"""Decide whether a collection stores the same gradient repeatedly, in the iterations of a loop that
+calls backward.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ from analyzers.source.project import Loop, Module
 
 
 def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
-    """Whether one of these stores puts gradients beside those of earlier passes, of a loop that
-    walks in each, and the script then reads more than the latest: all are the same tensors."""
+    """Return True if one of these stores adds gradients to those of earlier iterations, each of
+    which calls backward, and the script then reads more than the latest: all are the same tensors.
+    """
     for store in _with_takers(kept):
         name, loop = _container(store.statement), _walking(store, visit)
         if name is None or loop is None or not _made_before(store, name, loop):
@@ -33,8 +36,9 @@ def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
 
 
 def _with_takers(kept: Sequence[Spot]) -> Iterator[Spot]:
-    """The stores, and the statements that put what one of them names into a collection as it is:
-    `rows.append(Row(slopes))` behind `slopes = [...]`."""
+    """Yield the stores, and the statements that put a stored name into a collection unchanged:
+    `rows.append(Row(slopes))` after `slopes = [...]`.
+    """
     for store in kept:
         yield store
         named = {name for name in bindings(store.statement) if name.isidentifier()}
@@ -50,7 +54,9 @@ def _with_takers(kept: Sequence[Spot]) -> Iterator[Spot]:
 
 
 def _is_handed_on(module: Module, node: ast.AST) -> bool:
-    """Whether nothing is computed of it on its way into a collection, an object being none."""
+    """Return True if nothing is computed from it on its way into a collection; constructing an
+    object does not count.
+    """
     parent = module.parents.get(node)
     match parent:
         case ast.Tuple() | ast.List() | ast.Dict() | ast.keyword():
@@ -63,7 +69,7 @@ def _is_handed_on(module: Module, node: ast.AST) -> bool:
 
 
 def _container(statement: ast.stmt) -> str | None:
-    """`rows` of `rows.append(...)` and of `rows[task] = ...`."""
+    """Return `rows` for `rows.append(...)` and for `rows[task] = ...`."""
     match statement:
         case ast.Expr(value=value):
             return stored_into(value)
@@ -73,7 +79,7 @@ def _container(statement: ast.stmt) -> str | None:
 
 
 def _by_pass(store: Spot, statement: ast.Assign, loop: Loop) -> bool:
-    """Whether the key of an entry changes with the loop's passes."""
+    """Return True if the key of an entry changes with the loop's iterations."""
     key = statement.targets[0]
     through = passes(loop, store.scope)
     passing = through.names if through is not None else set()
@@ -82,7 +88,7 @@ def _by_pass(store: Spot, statement: ast.Assign, loop: Loop) -> bool:
 
 
 def _walking(store: Spot, visit: Visit | None) -> Loop | None:
-    """The innermost loop around the store that the walk was asked for in."""
+    """Return the innermost loop around the store that also contains the backward call."""
     lines = [p.line for p in visit.stack if p.file == store.place.file] if visit is not None else []
     for loop in store.module.loops_around(store.statement):
         if any(loop.lineno <= line <= (loop.end_lineno or line) for line in lines):
@@ -91,7 +97,9 @@ def _walking(store: Spot, visit: Visit | None) -> Loop | None:
 
 
 def _made_before(store: Spot, name: str, loop: Loop) -> bool:
-    """Whether the collection is made outside the loop: each pass finds what earlier ones put in."""
+    """Return True if the collection is created outside the loop, so that each iteration sees
+    earlier entries.
+    """
     made = [
         s
         for s in statements_of(store.scope)
@@ -106,7 +114,7 @@ def _behind(store: Spot, loop: Loop) -> list[ast.stmt]:
 
 
 def _reads_all(module: Module, statement: ast.stmt, name: str) -> bool:
-    """Whether the statement takes the collection, not just its last entry or its length."""
+    """Return True if the statement reads the collection, not only its last entry or its length."""
     for node in own_expressions(statement):
         if isinstance(node, ast.Name) and node.id == root_of(name):
             if not isinstance(node.ctx, ast.Load):

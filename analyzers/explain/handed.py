@@ -1,4 +1,4 @@
-"""Gradients that a script takes behind each walk, while nothing clears what they add up in."""
+"""Recognise scripts that use gradients after each backward call although nothing clears them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NUMBERS = ("norm", "vector_norm", "item", "float", "max", "min", "mean", "print
 
 
 def handed_on(where: Spot, leaves: Sequence[str]) -> bool:
-    """Whether what the walk at this place leaves in some of the leaves is returned, gathered or
-    given to something else each time, before the next walk.
+    """Return True if the gradients that the backward call at this place leaves in some leaves are
+    returned, collected or passed on each time, before the next backward call.
 
-    A reading under a condition, or behind the loop of walks, takes the sum for what it is; so does
-    one that only looks at a number.
+    A read under a condition, or after the loop, intends the sum; so does one that only looks at a
+    number.
     """
     handed: set[str] = set()
     for statement in _each_time(where):
@@ -33,8 +33,9 @@ def handed_on(where: Spot, leaves: Sequence[str]) -> bool:
 
 
 def of_inputs(module: Module) -> bool:
-    """Whether a function that walks a graph reads the gradient of something that it binds itself:
-    an input that climbs the loss."""
+    """Return True if a function that calls backward reads the gradient of something that it binds
+    itself: an input that ascends the loss.
+    """
     for walk in calls_named(module.tree, "backward"):
         scope = walk_scope(module.scope_of(walk))
         made = {name for node in scope if isinstance(node, ast.Assign) for name in bindings(node)}
@@ -50,7 +51,9 @@ def of_inputs(module: Module) -> bool:
 
 
 def _each_time(where: Spot) -> Iterator[ast.stmt]:
-    """What follows the walk in its loop, else in its function, under no condition."""
+    """Yield the statements that follow the backward call unconditionally, in its loop or else its
+    function.
+    """
     loops = where.module.loops_around(where.statement)
     if not loops and isinstance(where.scope, ast.Module):
         return
@@ -65,7 +68,7 @@ def _each_time(where: Spot) -> Iterator[ast.stmt]:
 
 
 def _hands_on(statement: ast.stmt, handed: set[str], leaves: Sequence[str], module: Module) -> bool:
-    """Whether it reads the gradient of one of the leaves, or a name that holds one."""
+    """Return True if it reads the gradient of one of the leaves, or a name that holds one."""
     return any(
         (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in handed)
         or (
@@ -81,7 +84,7 @@ def _hands_on(statement: ast.stmt, handed: set[str], leaves: Sequence[str], modu
 
 
 def _but_numbers(node: ast.AST) -> Iterator[ast.AST]:
-    """The expression's nodes without those that only a number is made of."""
+    """Yield the expression's nodes, without those from which only a number is computed."""
     pending = [node]
     while pending:
         inner = pending.pop()
@@ -94,7 +97,7 @@ def _but_numbers(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_of(owner: ast.expr, leaves: Sequence[str], module: Module) -> bool:
-    """Whether this is one of the leaves: by its name, or as one of a model's parameters."""
+    """Return True if this is one of the leaves, by its name or as one of a model's parameters."""
     name = spelled(owner)
     if name in leaves:
         return True
@@ -115,7 +118,9 @@ def _loops(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def _gives_away(statement: ast.stmt) -> bool:
-    """Whether it returns the value, stores it, adds it to a sum, or makes it another's."""
+    """Return True if it returns the value, stores it, adds it to a sum, or assigns it to another
+    object.
+    """
     match statement:
         case ast.Return():
             return True

@@ -1,11 +1,11 @@
-"""A script as it would read if what its one-line helpers return stood where they are called.
+"""Inline one-line helpers: view a script as if what they return were written where they are called.
 
     def embedded(model, w):
         return model(w)                  image = embedded(model, w)   →   image = model(w)
 
-What a statement does is then all in the statement, which is the place to move, to cut or to remake.
-Each line stays on its line. Evidence is told of the call's line where it was of the helper's; and
-in a patch what was not touched becomes the call again.
+Then everything that a statement does is in the statement, which is the place to move, cut or
+recompute. Each line keeps its number. Evidence about the helper's line is mapped to the call's
+line; in a patch, inlined code that was not changed becomes the call again.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _OWN = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
 
 @dataclass(frozen=True)
 class Written:
-    """A helper's only call, and what stands in its place, behind a gap of its own by which it is
-    found again."""
+    """A helper's only call and the expression that replaces it, after whitespace of unique width by
+    which it is found again.
+    """
 
     module: Module
     helper: ast.FunctionDef
@@ -44,14 +45,14 @@ class Written:
 
     @cached_property
     def edit(self) -> Edit:
-        """The call written out, on as many lines as it took."""
+        """Return the edit that inlines the call, on as many lines as it took."""
         whole = isinstance(self.module.parents[self.call], ast.stmt)
         edit = self._replaced(self.call, self._text, whole)
         return replace(edit, text=self._gap + edit.text)
 
     @cached_property
     def emptied(self) -> Edit:
-        """The helper with nothing in it but a mark."""
+        """Return the edit that replaces the helper's result by a mark."""
         return self._replaced(self.answer, self._mark, whole=True)
 
     def _replaced(self, node: ast.expr, text: str, whole: bool) -> Edit:
@@ -60,14 +61,15 @@ class Written:
 
     @property
     def stands_apart(self) -> bool:
-        """Whether nothing else in the file looks as what is written into it."""
+        """Return True if nothing else in the file looks like what is inserted."""
         before = self.module.raw_lines[self.call.lineno - 1].encode()[: self.call.col_offset]
         text = self.module.text
         return bool(before.strip()) and self._gap not in text and self._mark not in text
 
     def restored(self, text: str) -> tuple[str, bool]:
-        """A changed file with the helper as it was and the call a call again, if nothing within it
-        was changed; and whether there was one."""
+        """Return a changed file with the helper restored and the call put back if the inlined code
+        was not changed; and whether it was put back.
+        """
         call = Editor(self.module).text_of(self.call)
         end = r"(?=\s*(?:[\n#;,)\]}]|$))" if self._is_open else ""
         text, found = re.subn(re.escape(self.edit.text) + end, lambda _: call, text)
@@ -76,7 +78,7 @@ class Written:
 
     @property
     def _is_open(self) -> bool:
-        """Whether what is written behind the text would belong to a part of it only."""
+        """Return True if a suffix added after the inserted code would bind to a part of it only."""
         whole = isinstance(self.module.parents[self.call], ast.stmt)
         spread = self.call.lineno != self.call.end_lineno
         is_part = needs_parentheses(self.said) or isinstance(self.said, ast.Tuple)
@@ -84,7 +86,7 @@ class Written:
 
     @property
     def answer(self) -> ast.expr:
-        """What the helper returns."""
+        """Return the expression that the helper returns."""
         last = self.helper.body[-1]
         assert isinstance(last, ast.Return)
         assert last.value is not None
@@ -96,12 +98,12 @@ class Written:
 
     @property
     def _mark(self) -> str:
-        """What stands in the helper meanwhile."""
+        """Return the mark that replaces the helper's result."""
         return f'"{self.helper.name} is written out"'
 
     @property
     def function(self) -> str:
-        """The function that calls, by its qualified name."""
+        """Return the qualified name of the calling function."""
         parts: list[str] = []
         for node in self.module.ancestors(self.call):
             if isinstance(node, ast.ClassDef):
@@ -113,7 +115,9 @@ class Written:
 
     @property
     def _text(self) -> str:
-        """What the caller would write: as the helper does, where it is given what it calls so."""
+        """Return the inlined source: the helper's own if the arguments have
+        its parameters' names.
+        """
         same = [getattr(a, "id", "") for a in self.call.args] == positional(self.helper)
         if same and self.answer.lineno == self.answer.end_lineno:
             return Editor(self.module).text_of(self.answer)
@@ -121,13 +125,15 @@ class Written:
 
     @cached_property
     def lines(self) -> range:
-        """Those of the statement that calls."""
+        """Return the lines of the calling statement."""
         around = self.module.ancestors(self.call)
         statement = next(node for node in around if isinstance(node, ast.stmt))
         return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
 
     def outside(self, path: str) -> str | None:
-        """What the caller calls a value that the helper calls `path`; None where it has no name."""
+        """Return the caller's name for a value that the helper calls `path`;
+        None if it has none.
+        """
         root = re.split(r"[.\[]", path, maxsplit=1)[0]
         given = dict(zip(positional(self.helper), self.call.args, strict=True)).get(root)
         if not isinstance(given, ast.Name | ast.Attribute):
@@ -135,14 +141,14 @@ class Written:
         return spelled(given) + path.removeprefix(root)
 
     def ran(self, place: Place) -> bool:
-        """Whether a place is in the helper, or in a comprehension of its."""
+        """Return True if a place is in the helper, or in one of its comprehensions."""
         last = self.helper.body[-1]
         inside = last.lineno <= place.line <= (last.end_lineno or last.lineno)
         own = place.function == self.helper.name or self.within(place.function) != place.function
         return inside and own and place.file == self.module.path
 
     def within(self, function: str) -> str:
-        """What the caller's comprehension is called that was one of the helper's."""
+        """Return the qualified name, in the caller, of one of the helper's comprehensions."""
         inner = function.removeprefix(f"{self.helper.name}.<locals>.")
         if inner == function or self.function == "<module>":
             return inner
@@ -157,8 +163,9 @@ class Inlined:
     calls: tuple[Written, ...]
 
     def restored(self, path: str, text: str) -> tuple[str, list[Written]]:
-        """What was written of this project as it is written of the one that was sent, and the calls
-        of its file that are none any more."""
+        """Return a file of this project with its calls restored, and the calls that could not be
+        restored.
+        """
         own = [one for one in self.calls if one.module.path == path]
         gone: list[Written] = []
         for one in reversed(own):
@@ -168,7 +175,7 @@ class Inlined:
 
 
 def inlined(project: Project) -> Inlined | None:
-    """The project with the only calls of its one-line helpers written out; None without any."""
+    """Return the project with the only calls of its one-line helpers inlined; None without any."""
     calls = tuple(_apart(list(_written(project))))
     files = dict(project.files)
     for path in {one.module.path for one in calls}:
@@ -181,7 +188,7 @@ def inlined(project: Project) -> Inlined | None:
 
 
 def _apart(calls: list[Written]) -> Iterator[Written]:
-    """Those that lie in no other's call or helper, each with a gap of its own."""
+    """Yield the calls that lie in no other's call or helper, each with its own whitespace width."""
     number = 0
     for one in calls:
         others = [other for other in calls if other is not one and other.module is one.module]
@@ -201,7 +208,7 @@ def _unparsed(text: str) -> bool:
 
 
 def _written(project: Project) -> Iterator[Written]:
-    """The only calls of functions that do nothing but return something."""
+    """Yield the only calls of functions that do nothing but return something."""
     named = Counter(
         name for module in project.modules.values() for n in module.nodes for name in _names(n)
     )
@@ -222,7 +229,7 @@ def _written(project: Project) -> Iterator[Written]:
 
 
 def _is_plain(helper: ast.FunctionDef, call: ast.Call) -> bool:
-    """Whether a function is given each of its parameters, by its place."""
+    """Return True if a call passes every parameter of the function by position."""
     given = helper.args
     rest = given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs
     return not rest and not helper.decorator_list and len(call.args) == len(given.args)
@@ -241,8 +248,9 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _stands_in_a_statement(module: Module, call: ast.Call) -> bool:
-    """Whether a call runs with a statement that has its lines for itself, and sees a function's
-    names or those of the module."""
+    """Return True if a call is in a statement that shares its lines with no other and sees the
+    names of a function or of the module.
+    """
     inner = next(p for p in module.ancestors(call) if isinstance(p, (*_SCOPES, ast.Module)))
     line = call.lineno
     sharing = [
@@ -254,8 +262,9 @@ def _stands_in_a_statement(module: Module, call: ast.Call) -> bool:
 
 
 def _means_the_same(module: Module, helper: ast.FunctionDef, call: ast.Call) -> bool:
-    """Whether every name of the helper's means the same where it is called, and nothing is
-    computed more than once, or not at all."""
+    """Return True if every name of the helper has the same meaning at the call and nothing is
+    computed more than once, or not at all.
+    """
     answer = helper.body[-1]
     nodes = walk(answer)
     if any(isinstance(node, _OWN) for node in nodes):
@@ -274,7 +283,7 @@ def _means_the_same(module: Module, helper: ast.FunctionDef, call: ast.Call) -> 
 
 
 def _bound(function: ast.AST) -> set[str]:
-    """The names that a function has for itself."""
+    """Return the local names of a function."""
     return {
         name
         for node in walk(function)

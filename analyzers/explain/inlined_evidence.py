@@ -1,4 +1,4 @@
-"""Evidence of a script, told of the same script with calls of one-line helpers written out."""
+"""Map evidence about a script to the same script with one-line helpers inlined."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from analyzers.explain.inlined import Inlined, Written
 
 
 def told(view: Inlined, evidence: Evidence) -> Evidence:
-    """The evidence with each helper's line told as that of its call."""
+    """Return the evidence with each helper's line replaced by that of its call."""
     moved: Evidence = _Told(view.calls, evidence).of(evidence)
     return moved
 
 
 def concerns(view: Inlined, evidence: Evidence) -> bool:
-    """Whether a piece of evidence tells of a helper that is written out, or of the line that calls
-    it: all else is the same in both."""
+    """Return True if evidence mentions an inlined helper or the line that calls it; all else is the
+    same in both.
+    """
     return any(
         one.ran(place) or (place.file == one.module.path and place.line in one.lines)
         for place in _places(evidence)
@@ -28,7 +29,7 @@ def concerns(view: Inlined, evidence: Evidence) -> bool:
 
 
 class _Told:
-    """What is moved within one piece of evidence."""
+    """Map one piece of evidence."""
 
     def __init__(self, calls: tuple[Written, ...], evidence: Evidence) -> None:
         self._calls = calls
@@ -44,7 +45,7 @@ class _Told:
         return next((one for one in self._calls if one.ran(place)), None)
 
     def of(self, value: Any) -> Any:
-        """The value with all places in it moved, and without what only helpers name."""
+        """Return the value with all places mapped and without names that only helpers have."""
         if isinstance(value, Place):
             return self._moved(value)
         if isinstance(value, Holder):
@@ -59,7 +60,7 @@ class _Told:
         return value
 
     def _is_helpers(self, part: Any) -> bool:
-        """Whether only a helper knows a value by this name."""
+        """Return True if only a helper has a value under this name."""
         if isinstance(part, Holder):
             one = self._named(part)
             return one is not None and one.outside(part.path) is None

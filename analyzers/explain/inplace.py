@@ -1,4 +1,6 @@
-"""A tensor that was changed before its backward: by what, and what kind of value it is."""
+"""Describe a tensor that was changed in place before its backward: the change, and the kind of
+value.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Stale:
 
     @cached_property
     def changes(self) -> list[tuple[Change, Spot]]:
-        """The lines that changed the tensor, as far as the source is at hand, each once."""
+        """Return the lines that changed the tensor, as far as their source is known, each once."""
         found: dict[int, tuple[Change, Spot]] = {}
         for change in self.evidence.changes:
             where = spot(self.project, change.at)
@@ -43,25 +45,26 @@ class Stale:
 
     @cached_property
     def names(self) -> list[str]:
-        """The tensor's names, those of the changing function first."""
+        """Return the tensor's names, those of the changing function first."""
         at = self.change_place
         return names_held(self.evidence.holders, at.function if at is not None else None)
 
     @cached_property
     def saving(self) -> Spot | None:
-        """The statement whose operation kept the tensor for its backward."""
+        """Return the statement whose operation saved the tensor for its backward."""
         node = self.evidence.node
         return spot(self.project, node.at if node is not None else None)
 
     @property
     def change_place(self) -> Place | None:
-        """The first line that changed the tensor."""
+        """Return the first line that changed the tensor."""
         return self.changes[0][1].place if self.changes else None
 
     @cached_property
     def statements(self) -> list[Spot]:
-        """The statements that changed the tensor; where no run has told, those that write to one
-        of its names in the function that saved it."""
+        """Return the statements that changed the tensor; if no run recorded them, those that write
+        to one of its names in the function that saved it.
+        """
         if self.changes:
             return [where for _, where in self.changes]
         saved = self.saving
@@ -74,17 +77,21 @@ class Stale:
         ]
 
     def concerns(self, name: str) -> bool:
-        """Whether a name in the source is one of the tensor's."""
+        """Return True if a name in the source is one of the tensor's."""
         return any(name == held.partition("[")[0] or name == held for held in self.names)
 
     def concerned(self, where: Spot) -> set[str]:
-        """The written names of a statement that are the tensor's; all of them where none is."""
+        """Return the names that a statement writes and that are the tensor's; all written names if
+        none is.
+        """
         written = {write.name for write in writes(where.statement)}
         return {name for name in written if self.concerns(name)} or written
 
     @cached_property
     def nature(self) -> Nature:
-        """A weight that a step changed, a state over time, or any other activation."""
+        """Return what was changed: a weight by a step, a state over time, or
+        any other activation.
+        """
         if self.evidence.is_parameter and self._stepped():
             return "step"
         return "state" if any(self._is_state(where) for where in self.statements) else "activation"
@@ -98,12 +105,15 @@ class Stale:
         )
 
     def _is_state(self, where: Spot) -> bool:
-        """Whether what is written lives longer than the pass, or the call, that writes it."""
+        """Return True if what is written lives longer than the iteration, or the call, that writes
+        it.
+        """
         return any(self._outlives(where, name) for name in self.concerned(where))
 
     def _outlives(self, where: Spot, name: str, depth: int = MAX_CALLERS) -> bool:
-        """Whether a name's tensor is older than the pass of a loop around a statement, or than the
-        call that holds it; of a parameter, what the callers hand over."""
+        """Return True if a name's tensor is older than the iteration of a loop around a statement,
+        or than the call that holds it; for a parameter, look at what the callers pass.
+        """
         if "." in name and not name.endswith((".data", ".grad")):
             if not self._bound_in(where, name):
                 return True
@@ -115,8 +125,9 @@ class Stale:
         )
 
     def _given(self, where: Spot, name: str) -> Iterator[tuple[Spot, str]]:
-        """The statements that call the function around this one, and what they hand over as its
-        parameter of this name."""
+        """Yield the statements that call the function around this one, and the argument passed for
+        its parameter of this name.
+        """
         function = where.scope
         if not isinstance(function, ast.FunctionDef) or self._bound_in(where, name):
             return
@@ -131,7 +142,7 @@ class Stale:
         return any(not list(writes(node)) for node in definitions(where.scope, name))
 
     def _bound_before(self, loop: Loop, where: Spot, name: str) -> bool:
-        """Whether the name gets its tensor outside of the loop only."""
+        """Return True if the name is bound only outside of the loop."""
         inside = {id(node) for node in walk(loop)}
         binders = [
             node
@@ -141,7 +152,7 @@ class Stale:
         return bool(binders) and not any(id(node) in inside for node in binders)
 
     def matched(self, pattern: str, certainty: Certainty) -> Match:
-        """A match, located at the first line that changed the tensor."""
+        """Return a match, located at the first line that changed the tensor."""
         evidence = self.evidence
         reached = evidence.reached.at if evidence.reached is not None else evidence.at
         saved = evidence.node.at if evidence.node is not None else None
@@ -156,26 +167,30 @@ class Stale:
 
 
 def _is_deep(loop: Loop) -> bool:
-    """Whether a loop goes over layers, which it calls one after another: that is no time."""
+    """Return True if a loop iterates over layers, which it calls one after another: that is depth,
+    not time.
+    """
     own = set(target_names(loop.target)) if isinstance(loop, ast.For) else set()
     return any(isinstance(node, ast.Call) and spelled(node.func) in own for node in walk(loop))
 
 
 def _writing(where: Spot) -> Spot:
-    """Of several statements on one line (`h += x; y = f(h)`), the first that writes in place."""
+    """Return, of several statements on one line (`h += x; y = f(h)`), the first that writes in
+    place.
+    """
     alike = [s for s in where.block if s.lineno == where.statement.lineno]
     chosen = next((s for s in alike if list(writes(s))), where.statement)
     return Spot(where.module, chosen, where.place)
 
 
 def stale_of(evidence: Evidence, project: Project) -> Stale | None:
-    """The tensor that was changed after it was saved; None for other evidence."""
+    """Return the tensor that was changed after it was saved; None for other evidence."""
     saved = isinstance(evidence, InplaceChange) and evidence.kind == "saved"
     return Stale(evidence, project) if saved and isinstance(evidence, InplaceChange) else None
 
 
 def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Match | None:
-    """A match where PyTorch refused a write: into a `leaf`, or through a `view`."""
+    """Return a match if PyTorch refused an in-place write: to a `leaf`, or through a `view`."""
     if not isinstance(evidence, InplaceChange) or evidence.kind != kind or evidence.at is None:
         return None
     where = spot(project, evidence.at)
@@ -186,14 +201,14 @@ def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Ma
 
 
 def stale_in(match: Match) -> Stale:
-    """The stale tensor that the match was made on."""
+    """Return the stale tensor that the match was made on."""
     stale = match.facts["stale"]
     assert isinstance(stale, Stale)
     return stale
 
 
 def _called(project: Project, where: Spot) -> list[str]:
-    """The names of the script's own objects that a statement calls, innermost call first."""
+    """Return the names of the script's own objects that a statement calls, innermost call first."""
     calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
     names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]
     return [n for n in names if not project.is_package(n)]

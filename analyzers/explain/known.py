@@ -1,4 +1,6 @@
-"""Errors whose message says what kind of fault it is: where the source shows the cause."""
+"""Explain errors whose message identifies the kind of fault: find where the
+source shows the cause.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ HINTS = "hints"
 
 
 def known(evidence: Evidence, kind: str) -> KnownError | None:
-    """The evidence, if it is an error of this kind."""
+    """Return the evidence if it is an error of this kind."""
     mine = isinstance(evidence, KnownError) and evidence.kind == kind
     return evidence if mine and isinstance(evidence, KnownError) else None
 
@@ -31,8 +33,9 @@ def matched(
     project: Project,
     wanted: Callable[[Hint], bool] = lambda hint: True,
 ) -> Match | None:
-    """A match at the first line that the causes of the message find, else where it was raised; None
-    where neither is known."""
+    """Return a match at the first line that the causes of the message find, else where it was
+    raised; None if neither is known.
+    """
     entry = catalogue()[error.entry]
     found = [hint for hint in hints_of(entry, project, as_error(error)) if wanted(hint)]
     first = next((hint for hint in found if hint.place is not None and hint.blames), None)
@@ -51,7 +54,7 @@ def matched(
 
 
 def _name_at(error: KnownError, at: Place, project: Project) -> str:
-    """What the message names; else what the line binds, changes, or defines."""
+    """Return what the message names; else what the line binds, changes, or defines."""
     if error.names:
         return error.names[0]
     where = spot(project, at)
@@ -66,33 +69,34 @@ def _name_at(error: KnownError, at: Place, project: Project) -> str:
 
 
 def as_error(error: KnownError) -> ParsedTraceback:
-    """The error as a traceback tells it."""
+    """Return the error in the form of a parsed traceback."""
     frames = tuple(Frame(p.file, p.line, p.function) for p in error.stack)
     return ParsedTraceback(message=error.message, frames=frames)
 
 
 def told(hint: Hint) -> str:
-    """A hint as a sentence of its own, with its line."""
+    """Return a hint as a complete sentence, with its line."""
     if hint.place is None:
         return hint.text[:1].upper() + hint.text[1:]
     return f"Line {hint.place.line}: {hint.text}"
 
 
 def hints_in(match: Match) -> list[Hint]:
-    """What the causes of the message found, the likeliest first."""
+    """Return what the causes of the message found, likeliest first."""
     found = match.facts.get(HINTS, [])
     assert isinstance(found, list)
     return found
 
 
 def lines_of(match: Match) -> list[Place]:
-    """The lines that were found, the likeliest first."""
+    """Return the lines that were found, likeliest first."""
     return [hint.place for hint in hints_in(match) if hint.place is not None]
 
 
 def explain(match: Match, project: Project) -> str:
-    """Markdown: what the message means, what it names, which lines show the cause, and what to
-    do."""
+    """Return Markdown: what the message means, what it names, which lines show the cause, and what
+    to do.
+    """
     error = match.evidence
     assert isinstance(error, KnownError)
     entry = catalogue()[error.entry]

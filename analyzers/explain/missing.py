@@ -1,4 +1,4 @@
-"""What kind of missing graph a piece of evidence speaks of: one question, answered once."""
+"""Classify a missing graph."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Kind = Literal[
     "deepcopy",
 ]
 
-# PyTorch's own wordings, old and new, and what each is about.
+# PyTorch's messages, old and new, with the kind of each.
 _WORDINGS: tuple[tuple[str, Kind], ...] = (
     ("implicitly created only for scalar outputs", "non-scalar"),
     ("Can't call numpy() on", "numpy"),
@@ -54,7 +54,7 @@ _LOSSES: dict[str, Kind] = {
 
 
 def kind_of(evidence: Evidence, project: Project) -> Kind | None:
-    """The kind; None for evidence of another family."""
+    """Return the kind; None for evidence of another family."""
     if not isinstance(evidence, MissingGraph):
         return None
     for wording, kind in _WORDINGS:
@@ -70,8 +70,9 @@ def kind_of(evidence: Evidence, project: Project) -> Kind | None:
 
 
 def _without_gradient(evidence: MissingGraph, project: Project) -> Kind:
-    """What it is whose `.grad` is None, as far as reading tells: the result of an operation keeps
-    none, a leaf has no part in the loss."""
+    """Return the kind of a value whose `.grad` is None, as far as static analysis shows: the result
+    of an operation keeps none; a leaf takes no part in the loss.
+    """
     where = spot(project, evidence.at)
     nodes = walk(where.statement) if where is not None else ()
     read = {spelled(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad"}
@@ -89,7 +90,7 @@ Made = tuple[ast.expr, Scope]
 
 
 def _made(project: Project) -> dict[str, list[Made]]:
-    """What the names of a project are given, and in which function."""
+    """Return what the names of a project are bound to, and in which function."""
     made = defaultdict(list)
     for module, statement in project.each(ast.Assign):
         for target, value in assigned_pairs(statement):
@@ -98,26 +99,30 @@ def _made(project: Project) -> dict[str, list[Made]]:
 
 
 def _is_computed(given: Sequence[Made]) -> bool:
-    """Whether a name gets the result of an operation, or what a hook is given, and no leaf."""
+    """Return True if a name is bound to the result of an operation or to a hook's argument, and to
+    no leaf.
+    """
     if any(makes_leaf(value) for value, _ in given):
         return False
     return any(_is_result(value) or _is_given(value, scope) for value, scope in given)
 
 
 def _is_result(value: ast.expr) -> bool:
-    """Whether this computes something of something."""
+    """Return True if the expression computes something from something."""
     if isinstance(value, ast.Call):
         return called_name(value) not in FACTORIES
     return isinstance(value, ast.BinOp | ast.UnaryOp)
 
 
 def _is_given(value: ast.expr, scope: Scope) -> bool:
-    """Whether this is an argument of the function around it."""
+    """Return True if the expression is a parameter of the function around it."""
     return isinstance(scope, Function) and spelled(value) in named(scope)
 
 
 def _is_weight(name: str) -> bool:
-    """Whether a name is that of a parameter: of a module, or of what a loop goes through."""
+    """Return True if the name is typical for a parameter of a module or in a
+    loop over parameters.
+    """
     return re.fullmatch(r"p|w|b|.*(param|weight|bias).*", name.rpartition(".")[2]) is not None
 
 
@@ -126,8 +131,9 @@ def _reads_grad(evidence: MissingGraph) -> bool:
 
 
 def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
-    """The statement by which a hand-made update gave a leaf's name a new tensor, or handed back new
-    ones for all leaves."""
+    """Return the statement by which a hand-written update bound a leaf's name to a new tensor, or
+    returned new tensors for all leaves.
+    """
     where = spot(project, evidence.ended_at)
     if where is not None and updates_returned(where.statement) is not None:
         return where
@@ -145,7 +151,7 @@ def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
 
 
 def updates_returned(statement: ast.stmt) -> ast.ListComp | ast.DictComp | None:
-    """The comprehension of `return {k: p - lr * p.grad for k, p in params.items()}`."""
+    """Return the comprehension of `return {k: p - lr * p.grad for k, p in params.items()}`."""
     value = statement.value if isinstance(statement, ast.Return) else None
     if not isinstance(value, ast.ListComp | ast.DictComp):
         return None
@@ -155,7 +161,7 @@ def updates_returned(statement: ast.stmt) -> ast.ListComp | ast.DictComp | None:
 
 
 def element_of(value: ast.ListComp | ast.DictComp) -> ast.expr:
-    """What a comprehension makes for each pass: of a dictionary's, the value."""
+    """Return what a comprehension computes for each element; for a dictionary, the value."""
     return value.value if isinstance(value, ast.DictComp) else value.elt
 
 
@@ -165,7 +171,7 @@ def _by_gradient(statement: ast.stmt) -> bool:
 
 
 def _element_of(statement: ast.Assign, held: set[str]) -> bool:
-    """`weights[i] = w - ...` where `w` is the leaf that was held."""
+    """Return True for `weights[i] = w - ...` where `w` is the leaf that was held."""
     into = any("[" in name for name in bindings(statement))
     value = statement.value
     return into and isinstance(value, ast.BinOp) and any(mentions(value.left, n) for n in held)
@@ -178,13 +184,13 @@ def matched(
     place: Place | None = None,
     carrier: Carrier | None = None,
 ) -> Match | None:
-    """A match, located where the graph was lost unless another line says more."""
+    """Return a match, located where the graph was lost unless another line is given."""
     at = place or evidence.ended_at or evidence.at
     return matched_at(pattern, certainty, evidence, at, carrier)
 
 
 def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:
-    """The name that was given the value which had lost its graph."""
+    """Return the name that was bound to the value which had lost its graph."""
     where = spot(project, evidence.ended_at)
     bound = [n for n in bindings(where.statement) if n != "_"] if where is not None else []
     if where is None or not isinstance(where.statement, ast.Assign) or not bound:

@@ -1,4 +1,4 @@
-"""Targets that a loss trains, too: which of them the text means as constants."""
+"""Find bootstrap targets that a loss trains too although the source intends them as constants."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TARGET = re.compile(
 _ADVANTAGE = re.compile(
     r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
 )
-_WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # what gives a value of its own
+_WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # expressions that compute a new value
 _TEACHER = re.compile(
     r"(?:.*\.)?_?(?:(?:teacher|pseudo|bootstrap|sharpened|soft_?(?:label|target))\w*|guesses)",
     re.IGNORECASE,
@@ -52,9 +52,11 @@ _TEACHER = re.compile(
 
 @dataclass(frozen=True)
 class Target:
-    """What a loss is given to aim at, or `weighs` log-probabilities by: the expression in it, and
-    the statement that made that, where it stands in the same function, or gave it its name where
-    nothing is recorded (`is_alias`)."""
+    """The target that a loss compares with, or (`weighs`) the factor of its log-probabilities.
+
+    `given` is the expression in the loss, `made` the statement in the same function that computed
+    it, or that named it where nothing is recorded (`is_alias`).
+    """
 
     where: Spot
     given: ast.expr
@@ -68,10 +70,11 @@ class Target:
 
 
 def constant_target(fault: SilentFault, project: Project) -> Target | None:
-    """The target of the loss at a place, if it is discounted (bootstrapped from what the network
-    says of later), a copy of what it is compared with, or goes by a target's name; or the weight
-    in it, if it is a difference, or goes by an advantage's; None where nothing says that it is a
-    constant."""
+    """Return the target of the loss at a place if it is intended as a constant: it is discounted
+    (bootstrapped), a copy of what it is compared with, or has a target's name. Or return the factor
+    in it that is a difference or has an advantage's name. None if nothing shows that it is a
+    constant.
+    """
     seen = spot(project, fault.at)
     if seen is None:
         return None
@@ -110,7 +113,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
 
 
 def _side(statement: ast.stmt, side: int) -> ast.expr | None:
-    """One of the two values that a statement compares, taken out of what gives its direction."""
+    """Return one of the two values that a statement compares, without its normalisation."""
     for node in walk(statement):
         match node:
             case ast.Call(args=[one, other, *_]) if is_loss(node) or "cos" in called_name(node):
@@ -122,7 +125,7 @@ def _side(statement: ast.stmt, side: int) -> ast.expr | None:
 
 
 def _undirected(value: ast.expr) -> ast.expr:
-    """`z` of `F.normalize(z, dim=1)` and of `z / z.norm()`."""
+    """Return `z` for `F.normalize(z, dim=1)` and for `z / z.norm()`."""
     match value:
         case ast.Call(args=[inner, *_]) if called_name(value) == "normalize":
             return inner
@@ -132,7 +135,9 @@ def _undirected(value: ast.expr) -> ast.expr:
 
 
 def _given_anywhere(where: Spot, project: Project) -> Iterator[tuple[Spot, ast.expr]]:
-    """The targets of a statement; of those that its function is given, what callers give it."""
+    """Yield the targets of a statement; if they are parameters of its function, the callers'
+    arguments.
+    """
     own = [*_targets(where)]
     yield from ((where, given) for given in own)
     if not isinstance(where.scope, ast.FunctionDef):
@@ -148,7 +153,7 @@ def _given_anywhere(where: Spot, project: Project) -> Iterator[tuple[Spot, ast.e
 
 
 def _told_by_follower(project: Project) -> Iterator[Target]:
-    """What a network that follows another says, where it is given a name and recorded."""
+    """Yield the outputs of target networks that are named and recorded in the graph."""
     own = {name.rpartition(".")[2] for name in followers(project)}
     for module, statement in project.each(ast.Assign):
         for one, value in assigned_pairs(statement):
@@ -159,8 +164,9 @@ def _told_by_follower(project: Project) -> Iterator[Target]:
 
 
 def _alias_unrecorded(seen: Spot, given: ast.expr, project: Project) -> Target | None:
-    """What gives the target's name, where nothing is recorded, values as they are: with their
-    graphs. Another function does where the loss's own does not."""
+    """Return the assignment that gives the target its name where nothing is recorded, from values
+    with their graphs; in another function if the loss's own has none.
+    """
     name = spelled(_whole(given))
     own = definitions(seen.scope, name)
     for module, statement in project.each(ast.Assign):
@@ -176,21 +182,22 @@ def _alias_unrecorded(seen: Spot, given: ast.expr, project: Project) -> Target |
 
 
 def _whole(node: ast.expr) -> ast.expr:
-    """What an index takes a part of."""
+    """Return what an index takes a part of."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
 
 
 def _is_difference(value: ast.expr) -> bool:
-    """Whether a value is what something is more than another; `1 - p` is a probability's rest."""
+    """Return True if a value is a difference of two values; `1 - p` does not count."""
     sub = value if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub) else None
     return sub is not None and not {type(sub.left), type(sub.right)} & {ast.Constant}
 
 
 def _is_copy(where: Spot, given: ast.expr) -> bool:
-    """Whether a value is a copy of what the statement compares with it: only what is written into
-    the copy makes a difference, and is aimed at."""
+    """Return True if a value is a copy of what the statement compares with it: they differ only in
+    what is written into the copy, which is the target.
+    """
     pairs = [node.args for node in walk(where.statement) if isinstance(node, ast.Call)]
     compared = {spelled(pair[0]) for pair in pairs if given in pair[1:2]}
     return any(
@@ -203,13 +210,14 @@ def _is_copy(where: Spot, given: ast.expr) -> bool:
 
 
 def is_discount(name: str) -> bool:
-    """Whether a name is that of what later rewards count less by."""
+    """Return True if a name is typical for a discount factor."""
     return bool(_GAMMA.fullmatch(name) or _DISCOUNT.fullmatch(name))
 
 
 def _is_discounted(value: ast.AST) -> bool:
-    """Whether a value is reckoned with a discount; `gamma` is one where something is multiplied by
-    it and added to a reward alone, or counts no more when an episode is over."""
+    """Return True if a value is computed with a discount. `gamma` is one if a product with it is
+    added to a reward, or is masked when an episode is over.
+    """
     if any(map(_DISCOUNT.fullmatch, names_read(value))):
         return True
     return any(
@@ -226,13 +234,17 @@ def _is_reward(value: ast.expr) -> bool:
 
 
 def _words(value: ast.expr) -> set[str]:
-    """The names that an expression reads, and the keys: `done` of `batch["done"]`."""
+    """Return the names that an expression reads, and its string keys: `done`
+    for `batch["done"]`.
+    """
     keys = [n.value for n in walk(value) if isinstance(n, ast.Constant)]
     return names_read(value) | {key for key in keys if isinstance(key, str)}
 
 
 def given_beside(target: Target) -> Iterator[ast.expr]:
-    """What losses of the function are given of the other names that the same statement binds."""
+    """Yield what losses of the function are given of the other names that the
+    same statement binds.
+    """
     where, made = target.where, target.made
     names = set(bindings(made)) - {target.name} if made is not None else set()
     if names:
@@ -243,8 +255,9 @@ def given_beside(target: Target) -> Iterator[ast.expr]:
 
 
 def _targets(where: Spot) -> Iterator[ast.expr]:
-    """The second arguments of the statement's calls, those called so, and what differences are
-    taken of."""
+    """Yield the second arguments of the statement's calls, `target` keywords, and operands of
+    differences.
+    """
     for node in walk(where.statement):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
             yield from (node.right, node.left)
@@ -254,7 +267,7 @@ def _targets(where: Spot) -> Iterator[ast.expr]:
 
 
 def _made(where: Spot, given: ast.expr) -> ast.Assign | None:
-    """The last statement in front that gave a name its value."""
+    """Return the last earlier statement that bound a name."""
     before = [
         statement
         for statement in definitions(where.scope, spelled(given))

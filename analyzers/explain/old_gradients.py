@@ -1,4 +1,4 @@
-"""Whether a script takes gradients that it keeps for those of an earlier time."""
+"""Decide whether a script takes stored gradients for those of an earlier time."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ Computed = ast.BinOp | ast.AugAssign | ast.Call
 
 
 def taken_as_old(fault: SilentFault, project: Project) -> bool:
-    """Whether something is computed of what was kept and of gradients of now, which are the same
-    values; or, of what was kept for long, together with parameters and for a later walk; or what
-    was taken between two walks is read behind the second only."""
+    """Return True if the script treats a stored gradient as an old one although it is the current
+    tensor: it combines it with current gradients; or it combines what was stored for long with
+    parameters for a later backward call; or it reads what it took between two backward calls only
+    after the second.
+    """
     paths = names_held(fault.holders)
     if any(_taken_between(fault, project, name) for name in without_entries(paths)):
         return True
@@ -67,9 +69,10 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
 
 
 def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
-    """Whether a function names gradients behind one walk of a pass, walks again, and only then
-    reads the name: for what the first walk had left. What is written to by that name is a
-    handle."""
+    """Return True if a function names gradients after one backward call, calls backward again, and
+    only then reads the name: it expects what the first call left. A name that is written to is a
+    handle.
+    """
     where = spot(project, fault.visit.at) if fault.visit is not None else None
     if where is None or "." in name:
         return False
@@ -86,7 +89,7 @@ def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
 
 
 def _writes_to(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement that reads the name writes, in place, to that or to something of it."""
+    """Return True if a statement that reads the name writes in place to it or to a part of it."""
     if isinstance(statement, ast.AugAssign) and root_of(spelled(statement.target)) == name:
         return True
     items = {
@@ -108,7 +111,9 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
 def stored_gradients(
     module: Module, keys: set[str], project: Project
 ) -> Iterator[tuple[ast.stmt, ast.expr]]:
-    """The statements that put a gradient under one of the keys, each with what is put there."""
+    """Yield the statements that store a gradient under one of the keys, each
+    with the stored value.
+    """
     for statement, value in stores(module, keys):
         fresh = _fresh_names(module, module.scope_of(statement), project)
         if _reads_gradient(value) or (isinstance(value, ast.Name) and value.id in fresh):
@@ -116,7 +121,9 @@ def stored_gradients(
 
 
 def _taken_before(module: Module, keys: set[str], project: Project) -> set[ast.AST]:
-    """Where the text takes what is under one of the keys, before it puts a gradient there."""
+    """Return where the source reads an entry under one of the keys before it stores a gradient
+    there.
+    """
     put = [statement for statement, _ in stored_gradients(module, keys, project)]
     return {
         node
@@ -131,7 +138,7 @@ def _alike(module: Module, one: ast.AST, other: ast.AST) -> bool:
 
 
 def _named(module: Module, node: ast.AST, taken: Set[ast.AST]) -> set[str]:
-    """What the function around calls the entries that it takes."""
+    """Return the local names of the entries that were read."""
     return {
         target.id
         for statement in (statements_of(module.scope_of(node)) if taken else ())
@@ -143,8 +150,9 @@ def _named(module: Module, node: ast.AST, taken: Set[ast.AST]) -> set[str]:
 def handed_back(
     statement: ast.stmt, project: Project, depth: int = MAX_CALLS
 ) -> Iterator[ast.stmt]:
-    """What the project's functions that are called on this line return or yield, and what those
-    do that are called there."""
+    """Yield what the project's functions that are called on this line return
+    or yield, recursively.
+    """
     for call in ast.walk(statement):
         if isinstance(call, ast.Call):
             for _, function in project.functions_by_name(called_name(call)):
@@ -163,13 +171,15 @@ def _yields_of(function: ast.AST) -> list[ast.stmt]:
 
 
 def _holds(read: Set[str], names: Set[str]) -> bool:
-    """Whether one of the names is read; an attribute's owner has other names elsewhere."""
+    """Return True if one of the names is read; for an attribute only its last part must agree,
+    because its owner has other names elsewhere.
+    """
     last = {name.rpartition(".")[2] for name in names if "." in name}
     return bool(read & names) or any("." in n and n.rpartition(".")[2] in last for n in read)
 
 
 def _operands(node: Computed) -> list[ast.expr]:
-    """What a sum, or a product, of any length is made of; what a call computes with."""
+    """Return the operands of a sum or product of any length, or the arguments of a call."""
     found: list[ast.expr] = []
     todo: list[ast.expr] = []
     match node:
@@ -191,9 +201,9 @@ def _operands(node: Computed) -> list[ast.expr]:
 
 
 def _read_by(module: Module, node: ast.expr) -> set[str]:
-    """The names that an expression reads, and for an entry's own name what it is an entry of."""
+    """Return the names that an expression reads, and for a loop variable the collection."""
     read = names_read(node)
-    if isinstance(node, ast.Attribute):  # what an update writes to it reads, too
+    if isinstance(node, ast.Attribute):  # an update reads what it writes to
         read.add(spelled(node))
     for target, source in each_taken(module, node):
         if read & set(target_names(target)):
@@ -204,8 +214,9 @@ def _read_by(module: Module, node: ast.expr) -> set[str]:
 def _fresh_names(
     module: Module, scope: Scope, project: Project, depth: int = MAX_CALLS
 ) -> set[str]:
-    """The plain names of a function that stand for gradients just taken there, or by what calls
-    it."""
+    """Return the local names of a function that hold gradients just taken there or by functions
+    that it calls.
+    """
     names = {
         name
         for statement in statements_of(scope)
@@ -236,8 +247,9 @@ def _reads_gradient(node: ast.AST) -> bool:
 def _made_behind(
     fault: SilentFault, module: Module, node: ast.AST, names: Set[str], project: Project
 ) -> set[str]:
-    """What the function around makes of the names behind the call that wrote to what they stand
-    for: `a, b = flat(before), flat(now)`; all that it makes, where it is called behind that."""
+    """Return what the function computes from the names after the call that overwrote them: `a, b =
+    flat(before), flat(now)`; everything that it computes if it is called after that call.
+    """
     scope = module.scope_of(node)
     written = _written_in(fault, module, scope)
     if not written and _is_called_behind(fault, getattr(scope, "name", ""), project):
@@ -253,14 +265,16 @@ def _made_behind(
 
 
 def _is_called_behind(fault: SilentFault, name: str, project: Project) -> bool:
-    """Whether the block of the call that wrote to what was kept calls a function later."""
+    """Return True if the block of the call that overwrote the stored gradients calls a function
+    later.
+    """
     where = spot(project, fault.visit.at) if fault.visit is not None else None
     later = behind(where.module, where.statement) if where is not None and name else []
     return any(calls_named(statement, name) for statement in later)
 
 
 def _written_in(fault: SilentFault, module: Module, scope: Scope) -> list[int]:
-    """The lines of a function at which the call stood that wrote to what was kept."""
+    """Return the lines of a function from which the overwriting call was made."""
     return [
         place.line
         for place in (fault.visit.stack if fault.visit is not None else ())
@@ -272,8 +286,9 @@ def _written_in(fault: SilentFault, module: Module, scope: Scope) -> list[int]:
 def _bound_anew(
     fault: SilentFault, names: Set[str], module: Module, node: ast.expr | ast.stmt
 ) -> bool:
-    """Whether plain names take other gradients between the call that wrote to what they stood for
-    and this expression: it reads those."""
+    """Return True if plain names are rebound between the overwriting call and this expression,
+    which then reads the new gradients.
+    """
     if fault.visit is None or any("." in name for name in names):
         return False
     scope, read = module.scope_of(node), node.lineno
@@ -297,7 +312,7 @@ def _within(loop: ast.stmt, line: int) -> bool:
 
 
 def _of_parameters(module: Module, node: ast.expr) -> bool:
-    """Whether it computes with what a loop takes from `parameters()`, itself."""
+    """Return True if the expression uses a loop variable over `parameters()`."""
     looped = {
         name
         for target, source in each_taken(module, node)

@@ -1,4 +1,4 @@
-"""Where a value comes from, as far as source tells: the statements and functions behind a name."""
+"""Find the statements and functions from which a value is computed, as far as the source shows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ MAX_STATEMENTS = 60
 
 
 def behind(where: Spot, names: set[str], project: Project) -> Iterator[Spot]:
-    """Statements that the names are computed by, nearest first: in their own function, then in
-    the functions that are called there."""
+    """Yield the statements that compute the names, nearest first: in their own function, then in
+    the functions that it calls.
+    """
     seen: set[int] = set()
     todo: list[tuple[Module, ast.AST, set[str]]] = [(where.module, where.scope, names)]
     while todo and len(seen) < MAX_STATEMENTS:
@@ -32,8 +33,9 @@ def behind(where: Spot, names: set[str], project: Project) -> Iterator[Spot]:
 
 
 def _flowing_into(scope: ast.AST, wanted: set[str]) -> list[ast.stmt]:
-    """The assignments that the wanted names depend on; of a function called, those that its
-    result depends on."""
+    """Return the assignments that the wanted names depend on; without names, those that the
+    function's result depends on.
+    """
     returns = [n for n in walk_scope(scope) if isinstance(n, ast.Return)] if not wanted else []
     found: list[ast.stmt] = list(returns)
     todo = sorted(wanted or {name for r in returns for name in names_read(r)})
@@ -51,7 +53,7 @@ def _flowing_into(scope: ast.AST, wanted: set[str]) -> list[ast.stmt]:
 
 
 def callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast.AST]]:
-    """The project's functions that a statement calls: by name, or as the call of an object."""
+    """Yield the project's functions that a statement calls, by name or by calling an object."""
     for call in walk(statement):
         if not isinstance(call, ast.Call):
             continue
@@ -60,7 +62,7 @@ def callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast
 
 
 def _methods_called(name: str, project: Project) -> Iterator[tuple[Module, ast.AST]]:
-    """`forward` or `__call__` of the class that an object of this name was made from."""
+    """Yield `forward` or `__call__` of the class from which an object of this name was made."""
     made = {called_name(v) for v in values_of(project, name) if isinstance(v, ast.Call)}
     for module, node in project.each(ast.ClassDef):
         for method in node.body if node.name in made else ():

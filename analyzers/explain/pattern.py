@@ -1,8 +1,8 @@
-"""What a pattern is, and how the files in `analyzers/patterns` are found.
+"""Define the interface of a pattern, and discover the modules in `analyzers/patterns`.
 
-A pattern is a module: its docstring is the page that users read; `ID`, `NAME`, `FAMILY`,
-`TITLE` name it; `match` reads evidence, `explain` says it with the script's own names, `fixes`
-yields edits with the effect that they declare, which tells the verifier what to check.
+A pattern is a module. Its docstring is the page that users read; `ID`, `NAME`, `FAMILY` and `TITLE`
+name it. `match` reads evidence, `explain` describes it with the script's own names, `fixes` yields
+edits whose effect the verifier measures.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """What the carrier crossed."""
+    """The boundary that the carrier crossed."""
 
     kind: Literal["loop", "epoch", "call", "cell", "none"] = "none"
     place: Place | None = None
@@ -41,12 +41,11 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A pattern recognised in a piece of evidence.
+    """A pattern that was recognised in a piece of evidence.
 
-    `certainty` is the pattern's own level; `location` is the line to look at first; `title` says it
-    where the pattern's own would not be true. `remedy`: what to do, where that can be said in a
-    sentence, for those for whom no patch can be run.
-    `facts` holds what the pattern found on the way and its fixes need.
+    `certainty` is the pattern's own level; `location` is the line to look at first; `title`
+    replaces the pattern's title where that would not be true. `remedy`: what to do, in one
+    sentence, when no patch can be run. `facts` holds what the pattern found and its fixes need.
     """
 
     pattern: str
@@ -62,10 +61,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate patch, not yet run: what it does to the training is measured when it runs.
+    """A candidate patch, not yet run; its effect on the training is measured when it runs.
 
-    `rank` orders candidates before they have run: lower is more idiomatic. `half`: it mends nothing
-    by itself, but shows the fault behind, whose patches go on top of it.
+    `rank` orders candidates before they have run: lower is more idiomatic. `half`: it fixes nothing
+    by itself but reveals another fault, whose patches are applied on top of it.
     """
 
     strategy: str
@@ -81,7 +80,7 @@ E = TypeVar("E", bound=Evidence)
 
 
 def evidence_in(match: Match, kind: type[E]) -> E:
-    """The evidence of a match, which its pattern knows to be of this kind."""
+    """Return the evidence of a match, which must be of this kind."""
     assert isinstance(match.evidence, kind)
     return match.evidence
 
@@ -96,18 +95,18 @@ class Pattern(Protocol):
     __doc__: str | None
 
     def match(self, evidence: Evidence, project: Project) -> Match | None:
-        """Whether the evidence shows this pattern, and where."""
+        """Return a match if the evidence shows this pattern; else None."""
 
     def explain(self, match: Match, project: Project) -> str:
         """Markdown, from facts that the evidence holds."""
 
     def fixes(self, match: Match, project: Project) -> Iterator[Proposal]:
-        """Candidate patches, most idiomatic first."""
+        """Yield candidate patches, most idiomatic first."""
 
 
 @cache
 def patterns() -> dict[str, Pattern]:
-    """Every pattern by its public name, discovered."""
+    """Return every pattern by its public name."""
     package = importlib.import_module("analyzers.patterns")
     found: dict[str, Pattern] = {}
     for info in pkgutil.iter_modules(package.__path__):
@@ -119,24 +118,29 @@ def patterns() -> dict[str, Pattern]:
 
 @cache
 def by_id() -> dict[str, str]:
-    """The names of the patterns by their ids (`ID` in their files): an id never changes hands."""
+    """Return the names of the patterns by their ids (`ID` in their files); an
+    id is never reused.
+    """
     return {pattern.ID: name for name, pattern in patterns().items()}
 
 
 @cache
 def usually() -> tuple[str, ...]:
-    """The patterns that are behind most errors of a second walk (`USUAL` in their files)."""
+    """Return the patterns that cause most second uses (`USUAL` in their files)."""
     return tuple(name for name, pattern in patterns().items() if getattr(pattern, "USUAL", False))
 
 
 @cache
 def before(name: str) -> frozenset[str]:
-    """The patterns that this one comes before where both fit: it is the more specific reading of
-    the same evidence (`BEFORE` in its file)."""
+    """Return the patterns that this one precedes if both match: it explains the same evidence more
+    specifically (`BEFORE` in its file).
+    """
     return frozenset(getattr(patterns()[name], "BEFORE", ()))
 
 
 def told_by(kind: str | None) -> str | None:
-    """The pattern that an error of this kind points to (`KIND` in its file)."""
+    """Return the pattern that an error of this kind indicates (`KIND` in its file); None if there
+    is none.
+    """
     found = (name for name, p in patterns().items() if kind and getattr(p, "KIND", None) == kind)
     return next(found, None)

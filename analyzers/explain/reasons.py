@@ -1,4 +1,4 @@
-"""Why a value has no graph, where no call of torch's cut it: what was done before."""
+"""Explain why a value has no graph if no call of torch's cut it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reason:
 
 
 def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
-    """The reason, as far as the run or the source shows one."""
+    """Return the reason, as far as the run or the source shows one."""
     if evidence.lost_by in ("constant", "grad"):
         return _constant(evidence, project)
     in_function = evidence.lost_by == "no_grad" and _is_in_function(evidence, project)
@@ -39,14 +39,16 @@ def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
 
 
 def _is_in_function(evidence: MissingGraph, project: Project) -> bool:
-    """Whether the graph ended in the forward of a custom Function, which records nothing."""
+    """Return True if the graph ended in the forward of a custom Function, which records nothing."""
     where = spot(project, evidence.ended_at)
     holder = where.module.parents.get(where.scope) if where is not None else None
     return where is not None and holder is not None and bool(function_class(holder, where.module))
 
 
 def _constant(evidence: MissingGraph, project: Project) -> Reason | None:
-    """A derivative that was to have a graph, and has none: it does not depend on anything."""
+    """Return the reason for a derivative that should have a graph and has none: it depends on
+    nothing.
+    """
     where = spot(project, evidence.ended_at)
     call = where.call("grad") if where is not None else None
     if where is None or call is None or not _makes_graph(call):
@@ -99,7 +101,7 @@ def _switches_on(node: ast.AST) -> bool:
 
 
 def _listed(node: ast.AST, module: Module) -> str | None:
-    """The script's own Function whose `apply` is given nothing but lists of tensors."""
+    """Return the script's own Function whose `apply` receives nothing but lists of tensors."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
     name = spelled(node.func.value)

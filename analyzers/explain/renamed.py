@@ -1,6 +1,9 @@
-"""A run knows a value by every name that held it, also by one that only hands it on
-(`made = f(x)`, `y = made`); who reads knows no such name (`analyzers.source.temporaries`). Here
-what was seen in a run is told of the name that the value was handed on to."""
+"""Map names in evidence to those that static analysis knows.
+
+A run knows a value by every name that held it, including temporaries that only pass it on (`made =
+f(x)`, `y = made`). Static analysis removes those names (`analyzers.source.temporaries`), so
+evidence is mapped to the name to which the value was passed.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from typing import Any
 from analyzers.evidence import Evidence, Holder, Hop
 from analyzers.source.project import Project
 
-_ROOT = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")  # a name, with a part of what it holds
+_ROOT = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")  # a name with item indices
 
 
 def in_read_names(project: Project, evidence: Evidence) -> Evidence:
-    """The evidence without names that only hand on."""
+    """Return the evidence without names that only pass a value on."""
     names = {old: new for module in project.modules.values() for old, new in module.handed_on}
     if not names:
         return evidence
@@ -47,7 +50,7 @@ def _path(path: str, names: Mapping[str, str]) -> str:
 
 
 def _again(part: Any, beside: tuple[Any, ...], names: Mapping[str, str]) -> bool:
-    """Whether the same is told beside it of the name that the value is handed on to."""
+    """Return True if the same tuple has the evidence for the name to which the value was passed."""
     if isinstance(part, Holder):
         path = _path(part.path, names)
         return path != part.path and any(

@@ -1,4 +1,4 @@
-"""Sentences about in-place changes, missing graphs and silent faults, from what evidence holds."""
+"""Describe in-place changes, missing graphs and silent faults from the evidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analyzers.source.project import Project
 
 
 def changed(match: Match, project: Project) -> str:
-    """Who saved the tensor, who changed it, who needed it."""
+    """Describe what saved the tensor, what changed it, and what needed it."""
     evidence = evidence_in(match, InplaceChange)
     who = f"`{match.carrier.name}`" if match.carrier and match.carrier.name else "a tensor"
     if evidence.is_parameter and evidence.parameter:
@@ -33,7 +33,7 @@ def changed(match: Match, project: Project) -> str:
 
 
 def missing(match: Match, project: Project) -> str:
-    """What was asked for a graph, where it has ended."""
+    """Describe what needed a graph and where the graph ended."""
     evidence = evidence_in(match, MissingGraph)
     who = f"`{match.carrier.name}`" if match.carrier and match.carrier.name else "the tensor"
     told = ""
@@ -45,7 +45,9 @@ def missing(match: Match, project: Project) -> str:
 
 
 def measured(match: Match, project: Project, meaning: str = "") -> str:
-    """Where a silent fault was seen, and what was measured; `meaning`: what the figures are."""
+    """Describe where a silent fault was seen and what was measured; `meaning`: what the figures
+    are.
+    """
     evidence = evidence_in(match, SilentFault)
     told = f"Seen at {line(match.location, project)}."
     if evidence.params:

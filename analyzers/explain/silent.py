@@ -1,4 +1,4 @@
-"""What the patterns of silent faults share: their evidence, and how it is matched."""
+"""Match the evidence of silent faults, for the patterns that explain them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analyzers.explain.spots import matched_at
 
 
 def silent(evidence: Evidence, kind: str) -> SilentFault | None:
-    """The evidence, if it is of this kind."""
+    """Return the evidence if it is of this kind."""
     mine = isinstance(evidence, SilentFault) and evidence.kind == kind
     return evidence if mine and isinstance(evidence, SilentFault) else None
 
@@ -24,20 +24,21 @@ def matched(
     carrier: Carrier | None = None,
     title: str = "",
 ) -> Match | None:
-    """A match at the line that the pattern found, else where the fault was seen."""
+    """Return a match at the line that the pattern found, else where the fault was seen."""
     at = place or fault.seen_at
     return matched_at(pattern, Certainty.LIKELY, fault, at, carrier, title)
 
 
 def shared_path(params: Sequence[str]) -> list[str]:
-    """The parts of a path that all these names begin with."""
+    """Return the leading path parts that all these names share."""
     parts = zip(*(name.split(".") for name in params), strict=False)
     return [words[0] for words in takewhile(lambda words: len(set(words)) == 1, parts)]
 
 
 def owner_of(params: Sequence[str]) -> str:
-    """What the parameters are all of: `net.head` for `net.head.0.weight` and `net.head.0.bias`; of
-    one parameter, that."""
+    """Return the common owner: `net.head` for `net.head.0.weight` and `net.head.0.bias`; a single
+    parameter itself.
+    """
     shared = shared_path(params)
     while shared and shared[-1].isdigit():
         shared.pop()

@@ -1,4 +1,4 @@
-"""Where in the source a piece of evidence points, and by which names the script calls it."""
+"""Resolve the places of evidence to statements in the source, and to the script's names."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
 
-_IN_PLACE = re.compile(r"(\.<locals>\.(<(list|set|dict)comp>|<genexpr>))+$")  # runs where it stands
+_IN_PLACE = re.compile(r"(\.<locals>\.(<(list|set|dict)comp>|<genexpr>))+$")  # runs in place
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A place of the evidence with the statement that stands there."""
+    """A place of the evidence with its statement."""
 
     module: Module
     statement: ast.stmt
@@ -30,26 +30,26 @@ class Spot:
 
     @property
     def editor(self) -> Editor:
-        """An editor of the module."""
+        """Return an editor of the module."""
         return Editor(self.module)
 
     @property
     def scope(self) -> Scope:
-        """The function (or module) whose names the statement sees."""
+        """Return the function (or module) whose names the statement sees."""
         return self.module.scope_of(self.statement)
 
     @property
     def block(self) -> list[ast.stmt]:
-        """The list of statements that holds this one."""
+        """Return the list of statements that contains this one."""
         return self.module.block_of(self.statement)
 
     def call(self, *names: str) -> ast.Call | None:
-        """The call of one of these names that the place is in."""
+        """Return the call of one of these names that contains the place."""
         return call_in(self.statement, self.place.line, *names)
 
 
 def spot(project: Project, place: Place | None) -> Spot | None:
-    """The statement at a place; None where the source is not at hand."""
+    """Return the statement at a place; None if the source is not known."""
     module = project.module(place.file) if place is not None else None
     if module is None or place is None:
         return None
@@ -58,7 +58,7 @@ def spot(project: Project, place: Place | None) -> Spot | None:
 
 
 def hops_at(project: Project, path: Sequence[Hop], how: str) -> Iterator[tuple[Hop, Spot]]:
-    """The hops of one sort whose statements are at hand, with those."""
+    """Yield the bindings of one kind whose statements are known, with these."""
     for hop in path:
         where = spot(project, hop.at) if hop.how == how else None
         if where is not None:
@@ -66,8 +66,9 @@ def hops_at(project: Project, path: Sequence[Hop], how: str) -> Iterator[tuple[H
 
 
 def names_held(holders: Sequence[Holder], function: str | None = None) -> list[str]:
-    """The names in the evidence, those of one function first where it has any; what optimizers
-    and modules keep for themselves (`param_groups`, `_flat_weights`) is left out."""
+    """Return the names in the evidence, those of the function only if it has any. Internals of
+    optimizers and modules (`param_groups`, `_flat_weights`) are left out.
+    """
     own = [h for h in holders if function is not None and _same_function(h.scope, function)]
     chosen = own or list(holders)
     return list(dict.fromkeys(h.path for h in chosen if not _internal(h.path)))
@@ -83,7 +84,9 @@ def _internal(path: str) -> bool:
 
 
 def carrier_of(holders: Sequence[Holder], place: Place, function: str | None = None) -> Carrier:
-    """The first name in the evidence as a carrier at this place; `""` where it has none."""
+    """Return the first name in the evidence as a carrier at this place; its name is `""` if there
+    is none.
+    """
     names = names_held(holders, function) or [""]
     kind = next((h.kind for h in holders if h.path == names[0]), "unknown")
     return Carrier(names[0], place, kind)
@@ -97,8 +100,9 @@ def matched_at(
     carrier: Carrier | None = None,
     title: str = "",
 ) -> Match | None:
-    """A match at a place, on the first name in the evidence unless another is given; None where
-    nothing tells the place."""
+    """Return a match at a place, on the first name in the evidence unless another is given; None if
+    the place is unknown.
+    """
     if at is None:
         return None
     named = carrier or carrier_of(evidence.holders, at)
@@ -106,7 +110,9 @@ def matched_at(
 
 
 def root_of(path: str) -> str:
-    """The name that a path starts from: `hidden` for `hidden[0]`, `self.mem` for `self.mem[1]`."""
+    """Return the name that a path starts from: `hidden` for `hidden[0]`, `self.mem` for
+    `self.mem[1]`.
+    """
     return path.partition("[")[0]
 
 
@@ -126,13 +132,13 @@ def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
 
 
 def functions_reaching(project: Project, *names: str) -> set[str]:
-    """The names, with those of the project's functions by which a call can come to one of them."""
+    """Return the names, and the project's functions from which a call can reach one of them."""
     return set(names).union(*(functions_calling(project, name) for name in names))
 
 
 @remembered
 def _callers(tree: ast.Module) -> dict[str, set[str]]:
-    """The names of a file's functions by what they call."""
+    """Return the names of a file's functions by what they call."""
     found: dict[str, set[str]] = {}
     for node in walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -142,7 +148,7 @@ def _callers(tree: ast.Module) -> dict[str, set[str]]:
 
 
 def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast.stmt | None:
-    """The statement of a block that holds the place or calls the function that does."""
+    """Return the statement of a block that contains the place or calls the function that does."""
     where = spot(project, place)
     for statement in block:
         defines = isinstance(statement, (*FUNCTIONS[:2], ast.ClassDef))
@@ -161,14 +167,14 @@ def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast
 
 
 def assignments_to(project: Project, name: str) -> Iterator[tuple[Module, ast.Assign]]:
-    """Assignments anywhere to a name or, for `self.x` or `model.x`, to that attribute."""
+    """Yield assignments anywhere to a name or, for `self.x` or `model.x`, to that attribute."""
     for module, target, statement, _ in _given_to(project, name):
         if target in statement.targets:
             yield module, statement
 
 
 def values_of(project: Project, name: str) -> Iterator[ast.expr]:
-    """What is assigned to it anywhere, by itself or beside others: `y` of `a, b = x, y`."""
+    """Return what is assigned to it anywhere, alone or in a tuple: `y` for `a, b = x, y`."""
     return (value for _, _, _, value in _given_to(project, name))
 
 
@@ -185,8 +191,9 @@ def _given_to(
 
 @remembered
 def _assigned(tree: ast.Module) -> dict[str, list[tuple[ast.expr, ast.Assign, ast.expr]]]:
-    """The targets of a file's assignments by their last name, each with the statement and with what
-    goes to it."""
+    """Return the targets of a file's assignments by their last name, each with the statement and
+    the value.
+    """
     found: dict[str, list[tuple[ast.expr, ast.Assign, ast.expr]]] = {}
     for node in walk(tree):
         if isinstance(node, ast.Assign):
@@ -197,5 +204,5 @@ def _assigned(tree: ast.Module) -> dict[str, list[tuple[ast.expr, ast.Assign, as
 
 
 def returns_of(scope: ast.AST) -> list[ast.Return]:
-    """The return statements of a function."""
+    """Return the return statements of a function."""
     return [node for node in walk_scope(scope) if isinstance(node, ast.Return)]

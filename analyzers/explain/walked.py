@@ -1,4 +1,4 @@
-"""Whether what a name gathers is meant for a backward that the run has not come to."""
+"""Decide whether what a name collects is meant for a backward call that the run has not reached."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from analyzers.source.project import Project
 
 
 def is_walked(fault: SilentFault, project: Project) -> bool:
-    """Whether a backward anywhere walks what is made of a name that the fault holds: by that name,
-    or by its last part where it is an attribute (`policy.log_probs` for `self.log_probs`)."""
+    """Return True if a backward call anywhere uses what is computed from a name that the fault
+    holds, by that name or, for an attribute, by its last part (`policy.log_probs` for
+    `self.log_probs`).
+    """
     held = {root_of(name) for name in names_held(fault.holders)}
     attributes = {name.rpartition(".")[2] for name in held if "." in name}
     walking = functions_reaching(project, *WALKS)
@@ -33,7 +35,9 @@ def is_walked(fault: SilentFault, project: Project) -> bool:
 
 
 def _given(scope: ast.AST, walking: set[str]) -> set[str]:
-    """Names that the scope's backward calls walk, or that it gives to functions that walk."""
+    """Return the names on which the scope calls backward, or which it passes
+    to functions that do.
+    """
     given: list[ast.expr | None] = []
     for call in walk_scope(scope):
         if isinstance(call, ast.Call) and called_name(call) in WALKS:

@@ -1,4 +1,4 @@
-"""What weighs log-probabilities: the factor beside one in a policy's loss."""
+"""Find the factors of log-probabilities in a policy's loss."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _LOGARITHM = re.compile(r"(?:^|[._])(?:log|lp|nll|ratio)", re.IGNORECASE)
 def weights(
     scope: Scope, nodes: Iterable[ast.AST], *, by_name: bool = False
 ) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The factors of log-probabilities among nodes of a function, each with what it weighs: what
-    comes of `log_prob`; `by_name`, also what is only called a logarithm or a ratio."""
+    """Yield the factors of log-probabilities among nodes of a function, each with what it weighs:
+    results of `log_prob`; with `by_name` also what is only named like a logarithm or a ratio.
+    """
     logs = {
         name
         for statement in statements_of(scope)

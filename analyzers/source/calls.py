@@ -1,4 +1,4 @@
-"""Calls that a stretch of source makes, by their names."""
+"""Find calls in source, by their names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
 
 
 def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | None:
-    """The call of one of these names in a statement: the one that stands on (or spans) the line."""
+    """Return the call of one of these names in a statement, preferably one that spans the line."""
     if statement is None:
         return None
     calls = calls_named(statement, *names)
@@ -33,14 +33,14 @@ def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | No
 
 
 def owners(node: ast.AST, *methods: str) -> set[str]:
-    """What methods of these names are called on: `optimizer` for `optimizer.step()`."""
+    """Return what methods of these names are called on: `optimizer` for `optimizer.step()`."""
     calls = calls_named(node, *methods)
     return {spelled(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)}
 
 
 @remembered
 def calls_in(tree: ast.stmt | ast.mod) -> dict[str, list[ast.Call]]:
-    """The calls of a file or a statement by the last part of what is called."""
+    """Return the calls of a file or a statement by the last part of the called path."""
     found: dict[str, list[ast.Call]] = {}
     for node in walk(tree):
         if isinstance(node, ast.Call):
@@ -49,7 +49,7 @@ def calls_in(tree: ast.stmt | ast.mod) -> dict[str, list[ast.Call]]:
 
 
 def calls_to(project: Project, name: str) -> list[tuple[Module, ast.Call]]:
-    """The calls of what goes by this name, last part of a path or all of it, in all modules."""
+    """Return the calls of this name (the last part of a path or all of it) in all modules."""
     return [
         (module, call)
         for module in project.modules.values()
@@ -58,15 +58,18 @@ def calls_to(project: Project, name: str) -> list[tuple[Module, ast.Call]]:
 
 
 def calls_a_class(module: Module, call: ast.Call) -> bool:
-    """Whether a call makes an object, as the capital of what it calls says: unless that is itself
-    what a call has made (`G = Generator()`)."""
+    """Return True if a call constructs an object, judged by a capital letter, unless the callee is
+    itself the result of a call (`G = Generator()`).
+    """
     capital = called_name(call)[:1].isupper()
     return capital and spelled(call.func) not in _made_by_calls(module.tree)
 
 
 @remembered
 def _made_by_calls(tree: ast.Module) -> set[str]:
-    """What a file gives the result of a call, but for classes that a call makes."""
+    """Return the targets that a file binds to results of calls, except calls
+    that create classes.
+    """
     return {
         spelled(target)
         for statement in walk(tree)
@@ -76,7 +79,7 @@ def _made_by_calls(tree: ast.Module) -> set[str]:
 
 
 def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
-    """What a call gives for a parameter, by keyword or by its place."""
+    """Return the argument that a call passes for a parameter, by keyword or by position."""
     for keyword in call.keywords:
         if keyword.arg == name:
             return keyword.value
@@ -85,19 +88,21 @@ def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.ex
 
 
 def asks_for_gradient(call: ast.Call) -> bool:
-    """Whether a call says that its tensor is to require a gradient, or that it is not to."""
+    """Return True if a call sets whether its tensor requires a gradient."""
     is_method = called_name(call) == "requires_grad_"
     return is_method or any(keyword.arg == "requires_grad" for keyword in call.keywords)
 
 
 def makes_leaf(value: ast.expr) -> bool:
-    """Whether a value is made as a leaf: a parameter, or what is asked a gradient for."""
+    """Return True if a value is created as a leaf: a parameter, or a tensor
+    with `requires_grad`.
+    """
     calls = (node for node in walk(value) if isinstance(node, ast.Call))
     return any(called_name(call) == "Parameter" or asks_for_gradient(call) for call in calls)
 
 
 def reads_gradient(node: ast.AST) -> bool:
-    """Whether anything in a tree is a `.grad`."""
+    """Return True if a `.grad` occurs in a tree."""
     return any(isinstance(inner, ast.Attribute) and inner.attr == "grad" for inner in walk(node))
 
 
@@ -111,8 +116,9 @@ def steps(node: ast.AST) -> list[ast.Call]:
 
 
 def updates_by_hand(node: ast.AST) -> list[ast.stmt]:
-    """Statements that write a step against its gradient into a weight (`p -= lr * p.grad`,
-    `p.data.sub_(lr * p.grad)`, `p.value = p.value - rate * p.grad`)."""
+    """Return the statements that write a step against its gradient to a weight (`p -= lr * p.grad`,
+    `p.data.sub_(lr * p.grad)`, `p.value = p.value - rate * p.grad`).
+    """
     return [s for s in walk(node) if isinstance(s, ast.stmt) and _is_update(s)]
 
 
@@ -129,7 +135,7 @@ def _is_update(statement: ast.stmt) -> bool:
 
 
 def _by_gradient(target: ast.expr, value: ast.expr) -> bool:
-    """Whether a value holds the gradient of what it is written into."""
+    """Return True if a value contains the gradient of its target."""
     if reads_gradient(target):
         return False  # gradients that are added up, or clipped
     root = spelled(unsliced(target)).partition(".")[0]

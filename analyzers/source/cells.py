@@ -1,4 +1,4 @@
-"""Cells in a script: of a notebook that was made one, or exported by an editor or IPython."""
+"""Find the cells of a script that came from a notebook, or that an editor or IPython marked."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The lines between two markers; `label` is what people call it (`cell 4`, `In[3]`), `count`
-    its execution count, where the marker tells it."""
+    """The lines between two markers. `label` is the cell's usual name (`cell 4`, `In[3]`), `count`
+    its execution count if the marker has one.
+    """
 
     label: str
     first: int
@@ -26,19 +27,20 @@ class Cell:
         return self.first <= line <= self.last
 
     def place(self, line: int) -> str:
-        """`cell 4, line 3`."""
+        """Return a description such as `cell 4, line 3`."""
         return f"{self.label}, line {line - self.first + 1}"
 
 
 def is_marker(line: str) -> bool:
-    """Whether the line sets two cells apart."""
+    """Return True if the line separates two cells."""
     return _MARKER.match(line) is not None
 
 
 def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
-    """The cells that markers at the margin set apart; none without a marker. `covered` are the
-    lines of statements: what looks like a marker there is part of a string or a block. Where
-    markers number the cells, others are comments of the user."""
+    """Return the cells that markers at the margin separate; none without a marker. `covered` are
+    the lines of statements: what looks like a marker there is part of a string or a block. If some
+    markers number their cells, the others are comments.
+    """
     markers = [
         (number, match)
         for number, line in enumerate(lines, 1)

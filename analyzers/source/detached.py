@@ -1,4 +1,4 @@
-"""Which parts of an expression are read without their graph: `x.detach()`, `x.shape`."""
+"""Find the parts of an expression that are read without their graph: `x.detach()`, `x.shape`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _MADE_WITHOUT = (FACTORIES | NO_GRAPH | WITHOUT_GRAPH) - _HANDING_ON
 
 
 def is_made_without(value: ast.expr) -> bool:
-    """Whether an expression has no graph by the way it is written: a number, a new tensor, what is
-    read without its own (`w.data.clone()`), or what holds only these."""
+    """Return True if an expression has no graph by its form: a number, a new tensor, a value read
+    without its graph (`w.data.clone()`), or a container of these.
+    """
     match value:
         case ast.Attribute() | ast.Call() if not names_attached(value):
             return True
@@ -34,15 +35,16 @@ def is_made_without(value: ast.expr) -> bool:
 
 
 def names_attached(value: ast.AST) -> set[str]:
-    """The names in an expression that may hand it their graph; what a comprehension goes through
-    counts where the elements keep their own."""
+    """Return the names in an expression that may pass their graph to it. What a comprehension
+    iterates over counts if the elements keep their graphs.
+    """
     if isinstance(value, ast.Name):
         return names_read(value)
     if isinstance(value, ast.Attribute):
         owner = names_attached(value.value) if value.attr not in WITHOUT_GRAPH else set()
         return owner | {spelled(value)} if owner and is_dotted(value) else owner
     if isinstance(value, ast.Call) and called_name(value) in WITHOUT_GRAPH:
-        return set()  # neither the receiver nor what a helper of this name is given
+        return set()  # neither the receiver nor an argument passes on its graph
     if not isinstance(value, _COMPREHENSIONS):
         return {name for child in ast.iter_child_nodes(value) for name in names_attached(child)}
     element = value.value if isinstance(value, ast.DictComp) else value.elt

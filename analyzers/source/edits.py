@@ -1,5 +1,6 @@
-"""Edits on source text: collected as spans, applied from the end, so that every untouched byte
-stays as it was (comments, quotes, tabs, line endings)."""
+"""Edit source text: collect edits as spans and apply them from the end, so that every untouched
+byte stays the same (comments, quotes, tabs, line endings).
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ class Edit:
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits made; what is inserted where another begins comes in front of that.
-    Raises `EditConflict` where two overlap, or are inserted at one place."""
+    """Return the source with all edits made. An insertion at the start of another edit comes before
+    it. Raises `EditConflict` if two overlap or insert at one place.
+    """
     last, inserted = len(text) + 1, -1
     for edit in sorted(set(edits), reverse=True):
         if edit.end > last or edit.start == edit.end == inserted:
@@ -47,12 +49,14 @@ class Editor:
         self.newline = "\r\n" if self._raw and self._raw[0].endswith("\r\n") else "\n"
 
     def offset(self, line: int, column: int) -> int:
-        """The character offset of a syntax tree position (its columns count UTF-8 bytes)."""
+        """Return the character offset of a syntax tree position, whose
+        columns count UTF-8 bytes.
+        """
         text = self._raw[line - 1] if line <= len(self._raw) else ""
         return self._starts[line - 1] + len(text.encode()[:column].decode())
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where an expression or statement stands."""
+        """Return the character offsets of an expression or statement."""
         assert isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword)
         end_line, end_column = node.end_lineno, node.end_col_offset
         assert end_line is not None
@@ -63,7 +67,7 @@ class Editor:
         )
 
     def text_of(self, node: ast.AST) -> str:
-        """The node's source, as written."""
+        """Return the node's source, as written."""
         start, end = self.span(node)
         return self.module.text[start:end]
 
@@ -73,29 +77,33 @@ class Editor:
         return Edit(self.module.path, start, end, "")
 
     def replace(self, node: ast.AST, text: str) -> Edit:
-        """Put other text in the node's place."""
+        """Return an edit that replaces the node."""
         return Edit(self.module.path, *self.span(node), text)
 
     def append_to(self, node: ast.AST, suffix: str) -> Edit:
-        """Write right behind an expression, with parentheses where it needs them: `x.detach()`."""
+        """Return an edit that appends to an expression, with parentheses if necessary:
+        `x.detach()`.
+        """
         if needs_parentheses(node):
             return self.replace(node, f"({self.text_of(node)}){suffix}")
         _, end = self.span(node)
         return Edit(self.module.path, end, end, suffix)
 
     def append_to_names(self, statement: ast.ImportFrom, name: str) -> Edit:
-        """One more name behind those that a statement imports from a module."""
+        """Return an edit that adds a name to a `from … import` statement."""
         last = statement.names[-1]
         end = self.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
         return Edit(self.module.path, end, end, f", {name}")
 
     def indent_of(self, statement: ast.stmt) -> str:
-        """The white space before a statement's line."""
+        """Return the white space before a statement's line."""
         line = self._raw[statement.lineno - 1]
         return line[: len(line) - len(line.lstrip())]
 
     def _alone(self, statement: ast.stmt) -> bool:
-        """Whether the statement has its lines to itself (no `;`, no `if x: statement`)."""
+        """Return True if the statement shares its lines with no other (no `;`, no `if x:
+        statement`).
+        """
         start, end = self.span(statement)
         first = statement_first_line(statement)
         before = self.module.text[self._starts[first - 1] : start]
@@ -104,15 +112,16 @@ class Editor:
         return (decorated or not before.strip()) and (not rest or rest.startswith("#"))
 
     def _headed(self, statement: ast.stmt) -> bool:
-        """Whether a block stands on its header's line: `if x: statement`. It has no room for
-        lines of its own, and what is joined to it is no Python then, which is found later."""
+        """Return True if the block is on its header's line: `if x: statement`. Compound statements
+        cannot be joined to it; `leave_python` rejects such an edit later.
+        """
         parent = self.module.parents[statement]
         return not isinstance(parent, ast.Module) and any(
             s.lineno == getattr(parent, "lineno", 0) for s in self.module.block_of(statement)
         )
 
     def insert_before(self, statement: ast.stmt, *lines: str) -> Edit:
-        """New statements in front of this one, at its indentation."""
+        """Return an edit that inserts statements before this one, at its indentation."""
         if not self._alone(statement):
             if self._headed(statement) or all(_joins(line) for line in lines):
                 start, _ = self.span(statement)
@@ -124,14 +133,14 @@ class Editor:
         return Edit(self.module.path, at, at, self._block(self.indent_of(statement), lines))
 
     def decorate(self, function: ast.FunctionDef | ast.AsyncFunctionDef, decorator: str) -> Edit:
-        """One more decorator, the innermost: what stands above it gets what it gives."""
+        """Return an edit that adds an innermost decorator; those above it receive its result."""
         if not function.decorator_list:
             return self.insert_before(function, decorator)
         at = self._starts[function.lineno - 1]
         return Edit(self.module.path, at, at, self._block(self.indent_of(function), [decorator]))
 
     def insert_after(self, statement: ast.stmt, *lines: str) -> Edit:
-        """New statements behind this one, at its indentation."""
+        """Return an edit that inserts statements after this one, at its indentation."""
         if not self._alone(statement):
             _, end = self.span(statement)
             if self._headed(statement) or all(_joins(line) for line in lines):
@@ -146,8 +155,9 @@ class Editor:
         return Edit(self.module.path, at, at, block)
 
     def apart(self, first: ast.stmt, last: ast.stmt) -> tuple[int, int, str, str]:
-        """Where adjacent statements stand together with the `;` around them, and the line breaks
-        that part them from the neighbours on their lines instead (empty where there are none)."""
+        """Return the span of adjacent statements with the `;` around them, and the line breaks that
+        separate them from neighbours on their lines instead (empty if there are none).
+        """
         start, end = self.span(first)[0], self.span(last)[1]
         lead = tail = ""
         begun = self._starts[first.lineno - 1]
@@ -200,8 +210,9 @@ class Editor:
         return [self.delete(statement) for statement in statements]
 
     def lines_of(self, *statements: ast.stmt) -> list[str]:
-        """The lines of statements, each with the indentation of its first line taken off; with
-        their comments, where no other statement stands on them."""
+        """Return the lines of statements without the indentation of their first lines; with their
+        comments if no other statement shares the line.
+        """
         return [line for statement in statements for line in self._lines_of(statement)]
 
     def _lines_of(self, statement: ast.stmt) -> list[str]:
@@ -213,7 +224,7 @@ class Editor:
 
 
 def _joins(line: str) -> bool:
-    """Whether a line can stand between others on one line, parted by `;`."""
+    """Return True if a line can be joined with others by `;`."""
     try:
         body = ast.parse(line).body
     except SyntaxError:
@@ -222,8 +233,9 @@ def _joins(line: str) -> bool:
 
 
 def leave_python(module: Module, edits: Sequence[Edit], text: str) -> bool:
-    """Whether `text`, the module with these edits made, is Python. Only what was touched is
-    parsed: from the outermost statement before the first edit to the one behind the last."""
+    """Return True if `text`, the module after these edits, is valid Python. Only the changed part
+    is parsed: from the outermost statement before the first edit to the one after the last.
+    """
     lines = [statement_first_line(statement) for statement in module.tree.body]
     starts = [module.line_starts[line - 1] for line in lines]
     first, last = min(e.start for e in edits), max(e.end for e in edits)
@@ -237,14 +249,14 @@ def leave_python(module: Module, edits: Sequence[Edit], text: str) -> bool:
 
 
 def statement_first_line(statement: ast.stmt) -> int:
-    """The statement's first line, decorators included."""
+    """Return the statement's first line, including decorators."""
     decorators = getattr(statement, "decorator_list", [])
     lines: list[int] = [statement.lineno, *(d.lineno for d in decorators)]
     return min(lines)
 
 
 def needs_parentheses(node: ast.AST) -> bool:
-    """Whether `.attr` behind the expression would bind to a part of it only."""
+    """Return True if `.attr` appended to the expression would bind to only a part of it."""
     return not isinstance(
         node,
         ast.Name
@@ -259,6 +271,6 @@ def needs_parentheses(node: ast.AST) -> bool:
 
 
 def unified_diff(path: str, before: str, after: str) -> str:
-    """A diff that `git apply` and `patch -p1` take; empty when nothing changed."""
+    """Return a diff that `git apply` and `patch -p1` accept; empty if nothing changed."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     return unified(path, old, new, matching_blocks(old, new))

@@ -1,4 +1,4 @@
-"""Small questions about data flow inside one function: who binds a name, who reads it."""
+"""Answer questions about data flow inside one function: what binds a name, what reads it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBERS = frozenset({"item", "len", "float", "int", "size", "numel"})
 
 @remembered
 def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
-    """The nodes of a scope in source order, inner functions and classes left out."""
+    """Return the nodes of a scope in source order, without inner functions and classes."""
     found: list[ast.AST] = []
     todo = children(scope)[::-1]
     while todo:
@@ -36,7 +36,7 @@ def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
 
 @remembered
 def statements_of(scope: ast.AST) -> Sequence[ast.stmt]:
-    """The statements of a scope in source order, inner functions left out."""
+    """Return the statements of a scope in source order, without inner functions."""
     return [node for node in walk_scope(scope) if isinstance(node, ast.stmt)]
 
 
@@ -59,7 +59,7 @@ def bindings(statement: ast.stmt) -> list[str]:
 
 
 def stored_into(node: ast.expr) -> str | None:
-    """`xs` for `xs.append(y)` and its like."""
+    """Return `xs` for `xs.append(y)` and similar calls."""
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
@@ -238,8 +238,9 @@ def _binding(scope: ast.AST) -> dict[str, list[ast.stmt]]:
 
 @remembered
 def feeding(scope: ast.AST) -> dict[str, list[tuple[ast.stmt, set[str]]]]:
-    """For each name that a scope's own assignments bind, or that its statements store into: those
-    statements, each with the names that its value reads."""
+    """Return, for each name that a scope's statements bind or store into, those statements and the
+    names that each value reads.
+    """
     found: dict[str, list[tuple[ast.stmt, set[str]]]] = {}
     for statement in statements_of(scope):
         if (value := value_of(statement) or put_in(statement)) is not None:
@@ -250,7 +251,7 @@ def feeding(scope: ast.AST) -> dict[str, list[tuple[ast.stmt, set[str]]]]:
 
 
 def flowing_into(statements: Sequence[ast.stmt], wanted: Set[str]) -> set[str]:
-    """The wanted names, and those that they are made of by assignments, stores and loops."""
+    """Return the wanted names, and those from which assignments, stores and loops compute them."""
     given = [_taking(statement) for statement in statements]
     found = set(wanted)
     for _ in range(_ROUNDS):
@@ -259,21 +260,21 @@ def flowing_into(statements: Sequence[ast.stmt], wanted: Set[str]) -> set[str]:
 
 
 def _taking(statement: ast.stmt) -> tuple[set[str], Set[str]]:
-    """What a statement binds or stores into, and the names it takes that from."""
+    """Return what a statement binds or stores into, and the names from which it takes that."""
     if isinstance(statement, ast.For):
         return set(target_names(statement.target)), names_read(statement.iter)
     return set(bindings(statement)), names_read_by(statement)
 
 
 def value_of(statement: ast.stmt) -> ast.expr | None:
-    """What an assignment assigns."""
+    """Return the value of an assignment."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
         return statement.value
     return None
 
 
 def part_for(statement: ast.stmt, is_name: Callable[[str], bool]) -> ast.expr | None:
-    """What an assignment assigns to a name: of `a, b = x, y` the part that goes to it."""
+    """Return what an assignment assigns to a name; for `a, b = x, y` the matching part."""
     for target, part in assigned_pairs(statement):
         if is_name(spelled(target)) or is_name(spelled(target).partition("[")[0]):
             return part
@@ -281,7 +282,7 @@ def part_for(statement: ast.stmt, is_name: Callable[[str], bool]) -> ast.expr | 
 
 
 def run_around(module: Module, statement: ast.stmt, belongs: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The adjacent statements of one block, this one among them, that are in `belongs`."""
+    """Return the consecutive statements of one block, around this one, that are in `belongs`."""
     block = module.block_of(statement)
     at = block.index(statement)
     first, last = at, at
@@ -293,7 +294,7 @@ def run_around(module: Module, statement: ast.stmt, belongs: Sequence[ast.stmt])
 
 
 def rebinds(statement: ast.stmt, name: str) -> bool:
-    """Whether a plain assignment gives the name a value computed from itself."""
+    """Return True if a plain assignment binds the name to a value computed from itself."""
     return any(
         spelled(target) == name and mentions(value, name)
         for target, value in assigned_pairs(statement)
@@ -301,8 +302,9 @@ def rebinds(statement: ast.stmt, name: str) -> bool:
 
 
 def is_plainly_number(node: ast.expr, scope: ast.AST | None = None) -> bool:
-    """Whether an expression is a number, and no tensor, by the way it is written; with a scope
-    also a name that is only ever given such numbers there."""
+    """Return True if an expression is a number by its form; with a scope, also a name that is bound
+    only to such numbers there.
+    """
     match node:
         case ast.Constant():
             return True

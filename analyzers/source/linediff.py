@@ -1,8 +1,8 @@
-"""Which lines two versions of a text share, in time that grows with their length.
+"""Match the lines that two versions of a text share, in time linear in their length.
 
-`difflib` alone takes quadratic time over equal lines, and a stranger chooses the lines. Here the
-common head and tail are cut off first, which leaves little of what a patch changed; what is left
-and still long is matched by Myers' greedy algorithm up to a bound, beyond which it counts as
+`difflib` alone takes quadratic time over equal lines, and a hostile sender chooses the lines. Here
+the common head and tail are cut off first, which leaves little of what a patch changed. What is
+left and still long is matched by Myers' greedy algorithm up to a bound, beyond which it counts as
 replaced.
 """
 
@@ -31,7 +31,9 @@ class LineMatcher(SequenceMatcher[str]):
 
 
 def matching_blocks(before: Sequence[str], after: Sequence[str]) -> list[Match]:
-    """Equal runs of lines in order, and an empty one behind the last line, as of `difflib`."""
+    """Return the equal runs of lines in order, and an empty one after the last line, as `difflib`
+    does.
+    """
     head, tail = _common_ends(before, after)
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     short = len(old) * len(new) <= _SHORT
@@ -49,7 +51,7 @@ def matching_blocks(before: Sequence[str], after: Sequence[str]) -> list[Match]:
 
 
 def append_block(blocks: list[Match], block: Match) -> None:
-    """Add a block, as one with the last where it goes on without a gap."""
+    """Append a block, merged with the last one if they are adjacent."""
     if not block.size:
         return
     if blocks:
@@ -61,19 +63,21 @@ def append_block(blocks: list[Match], block: Match) -> None:
 
 
 def opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
-    """How to turn one version into the other, as of `difflib`."""
+    """Return how to turn one version into the other, as `difflib` does."""
     found: list[Opcode] = list(LineMatcher(matching_blocks(before, after)).get_opcodes())
     return found
 
 
 def changed_lines(before: str, after: str) -> int:
-    """How many lines differ: of a replaced run the longer side counts."""
+    """Return how many lines differ; for a replaced run the longer side counts."""
     found = opcodes(before.splitlines(), after.splitlines())
     return sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in found if tag != "equal")
 
 
 def unified(path: str, before: Sequence[str], after: Sequence[str], blocks: Sequence[Match]) -> str:
-    """A unified diff that `git apply` takes, of lines that hold their ends; empty: no change."""
+    """Return a unified diff that `git apply` accepts, of lines with their endings; empty if nothing
+    changed.
+    """
     groups = LineMatcher(blocks).get_grouped_opcodes(CONTEXT)
     lines = [line for group in groups for line in _hunk(group, before, after)]
     if not lines:
@@ -96,7 +100,7 @@ def _hunk(group: Sequence[Opcode], old: Sequence[str], new: Sequence[str]) -> It
 
 
 def _range(start: int, end: int) -> str:
-    """A hunk's lines as `start,length`; an empty range names the line before it."""
+    """Return a hunk's lines as `start,length`; an empty range names the line before it."""
     length = end - start
     if length == 1:
         return str(start + 1)
@@ -104,7 +108,7 @@ def _range(start: int, end: int) -> str:
 
 
 def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
-    """How many lines at the head, and behind those at the tail, are the same."""
+    """Return how many lines at the head, and after those at the tail, are the same."""
     shorter = min(len(before), len(after))
     head = next((at for at in range(shorter) if before[at] != after[at]), shorter)
     rest = shorter - head
@@ -113,10 +117,10 @@ def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]
 
 
 def _greedy(old: Sequence[str], new: Sequence[str]) -> list[Match]:
-    """The longest common subsequence, where few edits lead to it; else nothing.
+    """Return the longest common subsequence if few edits lead to it; else nothing.
 
-    `reached[k]` is the furthest line of `old` that so many edits reach on diagonal k, which is
-    where a line of `old` stands k below its partner in `new`.
+    `reached[k]` is the furthest line of `old` that so many edits reach on diagonal k, on which a
+    line of `old` is k below its partner in `new`.
     """
     reached, trail = {1: 0}, []
     looks = _LOOKS_PER_LINE * (len(old) + len(new))
@@ -137,12 +141,12 @@ def _greedy(old: Sequence[str], new: Sequence[str]) -> list[Match]:
 
 
 def _step(reached: dict[int, int], k: int, edits: int) -> int:
-    """Where one more edit enters diagonal k: by a line of `new`, or by one of `old`."""
+    """Return where one more edit enters diagonal k: by a line of `new`, or by one of `old`."""
     return reached[k + 1] if _by_new(reached, k, edits) else reached[k - 1] + 1
 
 
 def _retraced(trail: list[dict[int, int]], x: int, k: int) -> list[Match]:
-    """The equal runs on the way that led to line x on diagonal k."""
+    """Return the equal runs on the path that led to line x on diagonal k."""
     blocks: list[Match] = []
     for edits in range(len(trail) - 1, -1, -1):
         reached = trail[edits]

@@ -1,7 +1,7 @@
-"""Finds what may have made the object that an expression denotes.
+"""Find what may have created the object that an expression denotes.
 
 Followed are names to their bindings, attributes of the file's own objects, items of containers,
-results of the file's own functions, and parameters to what calls give for them.
+results of the file's own functions, and parameters to the arguments of calls.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ Made = tuple[str, ast.expr]  # the qualified name of what was called, and the ca
 
 
 class Makers:
-    """What makes the objects of one file."""
+    """Find what creates the objects of one file."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
         self._left = BUDGET
 
     def of(self, node: ast.expr, depth: int = DEPTH) -> Iterator[Made]:
-        """What may have made the object that an expression denotes: the qualified name of what was
-        called, with the call; for anything else an empty name and the expression."""
+        """Yield what may have created the object that an expression denotes: the qualified name of
+        the callee and the call; for anything else an empty name and the expression.
+        """
         self._left = BUDGET if depth == DEPTH else self._left - 1
         if depth <= 0 or self._left <= 0:
             return
@@ -70,7 +71,7 @@ class Makers:
             yield from self._items(binding.value, binding.item, depth)
 
     def _held_as(self, owner: ast.expr, attr: str, depth: int) -> list[Binding]:
-        """What an attribute of an object of the file's own classes is given in its methods."""
+        """Return what the methods of a class of the file bind to an attribute."""
         if isinstance(owner, ast.Name) and owner.id == "self":
             own = self._names.class_around(self._names.around.get(owner))
             classes = [own] if own is not None else []
@@ -87,7 +88,7 @@ class Makers:
         return [b for own in every for b in self._names.attributes[own].get(attr, [])]
 
     def _items(self, value: ast.expr, place: int, depth: int) -> Iterator[Made]:
-        """What may have made an item of a sequence or a dictionary."""
+        """Yield what may have created an item of a sequence or a dictionary."""
         for path, made in self.of(value, depth - 1) if depth else ():
             match made:
                 case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Dict(values=items):
@@ -105,7 +106,7 @@ class Makers:
                     yield path, made
 
     def _returned(self, path: str, func: ast.expr, depth: int) -> list[Made]:
-        """What a function of the file's own gives back, or its one method of a name."""
+        """Return what a function of the file returns, or its only method of a name."""
         found = list[Made]()
         name = path[1:] if path.startswith(".") else ""
         if not path and isinstance(func, ast.Attribute):
@@ -118,7 +119,9 @@ class Makers:
         return found
 
     def _given(self, scope: ast.AST | None, parameter: ast.Name, depth: int) -> Iterator[Made]:
-        """What calls of a function of the file's own give for a parameter; its annotation."""
+        """Yield the arguments that calls pass for a parameter of the file's function; else its
+        annotation.
+        """
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             yield "", parameter
             return

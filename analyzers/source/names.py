@@ -1,8 +1,8 @@
-"""Resolves what names denote in a file: bindings by scope, qualified names, classes and methods.
+"""Resolve what names denote in a file: bindings by scope, qualified names, classes and methods.
 
-A qualified name begins with a package (`torch.optim.Adam`), or, for what the file itself defines,
-with a dot (`.Net`, `.Net.step`). Where several bindings reach a name all of them count: the order
-of statements is not looked at.
+A qualified name begins with a package (`torch.optim.Adam`) or, for what the file itself defines,
+with a dot (`.Net`, `.Net.step`). If several bindings reach a name, all of them count: the order of
+statements is ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CONTAINERS = (ast.Tuple, ast.List, ast.Set)
 class Binding:
     """What a name is bound to in a scope: an import, a definition, a value, or an item of one.
 
-    `item`: the place in a sequence that the value is unpacked from; -1 for any of its items.
+    `item`: the position in a sequence from which the value is unpacked; -1 for any of its items.
     """
 
     path: str = ""
@@ -45,7 +45,7 @@ class Names:
         self._enter(tree, tree)
 
     def _enter(self, scope: ast.AST, node: ast.AST) -> None:
-        """Note the bindings below a node of a scope, and those of the scopes within it."""
+        """Record the bindings below a node of a scope, and those of nested scopes."""
         pending = [node]
         while pending:
             one = pending.pop()
@@ -109,7 +109,7 @@ class Names:
                         self._assign(scope, one, value, place)
 
     def _take(self, scope: ast.AST, target: ast.expr, source: ast.expr) -> None:
-        """The targets of a loop over a source."""
+        """Bind the targets of a loop over a source."""
         match target, source:
             case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
                 for one, held in zip(targets, sources, strict=False):
@@ -126,7 +126,7 @@ class Names:
                 self._assign(scope, target, source, -1)
 
     def _parameters(self, scope: ast.AST) -> None:
-        """Parameters are bound to their annotations' objects, and later to what calls give."""
+        """Bind parameters to their annotations; arguments of calls are looked up later."""
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             given = scope.args
             for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs):
@@ -136,13 +136,13 @@ class Names:
         self._scopes.setdefault(scope, {}).setdefault(name, []).append(binding)
 
     def class_around(self, scope: ast.AST | None) -> ast.ClassDef | None:
-        """The innermost class around a scope, or the scope itself."""
+        """Return the innermost class around a scope, or the scope itself."""
         while scope is not None and not isinstance(scope, ast.ClassDef):
             scope = self._outer.get(scope)
         return scope
 
     def bindings(self, name: ast.Name) -> tuple[ast.AST, list[Binding]] | None:
-        """The scope in which a name is bound, as Python looks it up, and what to."""
+        """Return the scope in which a name is bound, as Python resolves it, and its bindings."""
         scope: ast.AST | None = self.around.get(name)
         first = True
         while scope is not None:
@@ -153,8 +153,9 @@ class Names:
         return None
 
     def qualified(self, node: ast.expr) -> str:
-        """The qualified name of what an expression denotes, where that is a name of a package's or
-        of the file's own; empty where it is not known."""
+        """Return the qualified name of what an expression denotes, if it belongs to a package or to
+        the file; empty if it is unknown.
+        """
         match node:
             case ast.Name():
                 _, found = self.bindings(node) or (None, [])
@@ -166,15 +167,17 @@ class Names:
         return ""
 
     def defines(self, name: str) -> bool:
-        """Whether the file has a function or a method of this name."""
+        """Return True if the file has a function or a method of this name."""
         return bool(self.definitions(name))
 
     def own_class(self, path: str) -> ast.ClassDef | None:
-        """The class of the file's own that has this qualified name."""
+        """Return the file's class that has this qualified name."""
         return next((d for d in self.definitions(path[1:]) if isinstance(d, ast.ClassDef)), None)
 
     def bases(self, owner: ast.ClassDef) -> list[str]:
-        """The qualified names of a class's bases, of their bases as far as the file has them."""
+        """Return the qualified names of a class's bases, transitively as far as the file defines
+        them.
+        """
         found, pending = list[str](), [owner]
         while pending and len(found) < BASES:
             for base in pending.pop().bases:
@@ -185,7 +188,7 @@ class Names:
         return found
 
     def method(self, owner: ast.ClassDef, name: str) -> ast.FunctionDef | None:
-        """A method of a class of the file's own, or of its own bases."""
+        """Return a method of a class of the file, or of its bases in the file."""
         bases = (self.own_class(path) for path in self.bases(owner) if path.startswith("."))
         for one in (owner, *bases):
             for statement in one.body if one is not None else ():
@@ -194,7 +197,7 @@ class Names:
         return None
 
     def definitions(self, name: str) -> list[Def]:
-        """The functions and classes of a name, in any scope."""
+        """Return the functions and classes of a name, in any scope."""
         bound = [binding for bs in self._scopes.values() for binding in bs.get(name, ())]
         return [b.definition for b in bound if b.definition is not None] if name else []
 
@@ -203,7 +206,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def _path(binding: Binding) -> str:
-    """The qualified name that a binding gives; empty where it binds a value."""
+    """Return the qualified name that a binding has; empty if it binds a value."""
     if binding.definition is not None:
         return f".{binding.definition.name}"
     return "" if binding.path == PARAMETER else binding.path

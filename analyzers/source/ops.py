@@ -33,7 +33,7 @@ def words(text: str) -> frozenset[str]:
 
 UNKNOWN = Op(saves=None)
 _FACTS = json.loads(Path(__file__).with_name("operators.json").read_text())
-# What no call on a matrix shows: attributes, other devices and types, writes, other processes.
+# Not measurable by calls on a matrix: attributes, devices, types, writes, other processes.
 _SAVE_NOTHING = words("T H cuda xpu double float half bfloat16 copy fill zero all_reduce")
 
 

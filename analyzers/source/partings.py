@@ -1,4 +1,4 @@
-"""A tensor that is taken apart by one call, and what puts its parts together again."""
+"""Find calls that split a tensor, and those that join its parts again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Parting:
 
 
 def parting(node: ast.expr) -> Parting | None:
-    """What an expression takes apart; None for one that takes no tensor apart."""
+    """Return what an expression splits; None if it splits no tensor."""
     if not isinstance(node, ast.Call) or called_name(node) not in _ALONG_DIM:
         return None
     given = list(node.args)
@@ -34,12 +34,14 @@ def parting(node: ast.expr) -> Parting | None:
         return None
     alone = called_name(node) == "unbind"
     named = next((keyword.value for keyword in node.keywords if keyword.arg == "dim"), None)
-    placed = given[1:] if alone else given[2:]  # the others are told a size or a number of parts
+    placed = given[1:] if alone else given[2:]  # the others take a size or a number of parts
     return Parting(given[0], "stack" if alone else "cat", named or next(iter(placed), None))
 
 
 def whole_of(node: ast.expr) -> ast.expr:
-    """The tensor that an expression takes apart: of `keys.unbind(0)` `keys`; else itself."""
+    """Return the tensor that an expression splits (`keys` for `keys.unbind(0)`), else the
+    expression.
+    """
     while (taken := parting(node)) is not None:
         node = taken.whole
     return node

@@ -1,6 +1,6 @@
-"""What a loop goes through: of a `for` its collection; of a `while` what it asks for its next part
-(`next(walker)`, `queue.popleft()`), or what a count that it raises is measured by; and what
-one pass is made of."""
+"""Find what a loop iterates over: for a `for`, its collection; for a `while`, where it takes its
+next part from (`next(walker)`, `queue.popleft()`) or what its counter is compared with.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Passes:
 
     @cached_property
     def names(self) -> set[str]:
-        """The names that stand for a part, or for its number."""
+        """Return the names that denote a part or its number."""
         return {name for target in self.targets for name in target_names(target)}
 
 
 def passes(loop: Loop, scope: Scope) -> Passes | None:
-    """What a loop's passes go through; None where nothing tells."""
+    """Return what a loop iterates over; None if it is unknown."""
     if not isinstance(loop, ast.While):
         return Passes((loop.target,), loop.iter)
     given = [(s.targets[0], s.value) for s in walk_scope(loop) if isinstance(s, ast.Assign)]
@@ -46,7 +46,7 @@ def passes(loop: Loop, scope: Scope) -> Passes | None:
 
 
 def _asked(value: ast.expr, loop: ast.While, scope: Scope) -> ast.expr | None:
-    """The collection of which an expression gives the next part."""
+    """Return the collection of which an expression yields the next part."""
     match value:
         case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=walker), *_]):
             made = [s.value for s in definitions(scope, walker) if isinstance(s, ast.Assign)]
@@ -60,7 +60,7 @@ def _asked(value: ast.expr, loop: ast.While, scope: Scope) -> ast.expr | None:
 
 
 def _handed_on(target: ast.expr, given: list[tuple[ast.expr, ast.expr]]) -> Iterator[ast.expr]:
-    """What a part is called besides: `x, y = item`."""
+    """Yield other names of a part: `x, y = item`."""
     name = target.id if isinstance(target, ast.Name) else ""
     for other, value in given:
         if isinstance(value, ast.Name) and value.id == name:
@@ -68,7 +68,7 @@ def _handed_on(target: ast.expr, given: list[tuple[ast.expr, ast.expr]]) -> Iter
 
 
 def pass_of(loop: Loop) -> list[ast.stmt]:
-    """The statements of a loop's pass: those of a `with` that is all of its body, too."""
+    """Return the statements of a loop's body, also if a `with` wraps all of them."""
     body = loop.body
     while len(body) == 1 and isinstance(body[0], ast.With | ast.AsyncWith):
         body = body[0].body
@@ -76,8 +76,9 @@ def pass_of(loop: Loop) -> list[ast.stmt]:
 
 
 def in_each_pass(loop: Loop, statement: ast.stmt) -> bool:
-    """Whether every pass comes to a statement: it stands in the loop's own block, and nothing in
-    front of it goes on to the next pass."""
+    """Return True if every iteration reaches a statement: it is in the loop's own block, and no
+    `continue` comes before it.
+    """
     block = pass_of(loop)
     if statement not in block:
         return False

@@ -1,4 +1,4 @@
-"""Where plain names, attributes and paths are read."""
+"""Find where plain names, attributes and paths are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from analyzers.source.trees import end_of, position
 
 
 def names_loaded(nodes: Iterable[ast.AST], *names: str) -> list[ast.Name]:
-    """Those of the nodes that read one of these plain names."""
+    """Return the nodes that read one of these plain names."""
     found = (node for node in nodes if isinstance(node, ast.Name) and node.id in names)
     return [node for node in found if isinstance(node.ctx, ast.Load)]
 

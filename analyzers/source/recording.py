@@ -47,7 +47,9 @@ def recorded(module: Module, node: ast.AST) -> bool:
 
 
 def _records(header: ast.expr) -> bool | None:
-    """What a block's head or a decorator says for good."""
+    """Return whether a block's header or a decorator switches recording on or off; None if it does
+    not.
+    """
     called, given = header, list[ast.expr]()
     if isinstance(header, ast.Call):
         called, given = header.func, [*header.args, *(word.value for word in header.keywords)]
@@ -65,5 +67,7 @@ def _records(header: ast.expr) -> bool | None:
 
 
 def _speaks_of_it(header: ast.expr) -> bool:
-    """Whether it may switch recording off: `nullcontext() if training else torch.no_grad()`."""
+    """Return True if it may switch recording off: `nullcontext() if training
+    else torch.no_grad()`.
+    """
     return any(word in spelled(header) for word in _OFF)

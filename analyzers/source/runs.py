@@ -1,4 +1,6 @@
-"""Runs of statements: what they bind, read and are made of, and what stands around one."""
+"""Answer questions about sequences of statements: what they bind, read and depend on, and what
+surrounds one.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +12,34 @@ from analyzers.source.project import Module
 
 
 def bound_by(statements: Iterable[ast.AST]) -> set[str]:
-    """What the statements, or those within them, bind."""
+    """Return what the statements, or those within them, bind."""
     return {name for statement in statements for name in bound_within(statement)}
 
 
 def read_by(statements: Iterable[ast.AST]) -> set[str]:
-    """What the statements read."""
+    """Return what the statements read."""
     return {name for statement in statements for name in names_read(statement)}
 
 
 def behind(module: Module, statement: ast.stmt) -> list[ast.stmt]:
-    """What follows a statement in its block."""
+    """Return what follows a statement in its block."""
     block = module.block_of(statement)
     return block[block.index(statement) + 1 :]
 
 
 def ahead_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
-    """What stands in front of a statement in its block."""
+    """Return what precedes a statement in its block."""
     block = module.block_of(statement)
     return block[: block.index(statement)]
 
 
 def first_reading(statements: Iterable[ast.stmt], names: Set[str]) -> ast.stmt | None:
-    """The first of the statements that reads one of the names."""
+    """Return the first of the statements that reads one of the names."""
     return next((s for s in statements if names_read(s) & names), None)
 
 
 def computing(statements: Sequence[ast.stmt], names: Set[str]) -> list[ast.stmt]:
-    """Of these statements those that the names are computed by, in order."""
+    """Return those of the statements that compute the names, in order."""
     wanted, found = set(names), list[ast.stmt]()
     for statement in reversed(statements):
         value = value_of(statement)
@@ -48,5 +50,5 @@ def computing(statements: Sequence[ast.stmt], names: Set[str]) -> list[ast.stmt]
 
 
 def names_behind(statements: Sequence[ast.stmt], names: Set[str]) -> set[str]:
-    """The names, and those that the statements make them of."""
+    """Return the names, and those from which the statements compute them."""
     return {*names, *read_by(v for s in computing(statements, names) if (v := value_of(s)))}

@@ -1,4 +1,4 @@
-"""What a function calls the things that it is given."""
+"""Read the parameters of functions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from analyzers.source.project import FUNCTIONS, Function, Scope
 
 
 def parameters(function: Function) -> list[str]:
-    """The parameters that a call fills by place, in order; not the object of a method."""
+    """Return the parameters that a call fills by position, in order, without `self` or `cls`."""
     return [name for name in positional(function) if name not in ("self", "cls")]
 
 
 def positional(function: Function) -> list[str]:
-    """The parameters that a call may give by place or by name, in order."""
+    """Return the parameters that a call may pass by position or by name, in order."""
     return [argument.arg for argument in function.args.args]
 
 
 def named(function: Function) -> set[str]:
-    """Every parameter, but for what takes the rest (`*args`, `**options`)."""
+    """Return every parameter except `*args` and `**options`."""
     given = function.args
     return {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
 
 
 def switches(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
-    """The options that are off unless a call says otherwise: `clear=False`."""
+    """Yield the options that are off unless a call sets them: `clear=False`."""
     given = function.args
     pairs = [
         *zip(given.args[len(given.args) - len(given.defaults) :], given.defaults, strict=True),
@@ -38,5 +38,5 @@ def switches(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
 
 
 def own_names(scope: Scope) -> set[str]:
-    """What a function calls its own: its parameters, and what it gives a value."""
+    """Return the local names of a function: its parameters and what it binds."""
     return named(scope) | names_bound(scope) if isinstance(scope, FUNCTIONS) else set()

@@ -1,4 +1,4 @@
-"""The names that a statement binds, and what it binds them to."""
+"""Find the names that a statement binds, and the values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OF_EACH = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
 
 def target_names(target: ast.AST) -> Iterator[str]:
-    """Every name or attribute path that an assignment target binds, as spelled."""
+    """Yield every name or attribute path that an assignment target binds, as spelled."""
     if isinstance(target, ast.Tuple | ast.List):
         for element in target.elts:
             yield from target_names(element)
@@ -22,7 +22,7 @@ def target_names(target: ast.AST) -> Iterator[str]:
 
 
 def assigned(statement: ast.stmt) -> list[str]:
-    """The names that a statement binds (assignment, loop target, with), as spelled."""
+    """Return the names that a statement binds (assignment, loop target, with), as spelled."""
     match statement:
         case ast.Assign(targets=targets):
             return [name for target in targets for name in target_names(target)]
@@ -41,7 +41,7 @@ def assigned(statement: ast.stmt) -> list[str]:
 
 
 def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """The targets of a plain assignment, each with what goes to it: of `a, b = x, y` two pairs."""
+    """Return the targets of a plain assignment with their values: two pairs for `a, b = x, y`."""
     found: list[tuple[ast.expr, ast.expr]] = []
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
@@ -55,8 +55,9 @@ def assigned_pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def each_taken(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The names of the loops and comprehensions around an expression, each with what it is taken
-    from."""
+    """Yield the targets of the loops and comprehensions around an expression,
+    each with its source.
+    """
     for parent in module.ancestors(node):
         if isinstance(parent, FUNCTIONS):
             return
@@ -68,12 +69,12 @@ def each_taken(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.ex
 
 
 def taken_by(loop: ast.For) -> list[tuple[ast.expr, ast.expr]]:
-    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
+    """Return the source of each target of a loop: two pairs for `a, b in zip(xs, ys)`."""
     return _pairs(loop.target, loop.iter)
 
 
 def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What each target of a loop is taken from: of `a, b in zip(xs, ys)` two pairs."""
+    """Return the source of each target of a loop: two pairs for `a, b in zip(xs, ys)`."""
     match target, source:
         case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
             both = zip(targets, sources, strict=False)
@@ -88,8 +89,9 @@ def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]
 
 
 def keyed(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
-    """Keys and names with the values that a dictionary, a store under a key, a call or a signature
-    gives them."""
+    """Yield keys and names with the values that a dictionary, a store under a key, a call or a
+    signature gives them.
+    """
     match node:
         case ast.Dict(keys=keys, values=values):
             yield from ((getattr(k, "value", None), v) for k, v in zip(keys, values, strict=True))

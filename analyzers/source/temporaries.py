@@ -1,6 +1,9 @@
-"""`made = f(x)` followed by `y = made`, with `made` read nowhere else, is the statement `y = f(x)`:
-it stands over both lines, and its parts stay where they are written. Whoever reads, moves or
-rewrites it need not know of a name that only hands on."""
+"""Merge a temporary into its use: `made = f(x)` followed by `y = made`, with `made` read nowhere
+else, becomes the statement `y = f(x)`.
+
+The merged statement spans both lines, and its parts keep their positions. So the analyses and edits
+need not know about names that only pass a value on.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ from analyzers.source.walkers import read_as_for
 
 
 def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
-    """Make one statement of each such pair, and of each such loop, and give each name with what it
-    is handed on to; not where others may read the name: an attribute, in a class's body, and in a
-    file that others import any name outside of its functions."""
+    """Merge each such pair and each such loop, and return each removed name with the one that
+    replaces it. Names that other code may read stay: attributes, names in a class's body, and
+    global names of a file that others import.
+    """
     handed_on: list[tuple[str, str]] = []
     nodes = [tree, *below(tree)]
     uses = Counter(name for node in nodes for name in _named(node))
@@ -30,7 +34,7 @@ def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
 
 
 def _named(node: ast.AST) -> Iterator[str]:
-    """The names that a node binds, reads or declares."""
+    """Yield the names that a node binds, reads or declares."""
     match node:
         case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
             yield name
@@ -45,7 +49,7 @@ def _named(node: ast.AST) -> Iterator[str]:
 
 
 def _handed(name: str, target: ast.expr) -> Iterator[tuple[str, str]]:
-    """What a name, or each part of what it holds, is handed on to."""
+    """Yield the replacement of a name, or of each part of what it holds."""
     match target:
         case ast.Name() | ast.Attribute() | ast.Subscript():
             yield name, ast.unparse(target)

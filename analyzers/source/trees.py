@@ -1,6 +1,6 @@
-"""Walking syntax trees, quickly: analyses ask about the same few thousand nodes many times.
+"""Traverse syntax trees quickly: the analyses ask about the same few thousand nodes many times.
 
-Trees are never changed once they are parsed, so answers about a node can be kept with it.
+Trees never change after parsing, so results can be stored with their nodes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 def remembered(question: Callable[[N], T]) -> Callable[[N], T]:
-    """A question about a node that is answered once; the answer is kept with the node, for all
-    who ask: it must not be changed. Nor should it hold the node itself: a tree that refers to
-    itself has to wait for the collector, which looks at every node."""
+    """Cache a function of a node with the node. Callers share the result and must not modify it. It
+    should not contain the node itself: a cyclic tree would have to wait for the garbage collector.
+    """
     key = f"{question.__module__}.{question.__name__}"
 
     @wraps(question)
@@ -40,24 +40,24 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """The fields that can hold nodes; whether a name is read or bound (`ctx`) is not one."""
+    """Return the fields that can hold nodes; `ctx` is not one."""
     names: tuple[str, ...] = getattr(kind, "_fields", ())
     _FIELDS[kind] = fields = tuple(name for name in names if name not in _PLAIN)
     return fields
 
 
 def position(node: ast.AST) -> tuple[int, int]:
-    """Where a node begins: its line, and its column among those that share the line."""
+    """Return where a node begins: its line and column."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def end_of(node: ast.AST) -> tuple[int, int]:
-    """Where a node ends, as `position` tells where it begins."""
+    """Return where a node ends: its line and column."""
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes straight below this one, in source order."""
+    """Return the direct children of a node, in source order."""
     kind = type(node)
     found: list[ast.AST] = []
     for field in _FIELDS[kind] if kind in _FIELDS else _fields(kind):
@@ -70,13 +70,15 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
-    """The node and all below it, breadth first: outer nodes come before inner ones."""
+    """Return the node and all below it, breadth first: outer nodes come before inner ones."""
     kept = isinstance(node, ast.stmt | ast.mod)
     return [node, *(_kept_below(node) if kept else below(node))]
 
 
 def below(node: ast.AST) -> list[ast.AST]:
-    """All below a node, outer ones first, and nothing remembered: its tree may yet change."""
+    """Return all nodes below a node, outer ones first, without caching: the
+    tree may still change.
+    """
     found = children(node)
     for outer in found:
         found += children(outer)

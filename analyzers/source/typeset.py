@@ -1,5 +1,6 @@
-"""The signs that word processors, forums, text recognition and other keyboards put in place of
-ASCII."""
+"""Replace the characters that word processors, forums, text recognition and other keyboards use
+instead of ASCII.
+"""
 
 from __future__ import annotations
 
@@ -13,5 +14,5 @@ _SIGNS = str.maketrans(
 
 
 def plain(text: str) -> str:
-    """The text in ASCII's own signs."""
+    """Return the text with ASCII characters."""
     return text.translate(_SIGNS)

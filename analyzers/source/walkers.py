@@ -1,5 +1,8 @@
-"""`walker = iter(xs)` and `while True:` around `x = next(walker)`, up to its end, is the statement
-`for x in xs:`. It stands over all of these lines, and its parts stay where they are written."""
+"""Read `walker = iter(xs)` and `while True:` around `x = next(walker)` as the statement `for x in
+xs:`.
+
+The merged statement spans all of these lines, and its parts keep their positions.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ from analyzers.source.trees import end_of
 def read_as_for(
     block: Sequence[ast.stmt], uses: Counter[str], handed_on: list[tuple[str, str]]
 ) -> list[ast.stmt]:
-    """A block with such loops as one statement, where nothing else asks the walker; names that
-    only hand its parts on are told with the others."""
+    """Return a block with such loops merged, if nothing else uses the iterator. Names that only
+    pass its parts on are added to `handed_on`.
+    """
     found: list[ast.stmt] = []
     for statement in block:
         match found[-1:], statement:
@@ -29,8 +33,9 @@ def read_as_for(
 
 
 def _asked(body: Sequence[ast.stmt], walker: str) -> tuple[ast.expr, int] | None:
-    """What gets the next part at the beginning of each pass, which ends the loop where there is
-    none; and how many statements that takes."""
+    """Return the target that receives the next part at the start of each iteration, which ends the
+    loop if there is none; and how many statements that takes.
+    """
     match body:
         case [
             ast.Assign(targets=[ast.Name() as part], value=ast.Call() as call),
@@ -56,7 +61,7 @@ def _asked(body: Sequence[ast.stmt], walker: str) -> tuple[ast.expr, int] | None
 
 
 def _parted(call: ast.Call, walker: str) -> list[ast.expr]:
-    """What `next(walker, ...)` is given; nothing of any other call."""
+    """Return the arguments of `next(walker, ...)`; empty for any other call."""
     match call:
         case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=name), *_], keywords=[]):
             return call.args if name == walker else []
@@ -71,7 +76,7 @@ def _walked(
     uses: Counter[str],
     handed_on: list[tuple[str, str]],
 ) -> ast.For:
-    """The loop over what the walker was made of."""
+    """Return the `for` loop over what the iterator was made from."""
     target, first = asked
     match given:
         case ast.Call(func=ast.Name(id="iter"), args=[over], keywords=[]):

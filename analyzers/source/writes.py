@@ -1,4 +1,4 @@
-"""In-place writes, found in a statement by their form."""
+"""Find in-place writes in a statement by their form."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ class Write:
 
     @property
     def name(self) -> str:
-        """The name at the root of what is written: `x` for `x[0]`, `self.mem` for `self.mem[i]`."""
+        """Return the name at the root of the target: `x` for `x[0]`,
+        `self.mem` for `self.mem[i]`.
+        """
         return spelled(unsliced(self.target))
 
     @property
     def indexed(self) -> bool:
-        """Whether a part of the tensor is written, not the whole."""
+        """Return True if only a part of the tensor is written."""
         return not isinstance(self.target, ast.Name | ast.Attribute)
 
 
 def unsliced(node: ast.expr) -> ast.expr:
-    """What an expression is taken from by indexing and views (`x[0]`, `x.data`, `x.view(-1)`)."""
+    """Return what indexing and views are applied to (`x` for `x[0]`, `x.data`, `x.view(-1)`)."""
     while True:
         match node:
             case ast.Subscript(value=value):
@@ -52,12 +54,12 @@ def unsliced(node: ast.expr) -> ast.expr:
 
 
 def writes_in_place(method: str) -> bool:
-    """Whether a method of this name writes into its tensor, by PyTorch's convention."""
+    """Return True if a method of this name writes to its tensor, by PyTorch's convention."""
     return method.endswith("_") and not method.endswith("__") and method not in _NOT_WRITING
 
 
 def writes(statement: ast.stmt) -> Iterator[Write]:
-    """The in-place writes of a statement, outermost first."""
+    """Yield the in-place writes of a statement, outermost first."""
     if isinstance(statement, ast.AugAssign):
         yield Write(statement.target, statement)
     if isinstance(statement, ast.Assign):
@@ -84,12 +86,14 @@ def _written_by(call: ast.Call) -> Iterator[Write]:
 
 
 def is_true(node: ast.expr) -> bool:
-    """Whether `True` is written there."""
+    """Return True if the expression is the literal `True`."""
     return isinstance(node, ast.Constant) and node.value is True
 
 
 def is_library(call: ast.Call) -> bool:
-    """`F.relu_(x)`, `torch.relu_(x)`, `nn.init.normal_(w)`: a function, not a tensor's method."""
+    """Return True for `F.relu_(x)`, `torch.relu_(x)`, `nn.init.normal_(w)`: a function, not a
+    tensor's method.
+    """
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if owner is None or not call.args:
         return False
