@@ -1,1 +1,3 @@
-"""Runs untrusted scripts behind walls and reports what was observed. Knows nothing of diagnoses."""
+"""Run untrusted scripts behind walls and report what was observed. This package knows nothing of
+diagnoses.
+"""

@@ -1,4 +1,4 @@
-"""Asking a launcher for runs: one at a socket, or one of our own."""
+"""Request runs from a launcher: one at a socket, or an embedded one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def _ask(connection: _Connection, what: Any) -> Any:
-    """One request, one answer; closing early, as cancelling does, ends the run."""
+    """Send one request and return its answer. Closing the connection early, as cancelling does,
+    ends the run.
+    """
     try:
         return await _answer(connection, what)
     finally:
@@ -33,7 +35,7 @@ async def _ask(connection: _Connection, what: Any) -> Any:
 
 
 async def _answer(connection: _Connection, what: Any) -> Any:
-    """The answer to a request, on a connection that stays open; raises `WireError`."""
+    """Return the answer to a request, on a connection that stays open. Raises `WireError`."""
     reader, writer = connection
     try:
         writer.write(pack_json(what))
@@ -51,7 +53,7 @@ class _Connects(Protocol):
 
 
 class _Client:
-    """What both kinds of client share: they differ in how they reach a launcher."""
+    """The common part of both clients, which differ in how they reach a launcher."""
 
     async def run(self: _Connects, job: Job) -> RunResult:
         """Run one job. One that a dying launcher took with it is tried again, a few times."""
@@ -59,7 +61,9 @@ class _Client:
 
     @contextlib.asynccontextmanager
     async def session(self: _Connects) -> AsyncIterator[Session]:
-        """For the runs of one request. Nothing is asked of the launcher before the first one."""
+        """Yield a session for the runs of one request. The launcher is not contacted before the
+        first run.
+        """
         held = _HeldSession(self)
         try:
             yield held
@@ -67,7 +71,7 @@ class _Client:
             held.let_go()
 
     async def readiness(self: _Connects) -> Readiness:
-        """Which walls are up, from a real process within; never raises."""
+        """Return which walls are up, as a real process inside sees them. Never raises."""
         try:
             return Readiness.model_validate(await _ask(await self.connect(), _READINESS))
         except (WireError, OSError) as error:
@@ -75,7 +79,7 @@ class _Client:
             return Readiness(ready=False, backend="", reason=reason)
 
     async def close(self) -> None:
-        """Let go of the launcher."""
+        """Release the launcher."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -103,10 +107,10 @@ async def _run(client: _Connects, job: Job, session: str | None) -> RunResult:
 
 
 class _HeldSession:
-    """A session with a launcher, which lasts for as long as a connection stays open.
+    """A session with a launcher, which lasts as long as a connection stays open.
 
-    One that a dying launcher took with it is asked for anew. Where none can be had, runs go by
-    themselves.
+    If the launcher dies, a new session is requested. If none is available, runs are made without
+    one.
     """
 
     def __init__(self, client: _Connects) -> None:
@@ -146,16 +150,16 @@ class LauncherClient(_Client):
         self._path = str(path)
 
     async def connect(self) -> _Connection:
-        """A fresh connection to the launcher; raises `OSError`."""
+        """Return a new connection to the launcher. Raises `OSError`."""
         return await asyncio.open_unix_connection(self._path)
 
 
 class EmbeddedSandbox(_Client):
-    """Runs jobs through a launcher of its own: a child process, started when first needed.
+    """Run jobs through an embedded launcher: a child process, started when first needed.
 
-    A launcher that died is replaced at the next request. `options` are further words of the
+    A launcher that died is replaced at the next request. `options` are further arguments of the
     launcher's command line, such as `["--allow-missing", "landlock"]`; `program` are its first
-    words, where it is to be started by another program.
+    arguments, if another program starts it.
     """
 
     def __init__(
@@ -172,12 +176,12 @@ class EmbeddedSandbox(_Client):
 
     @property
     def launcher_pid(self) -> int | None:
-        """Pid of the launcher, while there is one."""
+        """Return the launcher's pid while it runs, else None."""
         running = self._process is not None and self._process.returncode is None
         return self._process.pid if self._process and running else None
 
     async def connect(self) -> _Connection:
-        """A fresh connection to the launcher; raises `OSError`."""
+        """Return a new connection to the launcher. Raises `OSError`."""
         ours, theirs = socket.socketpair()
         async with self._starting:
             try:
@@ -215,7 +219,7 @@ class EmbeddedSandbox(_Client):
             await self._end()
 
     async def _end(self) -> None:
-        """Closing the channel asks the launcher to end; it is killed when it does not."""
+        """Close the channel, which asks the launcher to end; kill it if it does not."""
         if self._channel is not None:
             self._channel.close()
             self._channel = None

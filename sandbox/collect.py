@@ -1,4 +1,4 @@
-"""From the bytes that a run left to what the service may believe."""
+"""Validate the bytes that a run left and turn them into what the service may believe."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line, config=ConfigDict(defer_build=Tru
 
 
 def run_result(job: Job, outcome: Outcome, backend: str) -> RunResult:
-    """What a run did, as far as its outcome vouches for it; never raises."""
+    """Return what a run did, as far as its outcome confirms it. Never raises."""
     trace, doubts = (None, []) if job.mode == "plain" else read_trace(outcome.records)
     result = RunResult(
         status="unavailable",
@@ -108,7 +108,9 @@ def _judged(result: RunResult, outcome: Outcome, doubts: list[str]) -> RunResult
 
 
 def read_trace(data: bytes) -> tuple[Trace, list[str]]:
-    """Validated records of a run, counting what was not one; and signs of forgery."""
+    """Return the validated records of a run, with the number of invalid ones,
+    and signs of forgery.
+    """
     trace = Trace()
     doubts: list[str] = []
     count = 0
@@ -200,7 +202,9 @@ def _reason(outcome: Outcome) -> str | None:
 
 
 def _raised(result: RunResult, outcome: Outcome) -> Raised | None:
-    """The exception, from the tracer's record where there is one, else from what was printed."""
+    """Return the exception from the tracer's record if there is one, else from the printed
+    traceback.
+    """
     printed = last_exception(result.stderr_tail)
     failed = result.trace.failed if result.trace else None
     if failed is None:
@@ -211,7 +215,7 @@ def _raised(result: RunResult, outcome: Outcome) -> Raised | None:
 
 
 def _from_signal(exit_code: int | None) -> Raised | None:
-    """A process that a signal ended raised nothing that Python could print."""
+    """Return a record for a process that a signal ended, which prints no exception; else None."""
     if exit_code is None or exit_code >= 0:
         return None
     return Raised(type="Signal", message=f"the script was ended by signal {-exit_code}")

@@ -1,4 +1,4 @@
-"""The environment variables of every run, and no others."""
+"""Define the environment variables of every run; there are no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How late an event loop is, and what held it up."""
+"""Measure the lag of an event loop and log what blocks it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ log = logging.getLogger(__name__)
 
 
 class LagWatch:
-    """Tells the lag of the running loop, in seconds, twenty times a second; a loop that is stuck
-    for longer than `STUCK_S` has its stack logged: places only, no values.
+    """Report the lag of the running loop, in seconds, twenty times a second. If the loop is blocked
+    for longer than `STUCK_S`, log its stack: places only, no values.
 
-    What holds the loop within one call of C is seen once that call lets Python run again. Time that
-    the kernel kept its thread waiting for a processor counts as lag, and not as being stuck.
+    What blocks the loop within one C call is seen once that call lets Python run again. Time during
+    which the kernel kept its thread waiting for a processor counts as lag, but not as blocked.
     """
 
     def __init__(self, tell: Callable[[float], None]) -> None:
         self._tell = tell
         self._beat = time.monotonic()
-        self._starved = 0.0  # seconds that the thread had waited for a processor by then
+        self._starved = 0.0  # seconds for which the thread had waited for a processor at that time
         self._native = 0
         self._ended = threading.Event()
         self._loop_thread = threading.get_ident()
-        self._below: CodeType | None = None  # what the loop's own calls stand on
+        self._below: CodeType | None = None  # the code that calls the loop's tasks
 
     async def run(self) -> None:
         """Watch the running loop until cancelled."""
@@ -53,7 +53,7 @@ class LagWatch:
             self._ended.set()
 
     def _look(self) -> None:
-        """The watching thread: one line for each time that the loop is stuck."""
+        """Log one line for each time that the loop is blocked; runs in the watching thread."""
         told = 0.0
         while not self._ended.wait(PERIOD_S):
             beat, before = self._beat, self._starved
@@ -67,16 +67,18 @@ class LagWatch:
                     log.warning("the event loop is stuck at %s", _places(frame))
 
     def _waits(self, frame: FrameType) -> bool:
-        """Whether the loop only waits for something to do. Where a crowded machine does not let it
-        go on it is late all the same, but nothing of ours holds it up."""
+        """Return True if the loop only waits for events. On an overloaded machine it may still be
+        late, but no code of the service blocks it.
+        """
         caller = frame.f_back
         selects = caller is not None and caller.f_code.co_name == "_run_once"
         return frame.f_code is self._below or (selects and frame.f_code.co_name == "select")
 
 
 def starved_s(thread: int) -> float:
-    """Seconds that a thread of this process, by the kernel's number, has waited for a processor
-    while it had something to do; none where the kernel does not tell."""
+    """Return the seconds for which a thread of this process (kernel thread id) was ready but waited
+    for a processor; 0 if the kernel does not report it.
+    """
     try:
         with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9
@@ -85,7 +87,9 @@ def starved_s(thread: int) -> float:
 
 
 def _caller_of_tasks(frame: FrameType) -> CodeType | None:
-    """What calls a task: asyncio's handle, or, where the loop is in C, whoever runs the loop."""
+    """Return the code that calls a task: asyncio's handle or, if the loop is in C, what runs the
+    loop.
+    """
     above: FrameType | None = frame
     while above is not None and above.f_code.co_flags & inspect.CO_COROUTINE:
         above = above.f_back
@@ -93,6 +97,6 @@ def _caller_of_tasks(frame: FrameType) -> CodeType | None:
 
 
 def _places(frame: FrameType) -> str:
-    """Where a thread is, innermost first."""
+    """Return a thread's stack, innermost first."""
     stack = traceback.extract_stack(frame)[-_FRAMES:]
     return " < ".join(f"{at.filename}:{at.lineno} {at.name}" for at in reversed(stack))

@@ -1,4 +1,6 @@
-"""Packages that take long to import: runs that import one are forked from a parent that has it."""
+"""List packages that take long to import: runs that need one are forked from a parent that has
+imported it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def wanted(job: Job) -> bool:
 def load() -> None:
     """Import each package that is installed, and drop what it prints.
 
-    One that fails is left to the scripts that want it: they get the error.
+    A package whose import fails is skipped: scripts that import it get the error.
     """
     for name in PACKAGES:
         if importlib.util.find_spec(name.partition(".")[0]) is not None:

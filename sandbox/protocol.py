@@ -1,4 +1,4 @@
-"""What the service asks of a sandbox, and what it gets back."""
+"""Define what the service requests from a sandbox, and what it gets back."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "
 
 
 class Wanted(Late):
-    """The error that a world is to show: its message and family, and lines of the entry that its
-    frames named."""
+    """The error that a harness should reproduce: its message and family, and the lines of the entry
+    that its frames named.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -26,9 +27,10 @@ class Wanted(Late):
 
 
 class World(Late):
-    """How the entry is completed: by a plan that an earlier run has told, or, without one, by the
-    plan that comes nearest to the wanted error. `onward`: the plan is where to begin; the text has
-    been mended, and is to run."""
+    """How the entry is completed: by the plan of an earlier run or, without one, by the plan that
+    comes nearest to the wanted error. `onward`: start from the plan; the script has been patched
+    and should run through.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,17 +40,15 @@ class World(Late):
 
 
 class Job(Late):
-    """One run of a project inside the walls.
+    """One run of a project behind the walls.
 
     `mode`: `plain` runs the script untouched, `trace` records autograd evidence, `inplace` is a
-    slower run that also logs which line changed which tensor.
-    `reference` keeps every graph and turns `optimizer.step()` into a no-op, so that the gradients
-    of the script's own mathematics can be read even where the script fails; `truncated` counts as
-    constant what lies behind an earlier backward, `aimed` what torch's losses are given as their
-    target. Such runs, and those with `frozen_steps`, draw common random numbers: they can be
-    compared step by step.
-    `keep_graphs` keeps every graph but lets the optimizers step; `freeing` lets go of those that
-    the script keeps.
+    slower run that also records which line changed which tensor. `reference` keeps every graph and
+    turns `optimizer.step()` into a no-op, so that the gradients of the script's own mathematics can
+    be read even where the script fails; `truncated` treats what lies before an earlier backward
+    call as constant, `aimed` the targets that torch's losses receive. Such runs, and those with
+    `frozen_steps`, draw common random numbers, so they can be compared step by step. `keep_graphs`
+    keeps every graph but lets the optimizers step; `freeing` frees those that the script retains.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -132,7 +132,7 @@ class Raised(Late):
 
 
 class RunResult(Late):
-    """What a run did, as far as the host can vouch for it.
+    """What a run did, as far as the host can confirm it.
 
     `finished`: ended by itself. `stopped`: `stop_after_backwards` or `follow_s` was reached.
     `raised`: ended with an exception. `timed_out`, `limit_hit`: a wall ended it (`limit` says
@@ -158,7 +158,7 @@ class RunResult(Late):
 
     @property
     def ran_s(self) -> float:
-        """The duration without the time in which other processes had the processors."""
+        """Return the duration without the time during which other processes had the processors."""
         return max(0.0, self.duration_s - self.waited_s)
 
 
@@ -182,9 +182,10 @@ class Sandbox(Session, Protocol):
     """One place to run jobs, each by itself or several in a session."""
 
     def session(self) -> AbstractAsyncContextManager[Session]:
-        """For the runs of one request: they may share what is dear to make, and nobody else may.
+        """Return a session for the runs of one request. They may share what is expensive to set up,
+        and no other request may.
 
-        Each of them finds everything as if it were the first.
+        Each run finds everything as if it were the first.
         """
 
     async def readiness(self) -> Readiness: ...

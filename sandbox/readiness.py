@@ -1,4 +1,4 @@
-"""Whether a backend may run anything: judged by a real process that looks at its walls."""
+"""Decide whether a backend may run anything, from a real process that inspects its walls."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ PROBE = Job(files={}, mode="plain", time_limit_s=20)
 
 
 def judge(outcome: Outcome, backend: str, allow_missing: list[str]) -> Readiness:
-    """Ready when every wall that was raised was also seen to stand by the probe within.
+    """Return the readiness: ready if the probe inside confirmed every wall that was raised.
 
-    Walls of `allow_missing` that are not up make no difference but are named in `reason`.
+    Walls in `allow_missing` that are not up do not matter but are named in `reason`.
     """
     if outcome.ending != "exited" or outcome.exit_code != 0:
         reason = f"the probe ended {outcome.ending}: {outcome.reason}"

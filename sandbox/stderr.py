@@ -1,4 +1,4 @@
-"""The exception with which a run ended, read from the traceback that Python printed."""
+"""Read the exception that ended a run from the traceback that Python printed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_MESSAGE = 8192
 
 
 def last_exception(stderr: str) -> Raised | None:
-    """The last traceback in `stderr`; None where there is none. Frames are outermost first."""
+    """Return the last traceback in `stderr`, with frames outermost first; None if there is none."""
     lines = stderr.splitlines()
     starts = [at for at, line in enumerate(lines) if line == _HEADER]
     if not starts:
@@ -36,7 +36,7 @@ def last_exception(stderr: str) -> Raised | None:
 
 
 def _shown(file: str) -> str:
-    """Job files relative to the job's directory, library files by their module path."""
+    """Return job files relative to the job's directory, library files by their module path."""
     if file.startswith(_JOB):
         return file.removeprefix(_JOB)
     for marker in _LIBRARIES:
@@ -47,7 +47,7 @@ def _shown(file: str) -> str:
 
 
 def _frames(block: list[str]) -> tuple[list[RaisedFrame], int]:
-    """The frames of a traceback, and where what follows them begins."""
+    """Return the frames of a traceback and the index of what follows them."""
     frames: list[RaisedFrame] = []
     at = 1
     while at < len(block) and block[at].startswith("  "):

@@ -1,4 +1,5 @@
-"""How the sandbox's own processes talk: frames of bytes, JSON in frames, sockets in messages.
+"""Exchange data between the sandbox's own processes: frames of bytes, JSON in frames, sockets in
+messages.
 
 A frame is its length (4 bytes, big-endian) and that many bytes.
 """
@@ -31,7 +32,7 @@ def pack_json(value: Any) -> bytes:
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:
-    """The next frame; raises `WireError` when the stream ends or the frame is too long."""
+    """Return the next frame. Raises `WireError` if the stream ends or the frame is too long."""
     try:
         (length,) = _HEADER.unpack(await reader.readexactly(_HEADER.size))
         if length > MAX_FRAME:
@@ -50,7 +51,7 @@ async def read_json(reader: asyncio.StreamReader) -> Any:
 
 
 def receive_frame(source: int) -> bytes:
-    """The next frame from a blocking descriptor; raises `WireError` when it ends first."""
+    """Return the next frame from a blocking descriptor. Raises `WireError` if it ends first."""
     (length,) = _HEADER.unpack(_receive_exactly(source, _HEADER.size))
     return _receive_exactly(source, length)
 
@@ -72,7 +73,7 @@ def hand_over(channel: socket.socket, end: socket.socket) -> None:
 
 
 def take_over(channel: socket.socket) -> socket.socket | None:
-    """The next socket given through `channel`; None once the other side has closed it."""
+    """Return the next socket sent through `channel`; None once the other side has closed it."""
     message, handles, _, _ = socket.recv_fds(channel, len(_HANDOVER), 1)
     if not message or not handles:
         return None

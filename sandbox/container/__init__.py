@@ -3,6 +3,6 @@
     launcher ─ Docker Engine ─ guest (pid 1: imports torch, then watches) ─ reaper ─ script
 
 A container runs the jobs of one session, one after the other, each in a fork of the guest, and is
-removed; earlier, if anything of a run might be left. Its standard input belongs to the launcher:
-when that goes away, the guest ends, and the engine removes the container.
+then removed; earlier if anything of a run might be left. Its standard input belongs to the
+launcher: when the launcher goes, the guest ends, and the engine removes the container.
 """

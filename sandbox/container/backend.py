@@ -1,4 +1,4 @@
-"""The launcher's side of the containers."""
+"""Implement the launcher's side of the containers."""
 
 from __future__ import annotations
 
@@ -46,13 +46,17 @@ class Containers:
         self._opening = asyncio.Lock()
 
     async def run(self, job: Job) -> RunResult:
-        """Run one job; `unavailable` when no container can be had or a wall does not stand."""
+        """Run one job; the result is `unavailable` if no container is available or a wall does not
+        hold.
+        """
         async with self.session() as session:
             return await session.run(job)
 
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator[ContainerSession]:
-        """A container to itself from the first run on; runs go one after the other."""
+        """Yield a session that holds one container from its first run on; its
+        runs are sequential.
+        """
         session = ContainerSession(self._open, self._shape.limits, self._allow_missing)
         try:
             yield session

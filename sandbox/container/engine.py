@@ -1,4 +1,4 @@
-"""The few things asked of the Docker Engine, through its client library; all of them block."""
+"""Send requests to the Docker Engine through its client library; all of them block."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LABEL = "dev.gradmend.sandbox"
 _SPARE_TASKS = 8  # pid 1, the reaper, and room for the watch to see that the limit is reached
 _SPARE_MEMORY_MIB = 768  # torch itself, and files in the scratch directories
 
-# The library lets through what its own HTTP client raises when the Engine goes away.
+# The library does not wrap what its HTTP client raises when the Engine goes away.
 EngineError = (DockerException, OSError)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What every container of a launcher is made from."""
+    """The settings that all containers of a launcher share."""
 
     image: str
     runtime: str
@@ -31,9 +31,10 @@ class Shape:
     owner: str
 
     def settings(self, *, inodes: bool) -> dict[str, Any]:
-        """Keyword arguments of the Engine's `create`; the walls that it raises are all here.
+        """Return keyword arguments of the Engine's `create`; the walls that it raises are all here.
 
-        `inodes`: whether it can be told how many a tmpfs may have. The watch counts them anyway.
+        `inodes`: whether the Engine accepts a limit on a tmpfs's inodes. The watch counts them
+        anyway.
         """
         limits = self.limits
         scratch = f"size={limits.work_mib}m,mode=1777"
@@ -74,7 +75,7 @@ class Engine:
         self._is_podman = any("Podman" in part.get("Name", "") for part in parts)
 
     def start(self, shape: Shape) -> tuple[str, socket.socket]:
-        """A new running container: its id, and the socket of its standard streams."""
+        """Start a container. Return its id and the socket of its standard streams."""
         settings = shape.settings(inodes=not self._is_podman)
         self._expect_runtime(shape.runtime)
         container = self._client.containers.create(**settings)
@@ -89,14 +90,16 @@ class Engine:
         return container.id, _plain_socket(streams)
 
     def _expect_runtime(self, asked: str) -> None:
-        """Docker refuses a runtime that it does not know; Podman takes its own without a word."""
+        """Check that the runtime is the requested one: Docker refuses an unknown runtime; Podman
+        silently uses its own.
+        """
         if self._is_podman:
             taken = self._client.info()["DefaultRuntime"]
             if taken != asked:
                 raise DockerException(f"Podman runs containers with {taken}, not with {asked}")
 
     def remove(self, name: str) -> None:
-        """End a container and remove what it leaves; one that has gone already is fine."""
+        """End a container and remove what it leaves; it may have gone already."""
         try:
             self._client.api.remove_container(name, force=True, v=True)
         except NotFound:
@@ -116,7 +119,7 @@ class Engine:
 
 
 def _plain_socket(streams: Any) -> socket.socket:
-    """The library wraps the socket differently for each transport."""
+    """Return the plain socket, which the library wraps differently for each transport."""
     inner = getattr(streams, "_sock", streams)
     handle = socket.socket(fileno=socket.dup(inner.fileno()))
     handle.setblocking(False)

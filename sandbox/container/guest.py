@@ -1,12 +1,13 @@
-"""Pid 1 of a container: `python -P -m sandbox.container.guest ENTRY`.
+"""Run as pid 1 of a container: `python -P -m sandbox.container.guest ENTRY`.
 
-Gets warm and says `{"ready": true}` or `{"refused": [wall, reason]}` as a frame on standard output.
-Reads a request from standard input, answers with one packed `Outcome`, takes away what the run
-left, and says `{"ready": true}` again, or `{"worn": reason}` and ends: one run after the other.
+Import what runs need and write `{"ready": true}` or `{"refused": [wall, reason]}` as a frame to
+standard output. Read a request from standard input, answer with one packed `Outcome`, remove what
+the run left, and write `{"ready": true}` again, or `{"worn": reason}` and end: one run after the
+other.
 
-Scripts run as the user that this process has. They cannot harm it: the kernel keeps from pid 1 all
-signals that it has no handler for, its memory is closed (not dumpable) and shared with nobody, and
-what else they may set from without is compared with what it was.
+Scripts run as the user of this process. They cannot harm it: the kernel withholds from pid 1 all
+signals without a handler, its memory is closed (not dumpable) and shared with no process, and
+anything else that they may set from outside is compared with its earlier value.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from sandbox.wire import WireError, pack, pack_json, receive_frame
 
 _INPUT, _OUTPUT = 0, 1
 _PR_SET_CHILD_SUBREAPER = 36
-# What the engine was asked for; each is looked at before a script may start.
+# The walls requested from the engine; each is probed before a script may start.
 _STANDING = ["pid-namespace", "no-network", "read-only-root", "tmpfs", "pids-limit"]
 
 
@@ -63,7 +64,7 @@ def _warm(entry: str) -> RunJob:
 
 
 def _close_oneself() -> None:
-    """Have no handler that a signal could reach, and no memory that can be read or written."""
+    """Remove every signal handler, and make the memory unreadable and unwritable for others."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
     with open("/proc/self/status", encoding="utf-8", errors="replace") as status:
@@ -75,7 +76,9 @@ def _close_oneself() -> None:
 
 
 def doubt_about(outcome: Outcome) -> str | None:
-    """Why nothing else may run after this run, however well it is tidied up."""
+    """Return why no further run may follow this run, however well it is cleaned up; None if one
+    may.
+    """
     if outcome.ending != "exited":
         return f"a run ended {outcome.ending}"
     if "landlock" not in outcome.walls:

@@ -1,4 +1,4 @@
-"""Containers waiting for a session: started ahead, used for one, replaced in the background."""
+"""Keep containers ready for sessions: started ahead, used for one, replaced in the background."""
 
 from __future__ import annotations
 
@@ -69,9 +69,10 @@ class Guest:
             raise WireError(str(error)) from error
 
     async def fit(self) -> bool:
-        """Whether the container is as it was before its last run; waits until it knows.
+        """Wait for the guest's answer, and return True if the container is as it was before its
+        last run.
 
-        Cancelled meanwhile, it may have lost half an answer: leave the guest then.
+        If cancelled meanwhile, half an answer may be lost: do not use the guest again.
         """
         try:
             if not self._ready:
@@ -89,7 +90,7 @@ class Guest:
             await asyncio.to_thread(self._engine.remove, self.name)
 
     async def _listen(self) -> None:
-        """Sort the engine's mixture of the two output streams."""
+        """Separate the two output streams, which the engine mixes."""
         try:
             while True:
                 header = await self._reader.readexactly(_STREAM_HEADER.size)
@@ -119,9 +120,9 @@ class Guesthouse:
         self._starting = asyncio.Semaphore(2)
 
     async def take(self) -> Guest:
-        """The first guest that is warm; another is started in its place.
+        """Return the first guest that is warm, and start another in its place.
 
-        Raises `WireError` or `TimeoutError` when none could be started.
+        Raises `WireError` or `TimeoutError` if none could be started.
         """
         self._takers += 1
         try:
@@ -154,14 +155,14 @@ class Guesthouse:
             await asyncio.to_thread(self._engine.sweep, self._shape.owner)
 
     def _refill(self) -> None:
-        """Have as many on the way as are wanted."""
+        """Start as many guests as are needed."""
         wanted = self._ready + self._takers
         for _ in range(wanted - self._waiting.qsize() - self._coming):
             self._coming += 1
             self._background(self._add())
 
     async def _add(self) -> None:
-        """Start a guest, or tell a taker, if there is one, why there is none."""
+        """Start a guest, or report the failure to a waiting taker."""
         try:
             async with self._starting:
                 guest: Guest | Exception = await Guest.start(self._engine, self._shape)

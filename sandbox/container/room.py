@@ -1,4 +1,4 @@
-"""What a run may have left in its container, taken away before the next run of its session."""
+"""Remove what a run left in its container, before the next run of its session."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Room:
 
     @classmethod
     def emptied(cls) -> Self:
-        """The room from now on: whatever lies in the scratch directories goes."""
+        """Empty the scratch directories and return the state to restore later."""
         for path in WRITABLE:
             empty(path)
         return cls(_treatment(), _free())
 
     def restored(self) -> str | None:
-        """Take away what a run left; what is then still not as it was, or None.
+        """Remove what a run left. Return what still differs from before, or None.
 
         To be called by pid 1 once all processes of the run have been killed.
         """
@@ -57,7 +57,7 @@ class Room:
 
 
 def _buried() -> bool:
-    """Reap every process there was; false when one is still there after a while."""
+    """Reap every process. Return False if one is still there after a while."""
     until = time.monotonic() + _DYING_S
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < until:
@@ -83,7 +83,7 @@ def empty(path: str) -> None:
 
 
 def _remove(top: int, name: str) -> None:
-    """Remove an entry of the directory `top`; what a directory holds is left in `top`."""
+    """Remove an entry of the directory `top`; the contents of a directory are moved to `top`."""
     try:
         os.unlink(name, dir_fd=top)
     except IsADirectoryError:
@@ -101,7 +101,7 @@ def _lift(directory: int, name: str, top: int) -> None:
     try:
         os.unlink(name, dir_fd=directory)
     except IsADirectoryError:
-        os.chmod(name, 0o700, dir_fd=directory)  # moving a directory changes what `..` is in it
+        os.chmod(name, 0o700, dir_fd=directory)  # moving a directory changes its `..`
         os.rename(name, secrets.token_hex(16), src_dir_fd=directory, dst_dir_fd=top)
 
 
@@ -111,7 +111,7 @@ def _free() -> dict[str, tuple[int, int]]:
 
 
 def _connections() -> bool:
-    """Whether TCP still knows a connection: for a minute nobody else may have its port then."""
+    """Return True if TCP still has a connection: for a minute no other process can use its port."""
     tables = [f"/proc/self/net/{name}" for name in ("tcp", "tcp6")]
     return any(_lines(table) > 1 for table in tables if os.path.exists(table))
 
@@ -122,7 +122,9 @@ def _lines(path: str) -> int:
 
 
 def _treatment() -> tuple[object, ...]:
-    """What any process of this user may set for this one, and what each fork of it inherits."""
+    """Return what any process of this user may set for this one, and what
+    each fork of it inherits.
+    """
     return (
         [resource.getrlimit(kind) for kind in _RLIMITS],
         os.sched_getaffinity(0),

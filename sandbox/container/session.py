@@ -1,4 +1,4 @@
-"""The runs of one request, one after the other in one container."""
+"""Run the jobs of one request, one after the other in one container."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ class ContainerSession:
         self._over = False
 
     async def prepare(self) -> None:
-        """Have a container for the next run; if none can be had, that run will say why."""
+        """Get a container for the next run; if none is available, that run reports why."""
         with contextlib.suppress(WireError, TimeoutError):
             await self._fit_guest()
 
     async def run(self, job: Job) -> RunResult:
-        """Run one job; `unavailable` when no container can be had or a wall does not stand."""
+        """Run one job; the result is `unavailable` if no container is available or a wall does not
+        hold.
+        """
         try:
             outcome = await self.outcome(job)
         except (WireError, TimeoutError) as error:
@@ -78,7 +80,7 @@ class ContainerSession:
         return outcome
 
     async def _fit_guest(self) -> Guest:
-        """The container that there is, once it is as it was before its last run; or another."""
+        """Return the current container if it is as it was before its last run; else another."""
         try:
             if self._guest is None or not await self._guest.fit():
                 self._leave()

@@ -4,7 +4,7 @@
                           ├─ watcher of a run ─ init (pid 1 of the run) ─ script
                           └─ …
 
-The zygote itself already lives behind mounts that hold nothing but the interpreter, and without
-a network. When any of launcher, keeper and zygote dies, the kernel ends all below it, and the
-mounts vanish with their namespaces.
+The zygote itself runs without a network and sees only mounts of the interpreter's files. When any
+of launcher, keeper and zygote dies, the kernel ends all processes below it, and the mounts
+disappear with their namespaces.
 """

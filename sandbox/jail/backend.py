@@ -1,4 +1,4 @@
-"""The launcher's side of the jail: keeps warm parents, and asks them for runs."""
+"""Implement the launcher's side of the jail: keep warm parents, and request runs from them."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Jail:
 
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator[Self]:
-        """Nothing of its own: every run has fresh walls anyway, and they may go side by side."""
+        """Yield the jail itself: every run has fresh walls, and runs may be concurrent."""
         yield self
 
     async def prepare(self) -> None:
-        """A session needs nothing."""
+        """Do nothing: a session needs no preparation."""
 
     async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
@@ -63,7 +63,7 @@ class Jail:
             parent, chosen = await self._parent_for(job)
             with contextlib.suppress(WireError):
                 return await chosen.run(request)
-            # It or the run's watcher was killed, by the kernel or a person. Its keeper may not
+            # It or the run's watcher was killed, by the kernel or by a user. Its keeper may not
             # know yet, so it is asked for nothing more: a fresh one gets another try.
             parent.leave(chosen)
         return await (await self._plain.warm()).run(request)

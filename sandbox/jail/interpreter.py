@@ -1,4 +1,4 @@
-"""Which files Python and torch need in order to run; a jail sees these and no others."""
+"""List the files that Python and torch need to run; a jail sees these and no others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _DATA = ("/usr/share/zoneinfo", "/sys/devices/system/cpu")
 
 
 def needed_paths() -> list[str]:
-    """Existing absolute paths, parents before children, none inside another, links unresolved."""
+    """Return existing absolute paths, parents before children, none inside another, links
+    unresolved.
+    """
     found = [path for path in _candidates() if os.path.exists(path)]
     chosen: list[str] = []
     for path in sorted(set(found)):

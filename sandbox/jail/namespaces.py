@@ -1,4 +1,4 @@
-"""Entering fresh namespaces, as root or as an ordinary user."""
+"""Enter fresh namespaces, as root or as an ordinary user."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ HOSTNAME = "sandbox"
 
 
 def enter_user_namespace(extra: int = 0) -> None:
-    """Become nobody in a user namespace of one's own, holding all capabilities there only.
+    """Become nobody in a new user namespace, with all capabilities there only.
 
-    `extra` names further namespaces to make with it.
+    `extra` are flags of further namespaces to create with it.
     """
     user, group = os.geteuid(), os.getegid()
     with raising("user-namespace"):
@@ -43,14 +43,16 @@ def name_host() -> None:
 
 
 def raise_loopback() -> None:
-    """Let processes within talk to one another over 127.0.0.1, as `torch.distributed` does."""
+    """Enable the loopback interface, so that processes inside can connect over 127.0.0.1, as
+    `torch.distributed` does.
+    """
     with raising("no-network"), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         request = array.array("b", struct.pack("16sh14x", b"lo", _INTERFACE_UP))
         fcntl.ioctl(handle, _SET_INTERFACE_FLAGS, request)
 
 
 def narrow_connections() -> None:
-    """Bound what the kernel keeps for each TCP connection, which no other limit counts.
+    """Limit the kernel buffers of each TCP connection, which no other limit counts.
 
     Needs the /proc of this network namespace.
     """

@@ -1,4 +1,4 @@
-"""The warm parents of a jail, seen from the launcher: processes from which runs are forked."""
+"""Manage the warm parents of a jail from the launcher: processes from which runs are forked."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ class Zygote:
         return self.process.returncode is None
 
     async def run(self, request: dict[str, Any]) -> Outcome:
-        """Ask for one run; raises `WireError` when the zygote or its watcher dies under it.
+        """Request one run. Raises `WireError` if the zygote or its watcher dies meanwhile.
 
-        Cancelling the awaiting task closes the connection, at which the watcher ends the run.
+        Cancelling the awaiting task closes the connection, upon which the watcher ends the run.
         """
         ours, theirs = socket.socketpair()
         reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 20)
@@ -149,7 +149,7 @@ class Parent:
         return None
 
     def leave(self, left: Zygote) -> None:
-        """Ask this zygote for no further run; those that it has in hand go on."""
+        """Request no further run from this zygote; its current runs go on."""
         if self._zygote is left:
             self._zygote = None
             self._retire(left)

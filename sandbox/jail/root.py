@@ -1,4 +1,4 @@
-"""The file systems that a jail sees. All mounts live in the caller's mount namespace."""
+"""Set up the file systems that a jail sees. All mounts are in the caller's mount namespace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox.walls.limits import Limits
 from sandbox.walls.places import WORK, WRITABLE
 from sandbox.walls.privileges import NOBODY
 
-# Where the new root may be built: any directory that hides nothing of what it is to show.
+# Where the new root may be built: any directory that hides none of the paths to be shown.
 _BUILDING_SITES = ("/tmp", "/mnt", "/media", "/srv", "/run", "/opt", "/home")
 _STRICT = libc.MS_NOSUID | libc.MS_NODEV
 _DEVICES = ("null", "zero", "urandom", "random")
@@ -29,9 +29,9 @@ _ETC = {
 
 
 def enter_bare_root(paths: list[str]) -> None:
-    """Exchange the root of this mount namespace for one that holds `paths`, read-only.
+    """Replace the root of this mount namespace by one that contains only `paths`, read-only.
 
-    Needs the power to mount; call it in a mount namespace of one's own.
+    Needs the capability to mount; call it in a separate mount namespace.
     """
     with raising("mount-namespace"):
         libc.mount("none", "/", flags=libc.MS_REC | libc.MS_PRIVATE)
@@ -78,7 +78,9 @@ def _show(new: str, path: str) -> None:
 
 
 def _make_read_only(path: str) -> None:
-    """Also for whatever is mounted below `path`; other flags stay as the host set them."""
+    """Make `path` and everything mounted below it read-only; other flags stay
+    as the host set them.
+    """
     attributes = struct.pack("QQQQ", libc.MS_RDONLY | _STRICT, 0, 0, 0)
     name = path.encode() + b"\0"
     libc.syscall("mount_setattr", _HERE, name, _RECURSIVE, attributes, len(attributes))
@@ -114,7 +116,7 @@ def _touch(path: str) -> None:
 
 
 def mount_scratch(limits: Limits, paths: list[str]) -> None:
-    """Fresh empty directories for one run, and the processes of its own pid namespace.
+    """Mount fresh empty directories for one run, and the /proc of its own pid namespace.
 
     Those of `paths` that lie in a scratch directory are shown in the fresh one as well.
     """

@@ -1,4 +1,4 @@
-"""One run: from a fork of the zygote to an init in fresh namespaces."""
+"""Start one run: from a fork of the zygote to an init in fresh namespaces."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def _start(request: Request, paths: list[str], run_job: RunJob) -> Started:
 
 
 def _init(request: Request, paths: list[str], run_job: RunJob, ends: Ends) -> NoReturn:
-    """Pid 1 of the run: raise the walls that hold the tree, then reap until the script ends."""
+    """Run as pid 1 of the run: raise the walls that confine the tree, then reap until the script
+    ends.
+    """
     code = EXIT_BROKEN
     try:
         libc.die_with_parent(0)  # the parent is outside this pid namespace, hence 0

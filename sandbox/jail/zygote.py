@@ -3,8 +3,8 @@
     python -m sandbox.jail.zygote CHANNEL PARENT ENTRY [preload]
 
 CHANNEL is the descriptor of a SOCK_SEQPACKET socket. With `preload`, the parent also imports the
-packages of `sandbox.preload`. It first says, as JSON, `{"ready": …}` or
-`{"refused": [wall, reason]}`; from then on each socket that arrives there is one run's.
+packages of `sandbox.preload`. It first sends, as JSON, `{"ready": …}` or `{"refused": [wall,
+reason]}`; after that, each socket that arrives there is for one run.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ def main(channel: socket.socket, parent: int, entry: str, *, packages: bool = Fa
 def _live(
     channel: socket.socket, paths: list[str], entry: str, as_root: bool, packages: bool
 ) -> NoReturn:
-    """Pid 1 of the outer pid namespace; its end is the end of every run."""
+    """Run as pid 1 of the outer pid namespace; when it ends, every run ends."""
     try:
         root.enter_bare_root(paths)
         if as_root:
             privileges.become_with_a_way_on(privileges.NOBODY)
         else:
             privileges.drop_capabilities()
-        libc.die_with_parent(0)  # the keeper is outside this pid namespace, hence 0
+        libc.die_with_parent(0)  # the keeper is outside of this pid namespace, hence 0
         run_job = _warm(entry, packages)
         channel.send(json.dumps({"ready": True}).encode())
         _serve(channel, paths, run_job)

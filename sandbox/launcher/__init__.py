@@ -1,1 +1,1 @@
-"""The launcher: the one process that holds the power to run scripts, behind a UNIX socket."""
+"""The launcher: the only process that is allowed to start runs, at a UNIX socket."""

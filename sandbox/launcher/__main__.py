@@ -1,4 +1,4 @@
-"""`python -m sandbox.launcher`: serve until told to stop, or until the parent has gone."""
+"""`python -m sandbox.launcher`: serve until stopped, or until the parent has gone."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ async def _listening(server: Server, chosen: Options, done: asyncio.Event) -> As
 
 @contextlib.contextmanager
 def _socket_at(path: Path, group: str | None) -> Iterator[socket.socket]:
-    """A listening socket that its owner (and `group`) may connect to; removed at the end."""
+    """Yield a listening socket to which its owner (and `group`) may connect;
+    remove it at the end.
+    """
     path.unlink(missing_ok=True)
     handle = socket.socket(socket.AF_UNIX)
     previous = os.umask(0o177)

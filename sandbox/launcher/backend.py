@@ -1,4 +1,4 @@
-"""Making the backend that the launcher was asked for."""
+"""Create the backend that the launcher's options name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Prepared(Session, Protocol):
     """A session as the launcher drives it."""
 
     async def prepare(self) -> None:
-        """Wait for what the next run needs, so that the run need not; never raises."""
+        """Prepare what the next run needs, so that it need not wait. Never raises."""
 
 
 class Backend(Sandbox, Protocol):
@@ -29,7 +29,9 @@ class Backend(Sandbox, Protocol):
 
 
 def make(options: Options) -> Backend:
-    """The backend that `options` names. Importing one does not need the other's libraries."""
+    """Return the backend that `options` names. Importing one does not need
+    the other's libraries.
+    """
     if options.backend == "container":
         from sandbox.container.backend import Containers
 

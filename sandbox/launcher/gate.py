@@ -1,4 +1,4 @@
-"""So many at once, so many waiting, no more."""
+"""Limit how many tasks run at once and how many wait."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Gate:
 
     @contextlib.asynccontextmanager
     async def passing(self) -> AsyncIterator[None]:
-        """Hold a place within the block; raises `BusyError` at once when too many wait."""
+        """Hold a place within the block. Raises `BusyError` at once if too many wait."""
         if self._held >= self._room:
             raise BusyError(f"busy: too many {self._what} are waiting")
         self._held += 1

@@ -1,4 +1,4 @@
-"""The launcher's command line."""
+"""Define the launcher's command line."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Options:
 
     @property
     def slots(self) -> int:
-        """How many runs go on at once: as asked for, else one for each core."""
+        """Return how many runs are made at once: as requested, else one for each core."""
         return self.concurrency or len(os.sched_getaffinity(0))
 
     @property
     def places(self) -> int:
-        """How many sessions are held at once: while one is thought over, another may run."""
+        """Return how many sessions are held at once: while one is between runs, another may run."""
         return self.sessions or 2 * self.slots
 
 

@@ -1,4 +1,4 @@
-"""Serving runs and sessions: one request a connection; so many at once, so many waiting."""
+"""Serve runs and sessions: one request per connection, with limits on running and waiting ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Server:
             request = await read_json(reader)
             await _unless_gone(self._answer(request, writer), reader)
         except (WireError, ConnectionError):
-            pass  # nobody is left to be told
+            pass  # the client has gone
         finally:
             writer.close()
             with contextlib.suppress(ConnectionError):
@@ -75,7 +75,9 @@ class Server:
                 await _say(writer, {"error": "ask for a run, a session or readiness"})
 
     async def _readiness(self) -> Readiness:
-        """What the last probe saw, if that is fresh and good; all who ask meanwhile share one."""
+        """Return the last probe's result if it is fresh and good; concurrent callers share one
+        probe.
+        """
         async with self._probing:
             if time.monotonic() > self._probed + _FRESH_S:
                 self._seen = await self._backend.readiness()
@@ -84,7 +86,7 @@ class Server:
             return self._seen
 
     async def _hold(self, writer: asyncio.StreamWriter) -> None:
-        """Hold a session until its client goes, at which this is cancelled."""
+        """Hold a session until its client disconnects, upon which this is cancelled."""
         try:
             async with self._sessions.passing(), self._lane() as name:
                 await _say(writer, {"session": name})
@@ -117,8 +119,9 @@ class Server:
             return RunResult(status="unavailable", reason=str(error))
 
     async def _run_in(self, lane: Lane, job: Job) -> RunResult:
-        """A run of a session waits for its turn there, and for what it needs, before it takes one
-        of the places for which all runs compete."""
+        """Run a job of a session. It waits for its turn in the session and for its preparation
+        before it takes one of the places for which all runs compete.
+        """
         async with lane.gate.passing():
             await lane.session.prepare()
             async with self._runs.passing():
@@ -131,7 +134,7 @@ async def _say(writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
 
 
 async def _unless_gone(work: Coroutine[Any, Any, None], reader: asyncio.StreamReader) -> None:
-    """Do `work`; it is cancelled when the client goes first."""
+    """Do `work`; cancel it if the client disconnects first."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(reader.read(1))
     try:

@@ -1,8 +1,8 @@
-"""The records that a traced run emits, one JSON object a line, as seen from outside.
+"""Define the records that a traced run emits, one JSON object a line, as the host reads them.
 
-They come from a hostile process: every field is bounded and validated here, and nothing in them
-is trusted beyond what it says about the script itself. Lines are 1-based; files are relative to
-the job's directory; library files keep their module path (`torch/nn/modules/rnn.py`).
+They come from a hostile process: every field is bounded and validated here, and nothing in them is
+trusted beyond what it says about the script itself. Lines are 1-based; files are relative to the
+job's directory; library files keep their module path (`torch/nn/modules/rnn.py`).
 """
 
 from sandbox.records.base import NOT_FINITE, Count, Late, Number, Record, Text

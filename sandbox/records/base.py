@@ -1,4 +1,4 @@
-"""What all records are made of: bounded text, counts and numbers."""
+"""Define the base of all records: bounded text, counts and numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Number = Annotated[float, BeforeValidator(_finite)]
 
 
 class Late(BaseModel):
-    """A value whose validator is built at first use: what only reads scripts never builds it."""
+    """A value whose validator is built at first use, so that static analysis never builds it."""
 
     model_config = ConfigDict(defer_build=True)
 

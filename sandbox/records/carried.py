@@ -1,4 +1,4 @@
-"""How a carried value went, and what it is made of."""
+"""Record the path of a carried value and its shape."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sandbox.records.places import Place
 
 
 class Kind(Record):
-    """What a value is made of. `kind` is the builtin or torch class it is one of (by subclass too),
-    `name` its own class; `graph`: a tensor that an operation made; `leaf`: one that learns.
+    """The shape of a value. `kind` is its builtin or torch class (by subclass too), `name` its own
+    class; `graph`: a tensor that an operation made; `leaf`: one that requires a gradient.
     """
 
     kind: Literal[
@@ -41,20 +41,21 @@ class Kind(Record):
 
 
 class Part(Record):
-    """A part of a value: its key as Python writes it (`'h'`, `0`; empty where it is neither a
-    short text nor a number), and what it is."""
+    """A part of a value: its key as Python writes it (`'h'`, `0`; empty if it is neither a short
+    string nor a number), and its shape.
+    """
 
     key: Annotated[str, Field(max_length=80)] = ""
     kind: Kind
 
 
 class Hop(Record):
-    """A name that came to hold what was carried. `at`: the line of its frame that had just run
-    (`bound`, `outlived`), the function's own (`argument`), or the return (`returned`).
+    """A binding: a name that came to hold the carried value. `at`: the line of its frame that had
+    just run (`bound`, `outlived`), the function's own (`argument`), or the return (`returned`).
 
-    `name` spells the outermost plain structure (`self.state`, or nothing for a returned value),
-    `kind` says what that is; `paths` lead on to the tensors, each that of a join in `carries`.
-    `outlived`: seen right behind the freeing call. `none_before`: it was None at first.
+    `name` spells the outermost plain structure (`self.state`; empty for a returned value), `kind`
+    describes it; `paths` lead from it to the tensors, each of them that of a join in `carries`.
+    `outlived`: seen right after the freeing call. `none_before`: it was None at first.
     """
 
     at: Place
@@ -68,7 +69,7 @@ class Hop(Record):
 
 
 class Path(Record):
-    """How a carried value went from its making to where it was used again."""
+    """The path of a carried value from its definition to its second use."""
 
     t: Literal["path"]
     hops: list[Hop] = Field([], max_length=128)

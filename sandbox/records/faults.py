@@ -1,4 +1,4 @@
-"""What autograd failed at, and what was wrong without an error."""
+"""Record what autograd failed at, and silent faults."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from sandbox.records.places import Holder, Join, NodeAt, Place, Visit
 
 
 class Reuse(Record):
-    """A second walk over freed nodes. `same_root`: the tensor walked had itself been walked.
+    """A second use of freed nodes. `same_root`: the root of the failing call had itself been the
+    root of an earlier one.
 
-    `remade`: the failing graph also holds new nodes made at the lines of the reused ones.
+    `remade`: the failing graph also contains new nodes made at the lines of the reused ones.
     `engine`: `custom` for a hand-written autograd class; then `op` is that class's name.
     """
 
@@ -82,7 +83,7 @@ class Missing(Record):
 
 
 class Silent(Record):
-    """Something wrong that raised nothing.
+    """A fault that raised nothing.
 
     `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
     unfed-parameters, unheld-parameters, cleared-gradients, moving-target, constant-term,

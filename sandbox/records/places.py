@@ -1,4 +1,4 @@
-"""Lines of the script, the calls of the engine from there, and who holds what it walks."""
+"""Record lines of the script, its backward calls, and references to tensors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from sandbox.records.base import Count, Record, Text
 
 
 class Place(Record):
-    """A line of the user's code; `frame` tells activations of one function apart. `column`: where
-    on the line what ran begins, in bytes; -1 where it is not known."""
+    """A line of the user's code; `frame` identifies the activation of a function. `column`: the
+    byte on the line where the executed code begins; -1 if unknown.
+    """
 
     file: Text
     line: Count
@@ -55,8 +56,8 @@ class Holder(Record):
     """A name that held a tensor: `path` as the script spells it (`hidden[0]`, `self.h`).
 
     `when`: at the freeing call, or at the failing one. `container` is the type of the outermost
-    thing that the name stands for (`Tensor`, `tuple`, `list`, `dict`, `deque`, class name), with
-    what it holds where the path goes deeper (`list[tuple]`). `owner` is the class of the object
+    value that the name denotes (`Tensor`, `tuple`, `list`, `dict`, `deque`, class name), with the
+    type of its entries if the path goes deeper (`list[tuple]`). `owner` is the class of the object
     whose attribute it is, which calls it `self.…`.
     """
 
@@ -70,10 +71,11 @@ class Holder(Record):
 
 
 class Join(Record):
-    """An edge by which the failing graph enters a graph that was already walked.
+    """A stale edge: an edge by which the failing graph enters one that an earlier backward call
+    used.
 
-    `new` is the node that consumed the carried tensor (None: the tensor walked is itself old),
-    `old` the node that had produced it, `raising` the first node below that was freed.
+    `new` is the node that consumed the carried tensor (None: the root is itself old), `old` the
+    node that had produced it, `raising` the first freed node below.
     """
 
     new: NodeAt | None = None

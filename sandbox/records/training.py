@@ -1,4 +1,4 @@
-"""What a run did at each backward call and each step."""
+"""Record each backward call and each step of a run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ Print = Annotated[list[Number], Field(max_length=4)]
 
 
 class Parameter(Record):
-    """`id` is the order of first appearance; `optimizer` that in which optimizers were made.
-    `unmoved` is its place among all that optimizers took, where a run at fixed parameters leaves it
-    as it begins, since a graph led to it before. `read`: the script was seen to ask for its
-    gradient; watched only where a script without optimizers runs at fixed parameters. `numbers`:
-    what NumPy was given in a reference, by number, that is made of it. `first`: norm and
-    projections of what it held when it was met, in runs that read gradients."""
+    """A parameter. `id` is the order of first appearance; `optimizer` the order in which optimizers
+    were created. `unmoved` is its position among all that optimizers hold, if a run at fixed
+    parameters leaves it as it begins because a graph led to it before. `read`: the script read its
+    gradient; recorded only if a script without optimizers runs at fixed parameters. `numbers`:
+    numbers of values that were given to NumPy in a reference and depend on it. `first`: norm and
+    projections of its initial value, in runs that read gradients.
+    """
 
     id: Count
     name: Text = ""
@@ -33,14 +34,16 @@ class Parameter(Record):
 
 
 class Parameters(Record):
-    """What is new about parameters; an entry replaces an earlier one of the same id."""
+    """New facts about parameters; an entry replaces an earlier one of the same id."""
 
     t: Literal["parameters"]
     params: list[Parameter] = Field([], max_length=4096)
 
 
 class Stale(Record):
-    """A parameter whose consumer node, made before `changed_by` (a step), was walked after it."""
+    """A parameter whose consumer node was made before a step (`changed_by`) changed it and was
+    reached by a backward call after it.
+    """
 
     param: Count
     made_at: Place | None = None
@@ -48,13 +51,14 @@ class Stale(Record):
 
 
 class Backward(Record):
-    """`nodes`: autograd nodes reached. `reach`: how many earlier visits lie between now and the
-    making of the oldest node reached (0: made since the last visit); a growing graph grows it.
-    `received`: ids of parameters that got a gradient. In runs that read gradients, `loss` is the
-    number whose gradient the call computes, `terms` how many with a graph it is the sum of,
-    `new_terms` those of them that no backward had walked before, and
-    `again` says that an earlier backward walked its roots, or since the last step all that they
-    are sums or multiples of."""
+    """A backward call. `nodes`: autograd nodes reached. `reach`: how many earlier calls lie between
+    now and the making of the oldest node reached (0: made since the last call); it rises with a
+    growing graph. `received`: ids of parameters that got a gradient. In runs that read gradients,
+    `loss` is the number whose gradient the call computes, `terms` how many terms with a graph it is
+    the sum of, `new_terms` how many of those no backward call had reached before, and `again` says
+    that an earlier backward call used its roots, or since the last step all that they are sums or
+    multiples of.
+    """
 
     t: Literal["backward"]
     visit: Visit
@@ -96,14 +100,14 @@ class Other(Record):
 
 
 class Held(Record):
-    """What a parameter holds."""
+    """The value of a parameter."""
 
     param: Count
     values: Print = Field([])
 
 
 class Final(Record):
-    """What is left as the run ends, recorded with the training's state."""
+    """The state at the end of the run, recorded with the training's state."""
 
     t: Literal["final"]
     values: list[Held] = Field([], max_length=4096)
@@ -127,10 +131,11 @@ class Unused(Record):
 
 
 class Step(Record):
-    """One `optimizer.step()`; `optimizer=-1, at=None` is the end of the run, and
-    `optimizer=-1` with a place a backward of a script that has no optimizer (yet). `fed` are the
-    calls, by `n`, whose gradients its parameters hold; `unused`, what was cleared since the record
-    before this one."""
+    """One `optimizer.step()`; `optimizer=-1, at=None` is the end of the run, and `optimizer=-1`
+    with a place is a backward call of a script that has no optimizer (yet). `fed` are the calls, by
+    `n`, whose gradients its parameters hold; `unused` is what was cleared since the record before
+    this one.
+    """
 
     t: Literal["step"]
     n: Count

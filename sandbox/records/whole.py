@@ -1,4 +1,4 @@
-"""How a run began and ended, and all its records as one."""
+"""Record how a run began and ended, and combine all its records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Started(Record):
 
 
 class FailedAt(Place):
-    """A frame of a traceback, the user's or a `library`'s; `code` is the line's text."""
+    """A frame of a traceback, the user's or a `library`'s; `code` is its source line."""
 
     code: Text = ""
     library: bool = False

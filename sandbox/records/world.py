@@ -1,4 +1,4 @@
-"""What stood in for what a script lacks, and how a part of a program was completed."""
+"""Record the stubs for what a script lacks, and the harness of incomplete code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StandIn(Record):
 
 
 class Needs(Record):
-    """Something the script wants that has no stand-in: a file, a package, an argument."""
+    """Something the script needs that has no stub: a file, a package, an argument."""
 
     t: Literal["needs"]
     kind: Literal["file", "package", "argument", "input", "network", "device"]
@@ -27,9 +27,9 @@ class Needs(Record):
 
 
 class Assumed(Record):
-    """Something that was not sent and was put in its place, so that the script could run.
+    """Something that was not sent and was synthesized so that the script could run.
 
-    `name` as the script spells it (`netD`, `--lr`, `data/train.csv`); `text` is a whole sentence
+    `name` as the script spells it (`netD`, `--lr`, `data/train.csv`); `text` is a complete sentence
     for the user.
     """
 
@@ -44,9 +44,9 @@ Shape = Annotated[list[Size], Field(max_length=8)]
 
 
 class Plan(Record):
-    """The decisions that made the world of a completed run, by value path (`netD`, `loader[]`).
+    """The decisions that define the harness of incomplete code, by value path (`netD`, `loader[]`).
 
-    See `sandbox.inside.worlds.plan`: later runs of the same text follow it.
+    Later runs of the same script follow it (`sandbox.inside.worlds.plan`).
     """
 
     kinds: dict[Text, Text] = Field({}, max_length=256)
@@ -68,8 +68,9 @@ class Plan(Record):
 
 
 class Planned(Plan):
-    """`shows`: the world raised the wanted error; or, where none was wanted, one that does not
-    hang on what was made up."""
+    """The plan of a run. `shows`: the wanted error was raised; or, if none was wanted, one that
+    does not depend on synthesized values.
+    """
 
     t: Literal["world"]
     shows: bool = False

@@ -1,5 +1,5 @@
-"""The walls around one run, each in a module of its own; shared by every backend.
+"""The walls around one run, one module each, shared by every backend.
 
-Everything here acts on the calling process, cannot be undone, and raises `WallError` when it
-does not hold. Nothing is ever run behind fewer walls than were asked for.
+Each function acts on the calling process, cannot be undone, and raises `WallError` if the wall
+cannot be raised. Nothing ever runs behind fewer walls than were requested.
 """

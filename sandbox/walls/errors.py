@@ -1,4 +1,4 @@
-"""How a wall says that it cannot be raised."""
+"""Define the error of a wall that cannot be raised."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Landlock: what files a process may reach, enforced even if a mount were to slip in.
+"""Restrict by Landlock which files a process may reach, even if a mount were exposed by mistake.
 
 The file system is readable, a few directories are writable, and neither signals nor abstract
 sockets leave the domain (kernel 6.12). TCP is left to the empty network namespace, in which
-loopback is harmless and `torch.distributed` wants it.
+loopback is harmless and `torch.distributed` needs it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DEVICES = {"/dev/null": _READ | _WRITE, "/dev/zero": _READ, "/dev/urandom": _RE
 
 
 def version() -> int:
-    """Version of the kernel's Landlock; 0 where it has none or it is switched off."""
+    """Return the version of the kernel's Landlock; 0 if it has none or it is switched off."""
     try:
         return libc.syscall("landlock_create_ruleset", None, 0, _VERSION_QUERY)
     except OSError:
@@ -34,7 +34,7 @@ def version() -> int:
 
 
 def apply(writable: Iterable[str]) -> None:
-    """Confine this process: everything readable, `writable` directories writable, no more.
+    """Confine this process: everything readable, only `writable` directories writable.
 
     Needs no_new_privs.
     """

@@ -1,4 +1,4 @@
-"""Linux calls that the standard library does not wrap. All raise `OSError`."""
+"""Wrap Linux calls that the standard library lacks. All raise `OSError`."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def unmount(target: str, flags: int = 0) -> None:
 
 
 def die_with_parent(parent: int, signal: int = 9) -> None:
-    """Have the kernel end this process when its parent ends; `parent` is the pid expected.
+    """Have the kernel end this process when its parent ends; `parent` is the expected pid.
 
-    The check afterwards closes the gap in which the parent may already have gone. A change of
-    user or a gain of capabilities clears the arrangement, so it comes after those.
+    The check afterwards covers a parent that has gone already. A change of user or a gain of
+    capabilities clears the setting, so call this after those.
     """
     prctl(PR_SET_PDEATHSIG, signal)
     if os.getppid() != parent:

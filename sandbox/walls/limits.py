@@ -1,4 +1,6 @@
-"""Limits on what one process of a run may use; the watch holds what only a tree can exceed."""
+"""Limit what one process of a run may use; the watch enforces what only a
+process tree can exceed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ _SPARE_TASKS = 34
 class Limits:
     """What one run may use: seconds, MiB, bytes, counts.
 
-    `tasks_by_user`: the kernel may count tasks by user, as none outside the run is this user's.
+    `tasks_by_user`: the kernel may count tasks by user, because no process outside the run has this
+    user.
     """
 
     time_s: float = 20.0
@@ -41,12 +44,14 @@ class Limits:
 
     @classmethod
     def of(cls, time_s: float, memory_mib: int, output_bytes: int, **more: Any) -> Self:
-        """The limits of a job, with the sandbox's own for what a job does not say."""
+        """Return the limits of a job, with the sandbox's defaults for the rest."""
         return cls(time_s=time_s, memory_mib=memory_mib, output_bytes=output_bytes, **more)
 
 
 def apply(limits: Limits) -> None:
-    """Set this process's hard limits. CPU seconds are a backstop behind the wall clock."""
+    """Set this process's hard limits. CPU seconds are a second limit in case
+    the wall clock fails.
+    """
     cpu = math.ceil(limits.time_s) * 2
     with raising("rlimits"):
         _go_first()
@@ -63,7 +68,7 @@ def apply(limits: Limits) -> None:
 
 
 def _go_first() -> None:
-    """Where the kernel runs out of memory it is to end a script, and nothing that watches it."""
+    """Have the kernel kill the script, not the processes that watch it, when memory runs out."""
     with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")
 
@@ -75,6 +80,6 @@ def _limit(kind: int, value: int) -> None:
 
 
 def _data_size() -> int:
-    """Bytes of private data that this process holds before the script starts."""
+    """Return the bytes of private data that this process holds before the script starts."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[5]) * resource.getpagesize()

@@ -97,7 +97,9 @@ AUDIT_ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 
 
 def machine() -> str:
-    """This machine's architecture; raises `OSError` (ENOTSUP) for one that the table lacks."""
+    """Return this machine's architecture. Raises `OSError` (ENOTSUP) for one
+    that the table lacks.
+    """
     name = os.uname().machine
     if name not in _COLUMNS:
         raise OSError(errno.ENOTSUP, f"no system call table for {name}")
@@ -105,7 +107,7 @@ def machine() -> str:
 
 
 def number(name: str) -> int:
-    """The number of a call on this machine; raises `OSError` (ENOSYS) where it has none."""
+    """Return the number of a call on this machine. Raises `OSError` (ENOSYS) if it has none."""
     found = NUMBERS[name][_COLUMNS[machine()]]
     if found is None:
         raise OSError(errno.ENOSYS, f"{name} does not exist on {machine()}")

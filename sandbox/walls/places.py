@@ -1,8 +1,8 @@
-"""Where a run may write, behind every backend."""
+"""Define where a run may write, in every backend."""
 
 from __future__ import annotations
 
 WORK = "/job"
-# Scripts make directories beside and above their own (`../../data`): the project lies deep enough.
+# Deep enough for scripts that create directories next to and above their own (`../../data`).
 PROJECT = f"{WORK}/home/user/code/project"
 WRITABLE = (WORK, "/tmp", "/dev/shm")

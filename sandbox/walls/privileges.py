@@ -1,4 +1,4 @@
-"""No capabilities, no way to regain any."""
+"""Drop all capabilities, and every way to regain one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def become(user: int) -> None:
 
 
 def become_with_a_way_on(user: int) -> None:
-    """`become`, keeping the one power to become yet another user, unused until then."""
+    """Call `become`, but keep the capability to change the user once more, unused until then."""
     with raising("no-capabilities"):
         libc.prctl(libc.PR_SET_KEEPCAPS, 1)
         os.setgroups([])
@@ -39,7 +39,9 @@ def become_with_a_way_on(user: int) -> None:
 
 
 def become_any() -> None:
-    """Become a user that no other run has, where this process may; then give up that power."""
+    """Become a user that no other run has, if this process may; then drop the capability to change
+    users.
+    """
     with raising("no-capabilities"):
         user = secrets.choice(RUN_USERS)
         try:
@@ -59,7 +61,7 @@ def _change_user(user: int) -> None:
 
 
 def drop_capabilities() -> None:
-    """Empty every capability set of this process."""
+    """Clear every capability set of this process."""
     with raising("no-capabilities"):
         _empty_bounding_set()
         libc.prctl(libc.PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
@@ -67,7 +69,7 @@ def drop_capabilities() -> None:
 
 
 def _hold(*, permitted: int = 0, effective: int = 0) -> None:
-    """Hold these capabilities (sets of bits) and no others; none is inherited."""
+    """Hold only these capabilities (sets of bits); none is inherited."""
     header = struct.pack("II", _CAPABILITY_VERSION_3, 0)
     sets = struct.pack("IIIIII", effective, permitted, 0, 0, 0, 0)
     libc.syscall("capset", header, ctypes.create_string_buffer(sets, len(sets)))
@@ -86,6 +88,6 @@ def _empty_bounding_set() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """From now on setuid programs and file capabilities change nothing."""
+    """Disable setuid programs and file capabilities from now on."""
     with raising("no-new-privs"):
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)

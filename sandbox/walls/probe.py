@@ -1,4 +1,4 @@
-"""Looking at the walls from within: what a run can see for itself, said wall by wall."""
+"""Probe the walls from inside: report for each what a run can see."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _LONG_ENOUGH_TO_BE_MEASURED_S = 0.1
 
 def report(handle: int) -> int:
     """Write `{wall: ""}`, or `{wall: what is wrong}`, as one line, with the `environment` of the
-    runs; an exit code."""
+    runs. Return an exit code.
+    """
     told = {"walls": look(_LOOKS), "environment": environment()}
     os.write(handle, json.dumps(told).encode() + b"\n")
     time.sleep(_LONG_ENOUGH_TO_BE_MEASURED_S)
@@ -40,7 +41,7 @@ def environment() -> dict[str, str]:
 
 
 def look(walls: Iterable[str]) -> dict[str, str]:
-    """What is wrong with each of these walls; empty where it stands."""
+    """Return what is wrong with each of these walls; an empty string if it holds."""
     findings: dict[str, str] = {}
     for wall in walls:
         try:
@@ -69,7 +70,7 @@ def _pid_namespace() -> str:
 
 
 def _mounts() -> dict[str, list[str]]:
-    """Mount point → source, point, kind, flags of what is mounted there last."""
+    """Return source, point, kind and flags of the last mount at each mount point."""
     with open("/proc/self/mounts", encoding="utf-8") as file:
         return {fields[1]: fields for fields in map(str.split, file)}
 
@@ -86,7 +87,7 @@ def _read_only_root() -> str:
 
 
 def _pids_limit() -> str:
-    """The engine's limit, as the control group's own file tells it, where that is shown."""
+    """Return the engine's limit as the control group's file shows it, if it is visible."""
     for path in ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
         if os.path.exists(path):
             with open(path, encoding="ascii") as file:
@@ -127,7 +128,7 @@ def _seccomp() -> str:
 
 
 def _landlock() -> str:
-    """The kernel lets a process rename itself through this file; only Landlock forbids it."""
+    """Check that Landlock forbids writing to this file, which the kernel alone would allow."""
     try:
         with open("/proc/self/comm", "w", encoding="ascii"):
             return "a file outside the writable directories could be opened for writing"

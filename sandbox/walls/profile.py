@@ -1,8 +1,8 @@
-"""The seccomp profile of a container that a jail runs in: `python -m sandbox.walls.profile`.
+"""Print the seccomp profile of a container in which a jail runs: `python -m sandbox.walls.profile`.
 
-Docker's own profile refuses what a jail is made of: namespaces, mounts, a host name. This one
-allows those and refuses the rest of what scripts may not call either, so that the launcher too
-lives behind a filter. `compose.jail.seccomp.json` is its output.
+Docker's own profile refuses what a jail needs: namespaces, mounts, a host name. This one allows
+those and refuses everything else that scripts may not call, so that the launcher is filtered too.
+`compose.jail.seccomp.json` is its output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _JAIL_CALLS = {"sethostname"}
 
 
 def profile() -> dict[str, Any]:
-    """The profile in the form of the OCI runtime specification, `linux.seccomp`."""
+    """Return the profile in the form of the OCI runtime specification, `linux.seccomp`."""
     denied = [
         name
         for group, names in DENIED.items()

@@ -1,8 +1,8 @@
-"""System calls that a script may not make.
+"""Deny system calls that a script may not make.
 
-A refused call answers an error number, never a signal: libraries probe for calls and fall back,
-and NumPy or libc would die at random from a SIGSYS. What is not named here is allowed; calls
-newer than the table are unknown, hence absent (ENOSYS).
+A denied call returns an error number, never a signal: libraries try calls and fall back, and NumPy
+or libc would die unpredictably from a SIGSYS. What is not named here is allowed; calls newer than
+the table are unknown, hence absent (ENOSYS).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _only_when(name: str, body: list[bytes]) -> list[bytes]:
 
 
 def program() -> bytes:
-    """The filter as an array of classic BPF instructions, 8 bytes each."""
+    """Return the filter as an array of classic BPF instructions, 8 bytes each."""
     steps = [
         _step(_LOAD, _ARCHITECTURE),
         _step(_EQUAL, AUDIT_ARCHITECTURES[machine()], 1, 0),
@@ -120,7 +120,7 @@ def program() -> bytes:
 
 
 def _sockets() -> list[bytes]:
-    """Refuse families but for those named, and of each all protocols but those named."""
+    """Return instructions that refuse all socket families and protocols except those named."""
     steps = [_step(_LOAD, _ARGUMENT_0)]
     for family, protocols in SOCKETS.items():
         allowed = [
@@ -137,7 +137,7 @@ def _sockets() -> list[bytes]:
 
 
 def _unless(family: int) -> list[bytes]:
-    """Refuse what was loaded where it is not this family."""
+    """Return instructions that refuse the loaded value unless it is this family."""
     return [_step(_EQUAL, family, 1, 0), _answer(errno.EAFNOSUPPORT)]
 
 

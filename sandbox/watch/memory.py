@@ -1,4 +1,4 @@
-"""Memory, processes and waiting of a run, read from the /proc of its own pid namespace."""
+"""Measure memory, processes and waiting of a run from the /proc of its own pid namespace."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def processes(proc: int, ours: frozenset[int]) -> list[int]:
-    """Pids of the run whose /proc is open as `proc`, but for those in `ours`."""
+    """Return the pids of the run whose /proc is open as `proc`, except those in `ours`."""
     found = [int(name) for name in os.listdir(proc) if name.isdigit()]
     return [process for process in found if process not in ours]
 
 
 def tasks(proc: int, running: list[int]) -> int:
-    """How many threads these processes have."""
+    """Return how many threads these processes have."""
     return sum(_tasks(proc, process) for process in running)
 
 
 def sockets(proc: int) -> int:
-    """How many sockets the run's network namespace holds, those in flight included."""
+    """Return how many sockets the run's network namespace holds, including those in transit."""
     said = _read(proc, 1, "net/sockstat").partition("sockets: used ")[2]
     return int(said.partition("\n")[0] or 0)
 
 
 def waited(proc: int, process: int) -> float:
-    """Seconds in which the main thread of this process was ready to run, and no processor free;
-    none where the kernel does not count them, or the process has gone."""
+    """Return the seconds for which the main thread of this process was ready but waited for a
+    processor; 0 if the kernel does not count them, or the process has gone.
+    """
     fields = _read(proc, process, "schedstat").split()
     return int(fields[1]) / 1e9 if len(fields) > 1 else 0.0
 
@@ -39,12 +40,12 @@ def used(
     enough: int,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> int:
-    """Bytes of memory that these processes use now.
+    """Return the bytes of memory that these processes use now.
 
     Resident sizes are cheap but count a page once for each process that shares it; proportional
-    sizes are exact and dear. So the latter are read only when the former reach `enough` bytes.
+    sizes are exact and expensive. So the latter are read only when the former reach `enough` bytes.
     Pages of the `scratch` file systems (open directories) count too, mapped or not. `meanwhile` is
-    called between one process and the next, as the dear way takes long.
+    called between processes, because the exact measurement takes long.
     """
     files = sum(_used(directory) for directory in scratch)
     resident = sum(_resident(proc, process) for process in running)
@@ -60,7 +61,7 @@ def used(
 
 
 def full(scratch: list[int], inodes: int) -> bool:
-    """Whether one of the scratch file systems has no block left, or `inodes` in use."""
+    """Return True if one of the scratch file systems has no free block, or `inodes` in use."""
     states = [os.fstatvfs(directory) for directory in scratch]
     return any(
         state.f_bfree == 0 or state.f_files - state.f_ffree >= min(inodes, state.f_files)
@@ -74,7 +75,7 @@ def _used(directory: int) -> int:
 
 
 def _read(proc: int, process: int, name: str) -> str:
-    """A file of a process, or nothing when the process has gone in the meantime."""
+    """Return the content of a process's file, or an empty string if the process has gone."""
     try:
         handle = os.open(f"{process}/{name}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
     except OSError:
@@ -98,9 +99,10 @@ def _resident(proc: int, process: int) -> int:
 
 
 def _proportional(proc: int, process: int) -> tuple[int, int]:
-    """Proportional set size in bytes, and how much of it is shared memory or tmpfs files.
+    """Return the proportional set size in bytes, and how much of it is shared memory or tmpfs
+    files.
 
-    A process may keep this to itself (`PR_SET_DUMPABLE`); it then counts with all that it shares.
+    A process may hide it (`PR_SET_DUMPABLE`); it then counts with all that it shares.
     """
     figures = {
         line.split(":")[0]: int(line.split()[1]) * 1024

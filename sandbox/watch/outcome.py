@@ -1,4 +1,4 @@
-"""What a watcher reports about a run: the part that does not come from the script."""
+"""Define what a watcher reports about a run: the part that does not come from the script."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Outcome:
     records: bytes = b""
 
     def pack(self) -> bytes:
-        """Four lengths, the facts as JSON, then the three streams."""
+        """Return four lengths, the facts as JSON, then the three streams."""
         streams = (self.stdout, self.stderr, self.records)
         facts = {name: value for name, value in asdict(self).items() if name not in _STREAMS}
         head = json.dumps(facts).encode()
@@ -44,7 +44,7 @@ class Outcome:
 
     @classmethod
     def unpack(cls, payload: bytes) -> Outcome:
-        """The inverse of `pack`; raises `ValueError` for anything else."""
+        """Invert `pack`. Raises `ValueError` for anything else."""
         if len(payload) < _LENGTHS.size:
             raise ValueError("too short for an outcome")
         lengths = _LENGTHS.unpack_from(payload)

@@ -1,4 +1,4 @@
-"""What a warm parent is asked to do."""
+"""Build the request to a warm parent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from sandbox.walls.limits import Limits
 def request_for(
     job: Job, limits: Limits, allow_missing: list[str], *, probe: bool
 ) -> dict[str, Any]:
-    """A run of the job, or of the probe instead of it, in the form that crosses the socket."""
+    """Return the request for a run of the job, or of the probe instead, in the form that crosses
+    the socket.
+    """
     return {
         "job": job.model_dump(),
         "limits": asdict(limits),

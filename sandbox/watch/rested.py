@@ -1,4 +1,4 @@
-"""Measuring that leaves most of the time to what is measured."""
+"""Repeat a measurement, with pauses that leave most of the time to what is measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Rested:
     _next: float = 0.0
 
     def __call__(self, proc: int) -> None:
-        """Measure by the run's open /proc, unless it is too early."""
+        """Measure, using the run's open /proc, unless it is too early."""
         if time.monotonic() < self._next:
             return
         began = time.thread_time()

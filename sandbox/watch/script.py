@@ -1,4 +1,6 @@
-"""The inner part of a run, the same behind every backend: confine oneself, then run the job."""
+"""Perform the inner part of a run, the same in every backend: confine the process, then run the
+job.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ EXIT_BROKEN = 70
 
 @dataclass(frozen=True)
 class Request:
-    """What the launcher asks of one run."""
+    """The launcher's request for one run."""
 
     job: dict[str, Any]
     limits: Limits
@@ -38,14 +40,14 @@ class Request:
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:
-        """Read what the launcher sent; it is trusted."""
+        """Parse what the launcher sent; it is trusted."""
         asked = json.loads(text)
         return cls(**{**asked, "limits": Limits(**asked["limits"])})
 
 
 @dataclass(frozen=True)
 class Ends:
-    """The inner ends of what connects a run with its watcher."""
+    """The inner ends of the connections between a run and its watcher."""
 
     stdout: int
     stderr: int
@@ -82,10 +84,10 @@ def reap(request: Request, run_job: RunJob, ends: Ends, standing: list[str]) -> 
 
 
 def _hand_out(ends: Ends) -> None:
-    """Give the watcher what it measures the run by.
+    """Send the watcher the descriptors by which it measures the run.
 
-    Done before any limit is lowered: the kernel counts descriptors under way for each user, and
-    a user's other runs may have as many under way as a script is allowed to open.
+    Done before any limit is lowered: the kernel counts descriptors in transit for each user, and a
+    user's other runs may have as many in transit as a script is allowed to open.
     """
     with raising("memory-watch"):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -100,7 +102,7 @@ def _hand_out(ends: Ends) -> None:
 def run_script(
     request: Request, run_job: RunJob, ends: Ends, standing: list[str], began: float
 ) -> NoReturn:
-    """Raise the walls that hold a process, report them, and run the job.
+    """Raise the walls of a single process, report them, and run the job.
 
     `standing` names the walls that are up already; `began` is when raising them began.
     """
@@ -127,7 +129,7 @@ def run_script(
 
 
 def _arrange_descriptors(ends: Ends) -> None:
-    """Nothing on 0, the streams on 1, 2 and 3."""
+    """Put /dev/null on descriptor 0 and the streams on 1, 2 and 3."""
     nothing = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
     sources = [os.dup(handle) for handle in (nothing, ends.stdout, ends.stderr, ends.records)]
     for target, source in enumerate(sources):
@@ -135,7 +137,7 @@ def _arrange_descriptors(ends: Ends) -> None:
 
 
 def _confine(request: Request) -> list[str]:
-    """Raise this process's own walls; the names of all that stand now."""
+    """Raise this process's own walls. Return the names of all walls that are up."""
     walls = ["memory-watch", "rlimits", "no-capabilities", "no-new-privs"]
     os.setsid()
     os.makedirs(PROJECT, exist_ok=True)
@@ -159,7 +161,7 @@ def _landlock() -> None:
 
 
 def _write_files(job: dict[str, Any]) -> None:
-    """The project, in the run's own scratch directory; within the walls already."""
+    """Write the project to the run's own scratch directory; the walls are up already."""
     contents = {name: text.encode() for name, text in job["files"].items()}
     contents |= {name: b64decode(text) for name, text in job["data"].items()}
     for name, content in contents.items():

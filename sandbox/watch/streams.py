@@ -1,4 +1,4 @@
-"""One stream of a run, read up to a cap."""
+"""Read one stream of a run, up to a cap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watching one run from outside its walls, and ending it when it exceeds a limit."""
+"""Watch one run from outside its walls, and end it when it exceeds a limit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Started:
 
 
 def connect() -> tuple[Ends, Ends]:
-    """Outer and inner ends of a run's streams and reports."""
+    """Return the outer and inner ends of a run's streams and reports."""
     pipes = [os.pipe() for _ in range(3)]
     outer, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     (out, out_in), (err, err_in), (records, records_in) = pipes
@@ -91,7 +91,7 @@ class Watcher:
         return outcome
 
     def _step(self) -> bool:
-        """Handle what has happened within a tick; true once the run has ended."""
+        """Handle the events of one tick. Return True once the run has ended."""
         ended = False
         for handle, _ in self._poll.poll(TICK_S * 1000):
             if handle == self._run.process:
@@ -136,7 +136,7 @@ class Watcher:
                 self._outcome.ending, self._outcome.limit = "limit_hit", "cpu"
 
     def _check(self) -> None:
-        """Compare with its limits what the run uses."""
+        """Compare what the run uses with its limits."""
         if time.monotonic() > self._deadline + self._waited():
             self._end("timed_out" if self._began else "unavailable", None)
         for look in (self._count, self._weigh):
@@ -144,15 +144,17 @@ class Watcher:
                 look(self._proc)
 
     def _waited(self) -> float:
-        """Seconds that the script waited for a processor, but no more than its time limit: a busy
-        machine takes nothing off its time, and it cannot stay for long by making itself wait."""
+        """Return the seconds that the script waited for a processor, at most its time limit. So a
+        busy machine takes nothing off its time, and a script cannot stay for long by making itself
+        wait.
+        """
         if self._proc is not None and self._script is not None and not self._killed:
             waited = min(memory.waited(self._proc, self._script), self._limits.time_s)
             self._outcome.waited_s = max(self._outcome.waited_s, round(waited, 4))
         return self._outcome.waited_s
 
     def _look_at_counts(self, proc: int) -> None:
-        """What is cheap to count and quick to grow."""
+        """Check what is cheap to count and grows quickly."""
         running = memory.processes(proc, self._run.ours)
         if memory.tasks(proc, running) >= self._limits.tasks:
             self._end("limit_hit", "processes")
@@ -160,7 +162,7 @@ class Watcher:
             self._end("limit_hit", "sockets")
 
     def _look_at_memory(self, proc: int) -> None:
-        """What is dear to measure where there are many processes."""
+        """Check what is expensive to measure if there are many processes."""
         running = memory.processes(proc, self._run.ours)
         allowed = self._limits.memory_mib * MIB
         count = partial(self._count, proc)
@@ -201,7 +203,9 @@ class Watcher:
         return self._outcome
 
     def _drain_reports(self) -> None:
-        """The exit report may still be under way when the process handle says that it is over."""
+        """Read the exit report, which may still be in transit when the process handle reports the
+        end.
+        """
         waiting = select.poll()
         waiting.register(self._run.ends.reports.fileno(), select.POLLIN)
         while any(event & select.POLLIN for _, event in waiting.poll(0)):
