@@ -31,7 +31,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class BackwardCall:
     """One call of `backward` or `autograd.grad`; `stack` is outermost first and ends in `at`.
 
     `later` counts further calls from the same line between this one and the error.
@@ -72,7 +72,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueShape:
     """The shape of a value. `kind`: tensor, tuple, list, dict, deque, namedtuple, dataclass,
     object, module, number, text, none, function or foreign; `name` is its class.
 
@@ -88,11 +88,11 @@ class Kind:
     frozen: bool = False
     maxlen: bool = False
     size: int = 0
-    parts: tuple[tuple[str, Kind], ...] = ()
+    parts: tuple[tuple[str, ValueShape], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class Binding:
     """A binding: a name that came to hold the carried value, after the statement at `at`.
 
     `argument`: on entry to the function; `returned`: by the statement, without a name; `outlived`:
@@ -104,14 +104,14 @@ class Hop:
     at: Place
     how: Literal["bound", "argument", "returned", "outlived"]
     name: str
-    kind: Kind
+    kind: ValueShape
     paths: tuple[str, ...] = ()
     carries: tuple[int, ...] = ()
     none_before: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class StaleEdge:
     """A stale edge: an edge by which the failing graph enters one that was already used. `stepped`:
     a step has since changed trained parameters before it; `renewed`: the line that made it has made
     another one since. None if neither is known. `rebound`: a leaf that an optimizer holds had the
@@ -138,16 +138,16 @@ class GraphReuse:
     `hidden`: the script retains the graph, so nothing was raised; the graph was freed to show this.
     """
 
-    freed: Visit
-    reached: Visit
+    freed: BackwardCall
+    reached: BackwardCall
     how: How
     message: str = ""
     same_root: bool = False
     remade: bool = False
-    joins: tuple[Join, ...] = ()
+    joins: tuple[StaleEdge, ...] = ()
     engine: Engine = "torch"
     engine_class: str = ""
-    path: tuple[Hop, ...] = ()
+    path: tuple[Binding, ...] = ()
     hidden: bool = False
 
 
@@ -169,7 +169,7 @@ class InplaceChange:
     kind: Literal["saved", "leaf", "view"]
     how: How
     message: str = ""
-    reached: Visit | None = None
+    reached: BackwardCall | None = None
     at: Place | None = None
     node: Node | None = None
     holders: tuple[Holder, ...] = ()
@@ -214,7 +214,7 @@ class SilentFault:
     holders: tuple[Holder, ...] = ()
     params: tuple[str, ...] = ()
     figures: tuple[float, ...] = ()
-    visit: Visit | None = None
+    visit: BackwardCall | None = None
     detail: str = ""
     gradient: str = ""
     doubtful: bool = False

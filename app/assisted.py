@@ -12,9 +12,9 @@ from app.assistant import Assistant, AssistantError
 from app.assistant.prompt import SYSTEM, objection, question
 from app.assistant.replies import ReplyError, changes_in
 from app.present.levels import level_of
-from app.repair.contest import try_out
-from app.repair.mend import Mended, Stage
 from app.repair.original import Original
+from app.repair.repairing import RepairResult, Stage
+from app.repair.search import try_out
 from app.repair.verify import Trial
 from app.request.case import Case
 from app.request.reader import Reader, ReadingLimit
@@ -51,14 +51,14 @@ class Asking:
     stage: Stage
     messages: list[dict[str, str]] = field(default_factory=list)
 
-    async def add_to(self, mended: Mended, cause: Cause) -> None:
+    async def add_to(self, mended: RepairResult, cause: Cause) -> None:
         """Add the assistant's fix to ours, where none of these is safe and its own passed."""
         if any(is_safe(trial) for trial in mended.trials):
             return
         mended.trials += await self._trials(mended, cause)
         mended.trials.sort(key=lambda trial: trial.order)
 
-    async def _trials(self, mended: Mended, cause: Cause) -> list[Trial]:
+    async def _trials(self, mended: RepairResult, cause: Cause) -> list[Trial]:
         """The trial of the fix that passed and keeps the gradients, or truncates them; none where
         three answers did not come to that, or nobody answered."""
         files = _asked_about(self.case, cause)

@@ -10,17 +10,17 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Protocol
 
-from analyzers.request.causes import Explained
+from analyzers.request.causes import RankedCause
 from app.present import report
-from app.repair.mend import Mended, has_passed, mend, stopped_short
+from app.repair.repairing import RepairResult, has_passed, mend, stopped_short
 from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
 from app.request.reader import Here, Reader, ReadingLimit, import_analyzers
 from app.run.clock import Clock
-from app.run.doubts import Doubting
 from app.run.reproduce import Observation, as_observed, explain, observe, observed_past
 from app.run.sandboxes import session_of
-from app.run.spent import Spent
+from app.run.time_budget import TimeBudget
+from app.run.verifying_session import VerifyingSession
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from sandbox.protocol import Sandbox, Session
 
@@ -68,13 +68,13 @@ async def _by_steps(
     progress: Progress,
     assistant: Assistant | None = None,
 ) -> Findings:
-    clock, spent = Clock(), Spent()
+    clock, spent = Clock(), TimeBudget()
     with clock.stage("read"):
         case = await read_case(request, reader)
     async with session_of(sandbox) as warm:
         session = spent.counting(Launch.of(request).around(warm))
         if session is not None:
-            session = Doubting(session, case.project, reader)
+            session = VerifyingSession(session, case.project, reader)
             await progress.stage("reproducing", 0, 1, "Running the script")
         with clock.stage("reproduce"):
             seen = await observe(case, session)
@@ -132,12 +132,12 @@ def prepare_reader() -> None:
 async def _mend(
     case: Case,
     seen: Observation,
-    causes: list[Explained],
+    causes: list[RankedCause],
     session: Session | None,
     reader: Reader,
     progress: Progress,
-    spent: Spent,
-) -> tuple[Observation, Mended]:
+    spent: TimeBudget,
+) -> tuple[Observation, RepairResult]:
     """Try the candidates, report each patch that passes at once, and return all trials in order.
 
     The harness around incomplete code may support the code only up to the error. If the best
@@ -149,7 +149,7 @@ async def _mend(
     async def passed(trial: Trial) -> None:
         await progress.patch(await asyncio.to_thread(report.patch, trial, case))
 
-    async def tried(seen: Observation) -> Mended:
+    async def tried(seen: Observation) -> RepairResult:
         within = as_observed(session, case, seen)
         return await mend(case, seen, causes, within, reader, progress.stage, passed, spent)
 
@@ -167,7 +167,7 @@ async def _ask(
     assistant: Assistant,
     case: Case,
     seen: Observation,
-    mended: Mended,
+    mended: RepairResult,
     session: Session,
     reader: Reader,
     progress: Progress,

@@ -13,7 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from app import api, pages
-from app.agents import door as agents
+from app.agents import lazy_mcp as agents
 from app.api import document
 from app.http import handlers
 from app.http.access import Access

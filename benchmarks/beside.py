@@ -35,7 +35,7 @@ import sys
 sys.path.insert(0, {str(ROOT)!r})
 from gradmend import parts
 parts.join()
-from gradmend.beside import main
+from gradmend.run_wrapper import main
 main._look = lambda *ended: False
 sys.exit(main.run(["--", *sys.argv[1:]]))
 """

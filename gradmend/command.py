@@ -11,10 +11,10 @@ from gradmend import parts
 
 # What each of these words is done by: a function that takes the words behind it.
 OWN = {
-    "run": "gradmend.beside.main:run",
-    "apply": "gradmend.beside.afterwards:apply",
-    "show": "gradmend.beside.afterwards:show",
-    "explain": "gradmend.beside.afterwards:explain",
+    "run": "gradmend.run_wrapper.main:run",
+    "apply": "gradmend.run_wrapper.apply:apply",
+    "show": "gradmend.run_wrapper.apply:show",
+    "explain": "gradmend.run_wrapper.apply:explain",
 }
 NEEDS = {"serve": "server", "worker": "server", "mcp": "mcp", "lsp": "lsp"}
 """The extra of `pyproject.toml` that each of these words needs."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Place, Visit
-from analyzers.explain.spots import Spot, root_of
+from analyzers.evidence import BackwardCall, Place
+from analyzers.explain.source_locations import SourceLocation, root_of
 from analyzers.source.calls import calls_a_class
 from analyzers.source.flow import (
     bindings,
@@ -20,7 +20,7 @@ from analyzers.source.passes import passes
 from analyzers.source.project import Loop, Module
 
 
-def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
+def gathered(kept: Sequence[SourceLocation], visit: BackwardCall | None) -> bool:
     """Return True if one of these stores adds gradients to those of earlier iterations, each of
     which calls backward, and the script then reads more than the latest: all are the same tensors.
     """
@@ -35,7 +35,7 @@ def gathered(kept: Sequence[Spot], visit: Visit | None) -> bool:
     return False
 
 
-def _with_takers(kept: Sequence[Spot]) -> Iterator[Spot]:
+def _with_takers(kept: Sequence[SourceLocation]) -> Iterator[SourceLocation]:
     """Yield the stores, and the statements that put a stored name into a collection unchanged:
     `rows.append(Row(slopes))` after `slopes = [...]`.
     """
@@ -50,7 +50,9 @@ def _with_takers(kept: Sequence[Spot]) -> Iterator[Spot]:
                 if node.id in named and _is_handed_on(store.module, node)
             ]
             if taken and statement is not store.statement:
-                yield Spot(store.module, statement, Place(store.place.file, statement.lineno))
+                yield SourceLocation(
+                    store.module, statement, Place(store.place.file, statement.lineno)
+                )
 
 
 def _is_handed_on(module: Module, node: ast.AST) -> bool:
@@ -78,7 +80,7 @@ def _container(statement: ast.stmt) -> str | None:
     return None
 
 
-def _by_pass(store: Spot, statement: ast.Assign, loop: Loop) -> bool:
+def _by_pass(store: SourceLocation, statement: ast.Assign, loop: Loop) -> bool:
     """Return True if the key of an entry changes with the loop's iterations."""
     key = statement.targets[0]
     through = passes(loop, store.scope)
@@ -87,7 +89,7 @@ def _by_pass(store: Spot, statement: ast.Assign, loop: Loop) -> bool:
     return bool(read & passing)
 
 
-def _walking(store: Spot, visit: Visit | None) -> Loop | None:
+def _walking(store: SourceLocation, visit: BackwardCall | None) -> Loop | None:
     """Return the innermost loop around the store that also contains the backward call."""
     lines = [p.line for p in visit.stack if p.file == store.place.file] if visit is not None else []
     for loop in store.module.loops_around(store.statement):
@@ -96,7 +98,7 @@ def _walking(store: Spot, visit: Visit | None) -> Loop | None:
     return None
 
 
-def _made_before(store: Spot, name: str, loop: Loop) -> bool:
+def _made_before(store: SourceLocation, name: str, loop: Loop) -> bool:
     """Return True if the collection is created outside the loop, so that each iteration sees
     earlier entries.
     """
@@ -108,7 +110,7 @@ def _made_before(store: Spot, name: str, loop: Loop) -> bool:
     return bool(made) and not any(store.module.holds(loop, s) for s in made)
 
 
-def _behind(store: Spot, loop: Loop) -> list[ast.stmt]:
+def _behind(store: SourceLocation, loop: Loop) -> list[ast.stmt]:
     end = loop.end_lineno or loop.lineno
     return [s for s in statements_of(store.scope) if s.lineno > end]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.spots import Spot, root_of
+from analyzers.explain.source_locations import SourceLocation, root_of
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import bindings, called_name, stored_into, walk_scope
 from analyzers.source.project import Module, spelled
@@ -15,7 +15,7 @@ _OF_MODULES = ("parameters", "named_parameters")
 _NUMBERS = ("norm", "vector_norm", "item", "float", "max", "min", "mean", "print", "isfinite")
 
 
-def handed_on(where: Spot, leaves: Sequence[str]) -> bool:
+def handed_on(where: SourceLocation, leaves: Sequence[str]) -> bool:
     """Return True if the gradients that the backward call at this place leaves in some leaves are
     returned, collected or passed on each time, before the next backward call.
 
@@ -50,7 +50,7 @@ def of_inputs(module: Module) -> bool:
     return False
 
 
-def _each_time(where: Spot) -> Iterator[ast.stmt]:
+def _each_time(where: SourceLocation) -> Iterator[ast.stmt]:
     """Yield the statements that follow the backward call unconditionally, in its loop or else its
     function.
     """

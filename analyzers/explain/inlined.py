@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from analyzers.evidence import Place
-from analyzers.explain.reuse.standing import returned
+from analyzers.explain.reuse.aliasing import returned
 from analyzers.source.edits import Edit, Editor, apply, needs_parentheses
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.signatures import positional

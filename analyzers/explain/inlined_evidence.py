@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from analyzers.evidence import Evidence, Holder, Hop, Place
+from analyzers.evidence import Binding, Evidence, Holder, Place
 from analyzers.explain.inlined import Inlined, Written
 
 
@@ -64,7 +64,7 @@ class _Told:
         if isinstance(part, Holder):
             one = self._named(part)
             return one is not None and one.outside(part.path) is None
-        return isinstance(part, Hop) and self._of(part.at) is not None
+        return isinstance(part, Binding) and self._of(part.at) is not None
 
     def _named(self, holder: Holder) -> Written | None:
         name = holder.scope.rpartition(".")[2]

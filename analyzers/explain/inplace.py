@@ -12,7 +12,13 @@ from typing import Literal
 from analyzers.certainty import Certainty
 from analyzers.evidence import Change, Evidence, InplaceChange, Place
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.spots import Spot, carrier_of, matched_at, names_held, spot
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    carrier_of,
+    matched_at,
+    names_held,
+    resolve_location,
+)
 from analyzers.source.calls import argument_for, calls_to, steps
 from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import Loop, Project, spelled
@@ -33,11 +39,11 @@ class Stale:
         self.project = project
 
     @cached_property
-    def changes(self) -> list[tuple[Change, Spot]]:
+    def changes(self) -> list[tuple[Change, SourceLocation]]:
         """Return the lines that changed the tensor, as far as their source is known, each once."""
-        found: dict[int, tuple[Change, Spot]] = {}
+        found: dict[int, tuple[Change, SourceLocation]] = {}
         for change in self.evidence.changes:
-            where = spot(self.project, change.at)
+            where = resolve_location(self.project, change.at)
             if where is not None:
                 where = _writing(where)
                 found.setdefault(id(where.statement), (change, where))
@@ -50,10 +56,10 @@ class Stale:
         return names_held(self.evidence.holders, at.function if at is not None else None)
 
     @cached_property
-    def saving(self) -> Spot | None:
+    def saving(self) -> SourceLocation | None:
         """Return the statement whose operation saved the tensor for its backward."""
         node = self.evidence.node
-        return spot(self.project, node.at if node is not None else None)
+        return resolve_location(self.project, node.at if node is not None else None)
 
     @property
     def change_place(self) -> Place | None:
@@ -61,7 +67,7 @@ class Stale:
         return self.changes[0][1].place if self.changes else None
 
     @cached_property
-    def statements(self) -> list[Spot]:
+    def statements(self) -> list[SourceLocation]:
         """Return the statements that changed the tensor; if no run recorded them, those that write
         to one of its names in the function that saved it.
         """
@@ -71,7 +77,9 @@ class Stale:
         if saved is None:
             return []
         return [
-            Spot(saved.module, node, Place(saved.module.path, node.lineno, saved.place.function))
+            SourceLocation(
+                saved.module, node, Place(saved.module.path, node.lineno, saved.place.function)
+            )
             for node in statements_of(saved.scope)
             if any(self.concerns(w.name) for w in writes(node))
         ]
@@ -80,7 +88,7 @@ class Stale:
         """Return True if a name in the source is one of the tensor's."""
         return any(name == held.partition("[")[0] or name == held for held in self.names)
 
-    def concerned(self, where: Spot) -> set[str]:
+    def concerned(self, where: SourceLocation) -> set[str]:
         """Return the names that a statement writes and that are the tensor's; all written names if
         none is.
         """
@@ -104,13 +112,13 @@ class Stale:
             for change, where in self.changes
         )
 
-    def _is_state(self, where: Spot) -> bool:
+    def _is_state(self, where: SourceLocation) -> bool:
         """Return True if what is written lives longer than the iteration, or the call, that writes
         it.
         """
         return any(self._outlives(where, name) for name in self.concerned(where))
 
-    def _outlives(self, where: Spot, name: str, depth: int = MAX_CALLERS) -> bool:
+    def _outlives(self, where: SourceLocation, name: str, depth: int = MAX_CALLERS) -> bool:
         """Return True if a name's tensor is older than the iteration of a loop around a statement,
         or than the call that holds it; for a parameter, look at what the callers pass.
         """
@@ -124,7 +132,7 @@ class Stale:
             self._outlives(caller, given, depth - 1) for caller, given in self._given(where, name)
         )
 
-    def _given(self, where: Spot, name: str) -> Iterator[tuple[Spot, str]]:
+    def _given(self, where: SourceLocation, name: str) -> Iterator[tuple[SourceLocation, str]]:
         """Yield the statements that call the function around this one, and the argument passed for
         its parameter of this name.
         """
@@ -136,12 +144,15 @@ class Stale:
             given = argument_for(call, taken, name)
             statement = module.statement_at(call.lineno, call.col_offset)
             if given is not None and statement is not None:
-                yield Spot(module, statement, Place(module.path, statement.lineno)), spelled(given)
+                yield (
+                    SourceLocation(module, statement, Place(module.path, statement.lineno)),
+                    spelled(given),
+                )
 
-    def _bound_in(self, where: Spot, name: str) -> bool:
+    def _bound_in(self, where: SourceLocation, name: str) -> bool:
         return any(not list(writes(node)) for node in definitions(where.scope, name))
 
-    def _bound_before(self, loop: Loop, where: Spot, name: str) -> bool:
+    def _bound_before(self, loop: Loop, where: SourceLocation, name: str) -> bool:
         """Return True if the name is bound only outside of the loop."""
         inside = {id(node) for node in walk(loop)}
         binders = [
@@ -174,13 +185,13 @@ def _is_deep(loop: Loop) -> bool:
     return any(isinstance(node, ast.Call) and spelled(node.func) in own for node in walk(loop))
 
 
-def _writing(where: Spot) -> Spot:
+def _writing(where: SourceLocation) -> SourceLocation:
     """Return, of several statements on one line (`h += x; y = f(h)`), the first that writes in
     place.
     """
     alike = [s for s in where.block if s.lineno == where.statement.lineno]
     chosen = next((s for s in alike if list(writes(s))), where.statement)
-    return Spot(where.module, chosen, where.place)
+    return SourceLocation(where.module, chosen, where.place)
 
 
 def stale_of(evidence: Evidence, project: Project) -> Stale | None:
@@ -193,7 +204,7 @@ def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Ma
     """Return a match if PyTorch refused an in-place write: to a `leaf`, or through a `view`."""
     if not isinstance(evidence, InplaceChange) or evidence.kind != kind or evidence.at is None:
         return None
-    where = spot(project, evidence.at)
+    where = resolve_location(project, evidence.at)
     written = {write.name for write in writes(where.statement)} if where is not None else set()
     held = sorted(evidence.holders, key=lambda holder: holder.path not in written)
     carrier = carrier_of(held, evidence.at, evidence.at.function)
@@ -207,7 +218,7 @@ def stale_in(match: Match) -> Stale:
     return stale
 
 
-def _called(project: Project, where: Spot) -> list[str]:
+def _called(project: Project, where: SourceLocation) -> list[str]:
     """Return the names of the script's own objects that a statement calls, innermost call first."""
     calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
     names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]

@@ -12,8 +12,8 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Place
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.reuse.telling import line
-from analyzers.explain.spots import spot
+from analyzers.explain.reuse.describe import line
+from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import catalogue
 from analyzers.source.project import Project, spelled
 from analyzers.tracebacks import Frame, ParsedTraceback
@@ -57,7 +57,7 @@ def _name_at(error: KnownError, at: Place, project: Project) -> str:
     """Return what the message names; else what the line binds, changes, or defines."""
     if error.names:
         return error.names[0]
-    where = spot(project, at)
+    where = resolve_location(project, at)
     match where.statement if where is not None else None:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             return name

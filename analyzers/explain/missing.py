@@ -11,7 +11,12 @@ from typing import Literal
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.spots import Spot, matched_at, names_held, spot
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    matched_at,
+    names_held,
+    resolve_location,
+)
 from analyzers.source.calls import makes_leaf, owners, reads_gradient
 from analyzers.source.flow import bindings, called_name, mentions, rebinds, run_around, value_of
 from analyzers.source.ops import FACTORIES
@@ -73,7 +78,7 @@ def _without_gradient(evidence: MissingGraph, project: Project) -> Kind:
     """Return the kind of a value whose `.grad` is None, as far as static analysis shows: the result
     of an operation keeps none; a leaf takes no part in the loss.
     """
-    where = spot(project, evidence.at)
+    where = resolve_location(project, evidence.at)
     nodes = walk(where.statement) if where is not None else ()
     read = {spelled(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad"}
     if not read:
@@ -130,11 +135,11 @@ def _reads_grad(evidence: MissingGraph) -> bool:
     return evidence.op == "grad" or "NoneType" in evidence.message
 
 
-def rebinding(evidence: MissingGraph, project: Project) -> Spot | None:
+def rebinding(evidence: MissingGraph, project: Project) -> SourceLocation | None:
     """Return the statement by which a hand-written update bound a leaf's name to a new tensor, or
     returned new tensors for all leaves.
     """
-    where = spot(project, evidence.ended_at)
+    where = resolve_location(project, evidence.ended_at)
     if where is not None and updates_returned(where.statement) is not None:
         return where
     if where is None or not isinstance(where.statement, ast.Assign):
@@ -191,7 +196,7 @@ def matched(
 
 def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:
     """Return the name that was bound to the value which had lost its graph."""
-    where = spot(project, evidence.ended_at)
+    where = resolve_location(project, evidence.ended_at)
     bound = [n for n in bindings(where.statement) if n != "_"] if where is not None else []
     if where is None or not isinstance(where.statement, ast.Assign) or not bound:
         return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from analyzers.evidence import SilentFault
 from analyzers.explain.entries import entries, keys_of, stores, without_entries
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.spots import names_held, returns_of, root_of, spot
+from analyzers.explain.source_locations import names_held, resolve_location, returns_of, root_of
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import (
@@ -21,7 +21,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
-from analyzers.source.runs import behind
+from analyzers.source.statement_ranges import behind
 from analyzers.source.targets import assigned_pairs, each_taken, taken_by, target_names
 from analyzers.source.writes import writes_in_place
 
@@ -73,7 +73,7 @@ def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
     only then reads the name: it expects what the first call left. A name that is written to is a
     handle.
     """
-    where = spot(project, fault.visit.at) if fault.visit is not None else None
+    where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
     if where is None or "." in name:
         return False
     block, walk_at = where.block, where.block.index(where.statement)
@@ -268,7 +268,7 @@ def _is_called_behind(fault: SilentFault, name: str, project: Project) -> bool:
     """Return True if the block of the call that overwrote the stored gradients calls a function
     later.
     """
-    where = spot(project, fault.visit.at) if fault.visit is not None else None
+    where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
     later = behind(where.module, where.statement) if where is not None and name else []
     return any(calls_named(statement, name) for statement in later)
 

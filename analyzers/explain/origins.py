@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place
-from analyzers.explain.spots import Spot, values_of
+from analyzers.explain.source_locations import SourceLocation, values_of
 from analyzers.source.flow import called_name, definitions, names_read, put_in, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project
 from analyzers.source.trees import walk
@@ -14,7 +14,7 @@ from analyzers.source.trees import walk
 MAX_STATEMENTS = 60
 
 
-def behind(where: Spot, names: set[str], project: Project) -> Iterator[Spot]:
+def behind(where: SourceLocation, names: set[str], project: Project) -> Iterator[SourceLocation]:
     """Yield the statements that compute the names, nearest first: in their own function, then in
     the functions that it calls.
     """
@@ -27,7 +27,7 @@ def behind(where: Spot, names: set[str], project: Project) -> Iterator[Spot]:
                 continue
             seen.add(id(statement))
             function = getattr(scope, "name", "<module>")
-            yield Spot(module, statement, Place(module.path, statement.lineno, function))
+            yield SourceLocation(module, statement, Place(module.path, statement.lineno, function))
             for callee_module, callee in callees(statement, project):
                 todo.append((callee_module, callee, set()))
 

@@ -10,7 +10,7 @@ from typing import Literal
 from analyzers.advice.graphs import flag_on_module
 from analyzers.advice.training import function_class
 from analyzers.evidence import MissingGraph, Place
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.source.flow import definitions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
@@ -40,7 +40,7 @@ def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
 
 def _is_in_function(evidence: MissingGraph, project: Project) -> bool:
     """Return True if the graph ended in the forward of a custom Function, which records nothing."""
-    where = spot(project, evidence.ended_at)
+    where = resolve_location(project, evidence.ended_at)
     holder = where.module.parents.get(where.scope) if where is not None else None
     return where is not None and holder is not None and bool(function_class(holder, where.module))
 
@@ -49,7 +49,7 @@ def _constant(evidence: MissingGraph, project: Project) -> Reason | None:
     """Return the reason for a derivative that should have a graph and has none: it depends on
     nothing.
     """
-    where = spot(project, evidence.ended_at)
+    where = resolve_location(project, evidence.ended_at)
     call = where.call("grad") if where is not None else None
     if where is None or call is None or not _makes_graph(call):
         return None

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from analyzers.evidence import Evidence, Holder, Hop
+from analyzers.evidence import Binding, Evidence, Holder
 from analyzers.source.project import Project
 
 _ROOT = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")  # a name with item indices
@@ -30,7 +30,7 @@ def in_read_names(project: Project, evidence: Evidence) -> Evidence:
 def _told(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, Holder):
         return replace(value, path=_path(value.path, names))
-    if isinstance(value, Hop):
+    if isinstance(value, Binding):
         paths = tuple(_path(path, names) for path in value.paths)
         return replace(value, name=_path(value.name, names), paths=paths)
     if isinstance(value, tuple):
@@ -56,11 +56,11 @@ def _again(part: Any, beside: tuple[Any, ...], names: Mapping[str, str]) -> bool
         return path != part.path and any(
             isinstance(other, Holder) and other.path == path for other in beside
         )
-    if not isinstance(part, Hop) or _path(part.name, names) == part.name:
+    if not isinstance(part, Binding) or _path(part.name, names) == part.name:
         return False
     paths = {_path(path, names) for path in part.paths}
     return any(
-        isinstance(other, Hop)
+        isinstance(other, Binding)
         and (other.how, other.at.file, other.at.frame) == (part.how, part.at.file, part.at.frame)
         and 0 <= other.at.line - part.at.line <= 1
         and paths <= set(other.paths)

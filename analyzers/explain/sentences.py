@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import Match, evidence_in
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.describe import line
 from analyzers.source.project import Project
 
 

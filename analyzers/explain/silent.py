@@ -8,7 +8,7 @@ from itertools import takewhile
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.pattern import Carrier, Match
-from analyzers.explain.spots import matched_at
+from analyzers.explain.source_locations import matched_at
 
 
 def silent(evidence: Evidence, kind: str) -> SilentFault | None:

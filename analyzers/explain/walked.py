@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import SilentFault
-from analyzers.explain.spots import functions_reaching, names_held, root_of
+from analyzers.explain.source_locations import functions_reaching, names_held, root_of
 from analyzers.source.flow import (
     WALKS,
     called_name,

@@ -38,8 +38,8 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import story_of
 from analyzers.repair.combine.totals import (
     begin_behind_walk,
     walk_this_loss,

@@ -47,7 +47,7 @@ from analyzers.explain.old_gradients import taken_as_old
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
-from analyzers.explain.spots import names_held, root_of
+from analyzers.explain.source_locations import names_held, root_of
 from analyzers.repair.leaf.aliases import clone_kept, kept_at
 from analyzers.source.project import Project
 

@@ -46,9 +46,9 @@ from collections.abc import Iterator
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent import matched, silent
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.reschedule.clearing import clear_before_walk, optimizer_stepped
 from analyzers.repair.reschedule.stepping import step_behind_backward
 from analyzers.source.project import Project
@@ -64,7 +64,7 @@ SEEN_AS = "cleared-gradients"
 def match(evidence: Evidence, project: Project) -> Match | None:
     """No step of an optimizer has found the gradients that backward calls gave."""
     fault = silent(evidence, SEEN_AS)
-    where = spot(project, fault.at) if fault is not None else None
+    where = resolve_location(project, fault.at) if fault is not None else None
     if fault is None or where is None:
         return None
     name = optimizer_stepped(where)
@@ -84,7 +84,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The gradients cleared ahead of the backward; the step after it."""
-    where = spot(project, match.location)
+    where = resolve_location(project, match.location)
     if where is not None:
         moved = list(step_behind_backward(where))
         yield from moved or clear_before_walk(where, again=True)

@@ -40,7 +40,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.describe import line
 from analyzers.repair.settings.modes import compiled_lines, uncompiled
 from analyzers.source.project import Project
 

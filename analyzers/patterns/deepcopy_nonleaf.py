@@ -44,7 +44,7 @@ from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.copy.sharing import shared_copy
 from analyzers.repair.value_only.reparametrised import NAMES, reparametrised
 from analyzers.repair.value_only.storing import computed_anew, dropped_first, stored_detached
@@ -62,7 +62,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """`deepcopy` refused a tensor that is the result of an operation."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "deepcopy":
         return None
-    made = spot(project, evidence.ended_at)
+    made = resolve_location(project, evidence.ended_at)
     computed = made is not None and bool(calls_named(made.statement, *NAMES))
     carrier = lost_name(evidence, project) if computed else None  # the layer, and not its weight
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, carrier)

@@ -38,12 +38,12 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.collected import collected
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.reuse.makers import built_by_a_module, of_parameters_alone
-from analyzers.explain.reuse.story import Story, story_of
 from analyzers.explain.reuse.targets import steps_others, target_calls
-from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.remake.anew import recompute_where_used
 from analyzers.repair.remake.moving import forward_into_loop
+from analyzers.repair.remake.recompute import recompute_where_used
 from analyzers.source.project import Project
 
 ID = "GM002"
@@ -74,7 +74,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return matched(story, NAME, Certainty.POSSIBLE if by_a_module else Certainty.LIKELY)
 
 
-def _made_ahead(story: Story) -> bool:
+def _made_ahead(story: ReuseFeatures) -> bool:
     """Whether no pass makes again what an object keeps, though it runs other lines of what made
     it; not where a loss is held to it."""
     old = [join.renewed for join in story.reuse.joins]

@@ -51,11 +51,11 @@ from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reasons import Reason, reason_of
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import (
@@ -121,7 +121,7 @@ _REMEDIES = {
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A walk found a tensor without a graph; or a loss has a term that moves no weight."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
-        where = spot(project, fault.at) if fault.params else None
+        where = resolve_location(project, fault.at) if fault.params else None
         names = bindings(where.statement) if where is not None else []
         carrier = Carrier(names[0], where.place) if names and where is not None else None
         return matched_silent(NAME, fault, None, carrier, TITLE_OF_TERM) if fault.params else None
@@ -188,7 +188,7 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph where it was cut; record the work; a loss that has a gradient."""
     if isinstance(match.evidence, SilentFault):
-        if (lost := spot(project, match.location)) is not None:
+        if (lost := resolve_location(project, match.location)) is not None:
             yield from _with_graph(lost)
             yield from as_parameters([lost])
             yield from recording(lost, project)
@@ -198,7 +198,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if isinstance(reason, Reason):
         yield from for_reason(reason, evidence, project)
     where = where_switched_off(evidence.ended_stack, project)
-    where = where or spot(project, evidence.ended_at or evidence.at)
+    where = where or resolve_location(project, evidence.ended_at or evidence.at)
     if where is None:
         return
     frozen = match.facts["frozen"]
@@ -213,11 +213,13 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from cuts_behind_loss(where, evidence, project)
         if evidence.how != "predicted" or frozen_whole(project) is not None:
             yield from thawed(project)
-    elif (walk := spot(project, evidence.at)) is not None:  # there may be a second cut on the way
+    elif (
+        walk := resolve_location(project, evidence.at)
+    ) is not None:  # there may be a second cut on the way
         yield from cuts_behind_loss(walk, replace(evidence, holders=()), project, rank=2)
 
 
-def _with_graph(lost: Spot, rank: int = 0) -> Iterator[Proposal]:
+def _with_graph(lost: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """The same value with its graph, or what has a gradient in its place."""
     yield from differentiable_gradients(lost)
     yield from class_scores(lost)

@@ -39,11 +39,11 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Visit
+from analyzers.evidence import BackwardCall, Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.story import Story, story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.explain.spots import spot
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.combining import walk_in_front, walks_for_each_part
 from analyzers.repair.remake.moving import walked_anew
 from analyzers.source.calls import calls_named
@@ -103,14 +103,14 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from walked_anew(story, SECOND_CHOICE + 1)
 
 
-def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
+def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -> bool:
     """Whether the walk of a loss made of the other's is the one to keep: a helper's, beside one
     that stands bare in the function which calls the helper; or that of a tensor which was made
     for it alone."""
     frame = story.shared.frame if story.shared is not None else 0
     if other.at.frame == frame != visit.at.frame:
         return True
-    where = spot(story.project, visit.at)
+    where = resolve_location(story.project, visit.at)
     call = where.call("backward") if where is not None else None
     root = walked(call) if call is not None else None
     match root:
@@ -121,13 +121,13 @@ def _is_wanted(story: Story, visit: Visit, other: Visit) -> bool:
     return False
 
 
-def _without(visit: Visit, project: Project) -> tuple[Edit, ...] | None:
+def _without(visit: BackwardCall, project: Project) -> tuple[Edit, ...] | None:
     """The edit that takes out the statement of a call, or the bare call of a function that does
     nothing else; None where it is part of a larger statement."""
-    where = spot(project, visit.at)
+    where = resolve_location(project, visit.at)
     if where is None or not backward_calls(where.statement):
         return None
-    caller = spot(project, visit.stack[-2]) if len(visit.stack) > 1 else None
+    caller = resolve_location(project, visit.stack[-2]) if len(visit.stack) > 1 else None
     name = getattr(where.scope, "name", "")
     alone = getattr(where.scope, "body", ()) == [where.statement]
     if alone and caller is not None and calls_named(caller.statement, name):

@@ -32,8 +32,8 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import story_of
 from analyzers.repair.combine.keeping import keep_for_second
 from analyzers.repair.sites.options import option_site
 from analyzers.source.project import Project

@@ -35,9 +35,9 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.story import Story, story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.explain.spots import spot
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.combining import sum_behind_loop
 from analyzers.repair.combine.keeping import keep_for_second, retain_on_first
 from analyzers.repair.combine.one_walk import one_backward
@@ -66,7 +66,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return matched(story, NAME, Certainty.CERTAIN, site.place if site is not None else None)
 
 
-def _through_gradients(story: Story) -> bool:
+def _through_gradients(story: ReuseFeatures) -> bool:
     """Whether the carried tensor comes from gradients that have a graph of their own."""
     for join in story.reuse.joins:
         for node in (join.old, join.raising):
@@ -75,9 +75,9 @@ def _through_gradients(story: Story) -> bool:
     return False
 
 
-def _near_inner_update(story: Story, place: Place) -> bool:
+def _near_inner_update(story: ReuseFeatures, place: Place) -> bool:
     """Whether the line lies behind a call that makes a graph of gradients, in its function."""
-    where = spot(story.project, place)
+    where = resolve_location(story.project, place)
     if where is None:
         return False
     module, statement, scope = where.module, where.statement, where.scope

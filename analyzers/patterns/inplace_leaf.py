@@ -43,7 +43,7 @@ from analyzers.evidence import Evidence, InplaceChange
 from analyzers.explain.inplace import refused
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import changed
-from analyzers.explain.spots import names_held, spot
+from analyzers.explain.source_locations import names_held, resolve_location
 from analyzers.repair.leaf.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
 from analyzers.source.project import Project
 
@@ -69,7 +69,7 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Under `no_grad`; or out of place where the value belongs to the model."""
-    evidence, where = evidence_in(match, InplaceChange), spot(project, match.location)
+    evidence, where = evidence_in(match, InplaceChange), resolve_location(project, match.location)
     if where is None:
         return
     by_hand = evidence.is_parameter or is_made_by_hand(where)

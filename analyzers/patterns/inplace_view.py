@@ -45,7 +45,7 @@ from analyzers.evidence import Evidence, InplaceChange
 from analyzers.explain.inplace import refused
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import changed
-from analyzers.explain.spots import names_held, spot
+from analyzers.explain.source_locations import names_held, resolve_location
 from analyzers.repair.copy.stacking import any_stacked
 from analyzers.repair.copy.viewing import (
     clone_views,
@@ -82,7 +82,7 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Under `no_grad` where a parameter is updated. Else new rows, stacked, where a loop went over
     them; or new tensors; or clones of the views."""
-    evidence, where = evidence_in(match, InplaceChange), spot(project, match.location)
+    evidence, where = evidence_in(match, InplaceChange), resolve_location(project, match.location)
     if where is None:
         return
     names = names_held(evidence.holders, match.location.function)

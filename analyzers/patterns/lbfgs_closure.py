@@ -43,11 +43,11 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.spared import spared_by_closure
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.repair.remake.anew import recompute_where_used
 from analyzers.repair.remake.closures import forward_into_closure, forward_outside
+from analyzers.repair.remake.recompute import recompute_where_used
 from analyzers.source.flow import walked
 from analyzers.source.project import Project
 

@@ -50,13 +50,13 @@ from analyzers.evidence import Evidence, GraphReuse, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched, rebinding
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.telling import account, line, story_in
-from analyzers.explain.reuse.telling import matched as matched_reuse
+from analyzers.explain.reuse.describe import account, line, story_in
+from analyzers.explain.reuse.describe import matched as matched_reuse
+from analyzers.explain.reuse.features import story_of
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.leaf.rebinding import (
     leaf_again,
     leaf_kept,
@@ -128,13 +128,13 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             yield from leaf_kept(one, held=True)
         return
     evidence = evidence_in(match, MissingGraph)
-    where = rebinding(evidence, project) or spot(project, match.location)
+    where = rebinding(evidence, project) or resolve_location(project, match.location)
     if where is not None:
         yield from leaf_kept(where)
         yield from leaf_again(where)
 
 
-def _updates(fault: SilentFault, project: Project) -> Iterator[Spot]:
+def _updates(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
     """The statements that give a new tensor to the name of a leaf."""
     if fault.kind == SEEN_AS:
         yield from names_updated(fault, project)

@@ -38,9 +38,9 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
-from analyzers.explain.reuse.story import Story, story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
-from analyzers.explain.spots import spot
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.keeping import retain_on_both, retain_on_first
 from analyzers.repair.combine.totals import walk_this_loss
 from analyzers.repair.cut.carried import at_boundary, cuts
@@ -77,19 +77,19 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return None
 
 
-def _hands_on_gradients(story: Story) -> bool:
+def _hands_on_gradients(story: ReuseFeatures) -> bool:
     """Whether a backward near the failing one is given another tensor's `.grad`."""
     return any(
         isinstance(call.func, ast.Attribute)
         and bool(call.args)
         and _gradient_like(call.args[0], where.module.scope_of(call))
         for visit in (story.reuse.reached, story.reuse.freed)
-        if (where := spot(story.project, visit.at)) is not None
+        if (where := resolve_location(story.project, visit.at)) is not None
         for call in calls_named(where.scope, "backward")
     )
 
 
-def _has_state(story: Story) -> bool:
+def _has_state(story: ReuseFeatures) -> bool:
     """Whether the loop hands a state from step to step, beside what is summed."""
     if story.loop is None:
         return False
@@ -115,7 +115,7 @@ def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
     return any(isinstance(node, ast.Assign) and reads_gradient(node.value) for node in given)
 
 
-def _windowed(story: Story) -> bool:
+def _windowed(story: ReuseFeatures) -> bool:
     """Whether the walk happens every so many steps of the loop that it stands in."""
     if story.shared is None:
         return False

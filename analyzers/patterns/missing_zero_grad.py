@@ -51,7 +51,7 @@ from analyzers.explain.listed import some
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, owner_of, silent
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reschedule.clearing import (
     ascends,
     clear_before_walk,
@@ -64,8 +64,8 @@ from analyzers.repair.reschedule.clearing import (
     optimizer_stepped,
     uncalled,
 )
+from analyzers.repair.reschedule.exhausted_iterator import Spent, kept_as_list, spent
 from analyzers.repair.reschedule.in_closures import clear_in_closure, walk_of_closure
-from analyzers.repair.reschedule.spent import Spent, kept_as_list, spent
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 from analyzers.source.trees import remembered
@@ -90,7 +90,7 @@ FIGURES = "Norm of the gradients left over at each step"
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Steps were seen on gradients of steps before, and nothing near them clears."""
     fault = silent(evidence, SEEN_AS)
-    where = spot(project, fault.at) if fault is not None else None
+    where = resolve_location(project, fault.at) if fault is not None else None
     if fault is None:
         return None
     if _by_hand(fault) and not fault.gradient and not _takes_gradients(project):
@@ -124,7 +124,7 @@ def explain(match: Match, project: Project) -> str:
     """Which optimizer, and how its gradients grew."""
     fault = evidence_in(match, SilentFault)
     names = some(fault.params) or "parameters"
-    if _left_by(fault, spot(project, fault.at)) is not None:
+    if _left_by(fault, resolve_location(project, fault.at)) is not None:
         return (
             f"Line {match.location.line} clears gradients, and not those of {names}: each "
             "backward adds to what an update has already used. "
@@ -147,7 +147,7 @@ def explain(match: Match, project: Project) -> str:
             f"The script updates {names} itself, and each backward adds to gradients that an "
             f"update has already used: nothing clears them. {measured(match, project, FIGURES)}"
         )
-    where = spot(project, fault.seen_at)
+    where = resolve_location(project, fault.seen_at)
     if where is not None and (used := _used_up(fault, where)) is not None:
         return (
             f"Line {used.loop.lineno} clears the gradients of what `{used.name}` gives, and the "
@@ -184,7 +184,7 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Cleared before the backward."""
     fault = evidence_in(match, SilentFault)
-    where = spot(project, fault.seen_at)
+    where = resolve_location(project, fault.seen_at)
     if where is not None and fault.gradient:
         yield from clear_engine_leaves(where, fault.params, fault.gradient, project)
     elif where is not None and fault.detail == CLIMBED:
@@ -202,7 +202,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from clear_before_walk(where, rank, again=fault.detail in TOO_EARLY)
 
 
-def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:
+def _left_by(fault: SilentFault, where: SourceLocation | None) -> ast.stmt | None:
     """What stands beside the step for clearing, and was seen to leave these parameters out: what an
     engine calls so was watched; elsewhere they alone tell, which nothing has ever cleared."""
     if where is None or not (fault.gradient or fault.detail == UNTOUCHED):
@@ -210,7 +210,7 @@ def _left_by(fault: SilentFault, where: Spot | None) -> ast.stmt | None:
     return clears_others(where, fault.params)
 
 
-def _used_up(fault: SilentFault, where: Spot) -> Spent | None:
+def _used_up(fault: SilentFault, where: SourceLocation) -> Spent | None:
     """The script's own loop for clearing, where it has cleared nothing behind the first pass."""
     return spent(where) if fault.detail == UNTOUCHED and not fault.gradient else None
 
@@ -220,7 +220,7 @@ def _by_hand(fault: SilentFault) -> bool:
     return fault.visit is not None
 
 
-def _is_taken(fault: SilentFault, where: Spot, project: Project) -> bool:
+def _is_taken(fault: SilentFault, where: SourceLocation, project: Project) -> bool:
     """Whether the script takes what a run was in doubt about: the gradient of an input that walks
     were for, that of an ascent, or what leaves have gathered."""
     if fault.detail == CLIMBED:

@@ -41,7 +41,7 @@ from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.combining import reduced
 from analyzers.source.project import Project
 
@@ -68,6 +68,6 @@ def explain(match: Match, project: Project) -> str:
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The loss reduced where it is made, else where it is walked."""
-    where = spot(project, match.location)
+    where = resolve_location(project, match.location)
     if where is not None:
         yield from reduced(where)

@@ -43,11 +43,11 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import entry_of
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.repair.leaf.reading_time import read_in_time, shown_alone
@@ -66,7 +66,7 @@ _EARLY = "read before a backward has given it one"  # as the tracer says
 def match(evidence: Evidence, project: Project) -> Match | None:
     """A gradient was read, or asked for, where none is kept; or at a time when there is none."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
-        where = spot(project, fault.at)
+        where = resolve_location(project, fault.at)
         shown = shown_alone(where, project) if where is not None else None
         if where is None or shown is None:
             return None
@@ -94,7 +94,7 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The result detached; or as the leaf; or its gradient kept."""
     if isinstance(match.evidence, SilentFault):
-        where = spot(project, match.location)
+        where = resolve_location(project, match.location)
         yield from read_in_time(where) if where is not None else ()
         return
     evidence = evidence_in(match, MissingGraph)

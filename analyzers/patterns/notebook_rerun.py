@@ -53,9 +53,9 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.explain.pattern import Boundary, Match, Proposal
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.explain.reuse.story import Story, story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.remake.moving import forward_into_cell, statements_in
 from analyzers.source.cells import Cell
 from analyzers.source.project import Module, Project
@@ -90,7 +90,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return replace(found, boundary=Boundary("cell", place))
 
 
-def _made_in(story: Story, *cells: Cell) -> bool:
+def _made_in(story: ReuseFeatures, *cells: Cell) -> bool:
     """Whether the cell itself makes what it carries over: a state or a total, then."""
     module = story.shared.module if story.shared is not None else None
     return any(

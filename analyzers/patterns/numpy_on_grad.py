@@ -45,7 +45,7 @@ from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
-from analyzers.explain.spots import names_held, root_of, spot
+from analyzers.explain.source_locations import names_held, resolve_location, root_of
 from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller, said_with_torch
 from analyzers.source.flow import bindings, mentions
 from analyzers.source.project import Project
@@ -67,7 +67,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def _given(evidence: MissingGraph, project: Project) -> Carrier | None:
     """The first name on the line itself; else what is made there (a parameter of a model that is
     called there is not what NumPy was given)."""
-    where = spot(project, evidence.at)
+    where = resolve_location(project, evidence.at)
     if where is None:
         return None
     held = [n for n in names_held(evidence.holders) if mentions(where.statement, root_of(n))]
@@ -84,7 +84,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Detached where it is only read, or by who gives it; said with torch where it belongs to the
     loss."""
     evidence = evidence_in(match, MissingGraph)
-    where = spot(project, match.location)
+    where = resolve_location(project, match.location)
     if where is not None:
         yield from said_with_torch(where, project)
         names = names_held(evidence.holders)

@@ -39,9 +39,9 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.makers import of_parameters_alone
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
 from analyzers.repair.combine.combining import sum_behind_loop
 from analyzers.repair.combine.keeping import retain_on_first
 from analyzers.repair.cut.constants import stale_beside_fresh

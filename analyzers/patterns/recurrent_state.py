@@ -44,8 +44,8 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.telling import account, matched, story_in
+from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.features import story_of
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.resetting import (

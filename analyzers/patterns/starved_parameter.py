@@ -52,21 +52,21 @@ from itertools import chain
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, MissingGraph, Place, SilentFault
 from analyzers.explain import known, missing
-from analyzers.explain.followers import is_of_follower
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import Carrier, Match, Proposal
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
+from analyzers.explain.target_networks import is_of_follower
 from analyzers.repair.blocks import joined
 from analyzers.repair.leaf.rebinding import leaves_renewed
-from analyzers.repair.reconnect.fed import fed_again
 from analyzers.repair.reconnect.freezing import frozen_among, unfrozen
 from analyzers.repair.reconnect.optimizing import holder_of, optimizer_of_what_learns
 from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
 from analyzers.repair.reconnect.registering import registered
+from analyzers.repair.reconnect.restore_gradient_flow import fed_again
 from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.source.flow import called_name
@@ -236,18 +236,18 @@ def _cuts(match: Match) -> list[Cut]:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Each cut taken away, or all of them."""
     if isinstance(match.evidence, KnownError):
-        lost = spot(project, match.location)
+        lost = resolve_location(project, match.location)
         yield from without_cut(lost) if lost is not None else ()
         return
     if isinstance(match.evidence, MissingGraph):
         lost = where_switched_off(match.evidence.ended_stack, project)
-        lost = lost or spot(project, match.evidence.ended_at)
+        lost = lost or resolve_location(project, match.evidence.ended_at)
         if lost is not None:
             yield from without_cut(lost)
             yield from recording(lost, project)
         return
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == FROZEN:
-        frozen = spot(project, match.location)
+        frozen = resolve_location(project, match.location)
         yield from unfrozen(frozen) if frozen is not None else ()
         return
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:

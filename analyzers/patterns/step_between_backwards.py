@@ -53,12 +53,12 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.explain.inplace import Stale, stale_in, stale_of
 from analyzers.explain.pattern import SECOND_CHOICE, Boundary, Carrier, Match, Proposal
-from analyzers.explain.reuse.telling import line
+from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import changed
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.combine.one_walk import with_the_walk_ahead
 from analyzers.repair.cut.carrying import carried_names
-from analyzers.repair.remake.handing_in import anew_where_read, called_again
+from analyzers.repair.remake.thread_parameter import anew_where_read, called_again
 from analyzers.repair.reschedule.carried import detach_attributes, detach_carried, freed_again
 from analyzers.repair.reschedule.schedule import Schedule, schedule_of
 from analyzers.repair.reschedule.stepping import (
@@ -109,13 +109,13 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
         loops = schedule.loops
         for name in carried_names(loops[0], schedule.roots) if loops else []:
             return Carrier(name, place)
-        for name in _made_before(loops[0], spot(stale.project, saved)) if loops else []:
+        for name in _made_before(loops[0], resolve_location(stale.project, saved)) if loops else []:
             return Carrier(name, place)
-    root = [*visit.root] or _walked_names(spot(stale.project, visit.at))
+    root = [*visit.root] or _walked_names(resolve_location(stale.project, visit.at))
     return Carrier(root[-1], place) if root else None
 
 
-def _walked_names(where: Spot | None) -> list[str]:
+def _walked_names(where: SourceLocation | None) -> list[str]:
     """The plain names in what a statement walks: `(0.3 * loss).backward()`."""
     call = where.call(*WALKS) if where is not None else None
     tensor = walked(call) if call is not None else None
@@ -126,14 +126,14 @@ def _kept(stale: Stale, schedule: Schedule | None) -> Carrier | None:
     """Where several calls of one function walk and step, what an object keeps from call to call,
     and the statement that put it there, computed with the old weights."""
     saved = stale.evidence.node.at if stale.evidence.node is not None else None
-    where = spot(stale.project, saved)
+    where = resolve_location(stale.project, saved)
     if saved is None or where is None or schedule is None or schedule.straight:
         return None
     names = [name for name in bindings(where.statement) if "." in name]
     return Carrier(names[0], saved, "attribute") if names else None
 
 
-def _made_before(loop: Loop, saving: Spot | None) -> list[str]:
+def _made_before(loop: Loop, saving: SourceLocation | None) -> list[str]:
     """What the statement that saved the weight gives a name in front of the loop that reads it."""
     if saving is None or saving.module.holds(loop, saving.statement):
         return []
@@ -165,7 +165,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     stale, schedule = stale_in(match), match.facts["schedule"]
     if not isinstance(schedule, Schedule):
         visit = stale.evidence.reached
-        where = spot(project, visit.at) if visit is not None else None
+        where = resolve_location(project, visit.at) if visit is not None else None
         yield from with_the_walk_ahead(where) if where is not None else ()
         yield from detach_attributes(stale)
         yield from freed_again(stale)

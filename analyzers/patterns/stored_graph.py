@@ -42,17 +42,17 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.collected import collected, kept_by_module
-from analyzers.explain.reuse.handing import handed_for_good
+from analyzers.explain.reuse.describe import account, line, matched, story_in
+from analyzers.explain.reuse.escapes import handed_for_good
+from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.measures import keeps_losses
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.constants import collected_without_graph
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import emptied, gathered_emptied
-from analyzers.repair.remake.anew import computed_for_next_pass
 from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.encoding import encoded_where_read
+from analyzers.repair.remake.recompute import computed_for_next_pass
 from analyzers.source.project import Project
 
 ID = "GM013"

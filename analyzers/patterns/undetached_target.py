@@ -41,14 +41,14 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Place, SilentFault
 from analyzers.explain import known
+from analyzers.explain.bootstrap_targets import CROSSED, Target, constant_target
 from analyzers.explain.listed import some
-from analyzers.explain.moving import CROSSED, Target, constant_target
 from analyzers.explain.pattern import Carrier, Match, Proposal
 from analyzers.explain.reuse.collected import kept_with_graph
+from analyzers.explain.reuse.describe import account, line, matched, story_in
+from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.spared import spared_by_closure
-from analyzers.explain.reuse.story import story_of
 from analyzers.explain.reuse.targets import entry_targets
-from analyzers.explain.reuse.telling import account, line, matched, story_in
 from analyzers.explain.silent import matched as matched_silent
 from analyzers.explain.silent import silent
 from analyzers.repair.cut.arguments import detached_argument

@@ -44,8 +44,8 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
-from analyzers.explain.reuse.telling import line
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.reuse.describe import line
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
 from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
 from analyzers.repair.reconnect.siblings import handed_as_siblings
@@ -79,7 +79,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if kind_of(evidence, project) not in ("unused", "flat-input"):
         return None
-    parts = parts_asked(spot(project, evidence.at))
+    parts = parts_asked(resolve_location(project, evidence.at))
     taken_there = bool(parts) and parts[0].asked == spelled(parts[0].taken)
     at = evidence.at if taken_there else None
     whole = Carrier(spelled(parts[0].whole), at) if at is not None else None
@@ -91,7 +91,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def _is_cleared(evidence: MissingGraph, project: Project) -> bool:
     """Whether the gradient is only asked for to be cleared."""
-    where = spot(project, evidence.at)
+    where = resolve_location(project, evidence.at)
     return where is not None and any(cleared_if_there(where))
 
 
@@ -108,7 +108,7 @@ def explain(match: Match, project: Project) -> str:
     told += "there from the loss."
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
-    parts = parts_asked(spot(project, evidence.at))
+    parts = parts_asked(resolve_location(project, evidence.at))
     if parts:
         told += f" `{parts[0].asked}` is a part of `{spelled(parts[0].whole)}`, and a new tensor: "
         told += "nothing was computed from it."
@@ -122,7 +122,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The wanted tensor used, or made to require grad; parameters without a gradient skipped;
     zeros asked for."""
     evidence = evidence_in(match, MissingGraph)
-    where, question = spot(project, evidence.at), question_of(evidence, project)
+    where, question = resolve_location(project, evidence.at), question_of(evidence, project)
     if where is None:
         return
     yield from gradless_skipped(where)
@@ -137,7 +137,9 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from zeros_for_unused(where, evidence, question)
 
 
-def _meant(where: Spot, question: Question | None, project: Project) -> Iterator[Proposal]:
+def _meant(
+    where: SourceLocation, question: Question | None, project: Project
+) -> Iterator[Proposal]:
     """The wanted tensor where it was plainly meant to be used."""
     if question is not None:
         yield from joined_again(question.where, question.outputs)

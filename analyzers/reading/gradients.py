@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analyzers.evidence import Place, SilentFault, Visit
+from analyzers.evidence import BackwardCall, Place, SilentFault
 from analyzers.reading.carriers import MAX_HOLDERS, holder_of
 from analyzers.reading.graph import Binding, Node, Walk
 from analyzers.reading.values import Const, Gradient, Mapping, Sequence, Taken, Value
@@ -32,7 +32,7 @@ class Slot:
     written: int = 0
     filled: bool = False
     cleared: int = 0
-    last: Visit | None = None
+    last: BackwardCall | None = None
 
 
 class Slots:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from analyzers.evidence import Place, Visit
+from analyzers.evidence import BackwardCall, Place
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Walk:
     """One `backward` or `grad` call. `reach`: of how many earlier passes it meets nodes again;
     it grows where a graph leaks."""
 
-    visit: Visit
+    visit: BackwardCall
     moment: int
     keeps: bool
     reach: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers import evidence
-from analyzers.evidence import Change, GraphReuse, InplaceChange, Join, Place
+from analyzers.evidence import Change, GraphReuse, InplaceChange, Place, StaleEdge
 from analyzers.reading.carriers import MAX_HOLDERS, carriers_of, holder_of, holders, public
 from analyzers.reading.graph import Found, Node, Storage, Walk
 
@@ -43,12 +43,12 @@ class Tape:
         retain: bool = False,
         create: bool = False,
         library: tuple[str, ...] = (),
-    ) -> evidence.Visit:
+    ) -> evidence.BackwardCall:
         """The record of a walk that starts now."""
         at = stack[-1]
         count = self.iterations.get((at.file, at.line), 0) + 1
         self.iterations[(at.file, at.line)] = count
-        return evidence.Visit(
+        return evidence.BackwardCall(
             at,
             n=len(self.walks) + 1,
             stack=stack,
@@ -85,7 +85,7 @@ class Tape:
                 break
         return found
 
-    def walk(self, roots: tuple[Node, ...], visit: evidence.Visit) -> tuple[Walk, Found]:
+    def walk(self, roots: tuple[Node, ...], visit: evidence.BackwardCall) -> tuple[Walk, Found]:
         """Walk the graph and free what was reached, unless it is kept."""
         walk = Walk(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
         found = self.explore(roots)
@@ -131,7 +131,7 @@ class Tape:
 
     def reuse(self, walk: Walk, found: Found) -> GraphReuse | None:
         """The evidence, when the walk met freed nodes that had saved something."""
-        joins: list[Join] = []
+        joins: list[StaleEdge] = []
         met: list[Node] = []
         freed: Walk | None = None
         for child, old in _distinct(found.joins):
@@ -142,7 +142,7 @@ class Tape:
             met.append(old)
             carriers, new = carriers_of(old, child, raising.freed, found, walk.roots)
             joins.append(
-                Join(
+                StaleEdge(
                     old=public(old),
                     new=public(new) if new is not None else None,
                     raising=public(raising),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzers.evidence import Holder, MissingGraph, Place, Visit
+from analyzers.evidence import BackwardCall, Holder, MissingGraph, Place
 from analyzers.reading import guesses, operators, silent
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Found, Lost, Node
@@ -58,7 +58,10 @@ def _goals(options: dict[str, Value]) -> frozenset[Node]:
 
 
 def run(
-    machine: Machine, roots: tuple[Node, ...], visit: Visit, goals: frozenset[Node] = frozenset()
+    machine: Machine,
+    roots: tuple[Node, ...],
+    visit: BackwardCall,
+    goals: frozenset[Node] = frozenset(),
 ) -> Found:
     """One walk, with its evidence; what it could reach. With `goals` it takes only the paths
     that lead there, and frees no others."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import walked
@@ -67,7 +67,7 @@ def without_true(editor: Editor, call: ast.Call, flag: str) -> Iterator[Edit]:
             yield without_keyword(editor, call, keyword)
 
 
-def without_retaining(where: Spot | None) -> Iterator[Edit]:
+def without_retaining(where: SourceLocation | None) -> Iterator[Edit]:
     """The backward call at a place without `retain_graph=True`."""
     call = where.call("backward") if where is not None else None
     if where is not None and call is not None:

@@ -38,7 +38,7 @@ OPTIMIZER = "optimizer"  # the operation of an event at which an optimizer was c
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class GraphEvent:
     """An event in the life of a graph, at a line."""
 
     place: Place
@@ -48,7 +48,7 @@ class Happening:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class RankedCause:
     """A cause, described with the script's own names and lines."""
 
     pattern: str
@@ -62,9 +62,9 @@ class Explained:
     code: str
     carrier: Carrier | None
     boundary: Boundary
-    created: Happening | None
-    freed_by: Happening | None
-    reached_again_by: Happening | None
+    created: GraphEvent | None
+    freed_by: GraphEvent | None
+    reached_again_by: GraphEvent | None
     explanation: str
     parameters: tuple[str, ...] = ()
     silent: bool = False  # nothing was raised
@@ -77,7 +77,7 @@ class Explained:
         return confidence(self.certainty, self.basis)
 
 
-def classify(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
+def classify(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause]:
     """Return the causes of the evidence, most certain first."""
     from analyzers.request.explaining import causes_of  # only where there is something to explain
 
@@ -91,7 +91,7 @@ def recognised(project: Project, evidence: Iterable[Evidence]) -> list[bool]:
     return [is_recognised(project, piece) for piece in evidence]
 
 
-def candidates_of(causes: Sequence[Explained]) -> list[Candidate]:
+def candidates_of(causes: Sequence[RankedCause]) -> list[Candidate]:
     """Return the candidates of all causes without duplicates, most certain and most idiomatic
     first. If there are too many, second choices of the first causes make room for first choices of
     others.

@@ -12,7 +12,7 @@ from analyzers.advice import Hint, hints
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Reading
 from analyzers.explain.pattern import patterns, told_by
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.notebooks.notebook import (
     LineMap,
     NotANotebookError,
@@ -25,10 +25,10 @@ from analyzers.notebooks.replay import extra_runs, repeated, replays
 from analyzers.paste import Pasted, is_python, legible, too_long
 from analyzers.reading import read
 from analyzers.request.binding import agreeing, explained_by, located, own_frames
-from analyzers.request.boxes import told_apart
-from analyzers.request.causes import Explained, classify
-from analyzers.request.recalled import beside_sources, evidence_of, files_of
+from analyzers.request.causes import RankedCause, classify
+from analyzers.request.input_split import told_apart
 from analyzers.request.syntax import SyntaxFault, syntax_fault
+from analyzers.request.traceback_only import beside_sources, evidence_of, files_of
 from analyzers.source.cells import Cell
 from analyzers.source.project import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, lines_of_error, parse
@@ -50,7 +50,7 @@ class Examined:
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
     pasted: dict[str, Pasted] = field(default_factory=dict)
-    told: tuple[Explained, ...] = ()
+    told: tuple[RankedCause, ...] = ()
     hints: tuple[Hint, ...] = ()
     others: int = 0
     fault: SyntaxFault | None = None
@@ -193,7 +193,7 @@ def _with_hints(examined: Examined, sent: str) -> Examined:
     return replace(examined, told=told, hints=found)
 
 
-def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
+def _told_alone(error: ParsedTraceback, entry: str) -> tuple[RankedCause, ...]:
     """Return the causes that follow from the traceback alone."""
     found = evidence_of(error, entry)
     project = Project(files_of(error, entry), entry, recalled=True)
@@ -205,7 +205,7 @@ def _told_alone(error: ParsedTraceback, entry: str) -> tuple[Explained, ...]:
 
 def _told_by_hint(
     error: ParsedTraceback, found: Sequence[Hint], project: Project
-) -> tuple[Explained, ...]:
+) -> tuple[RankedCause, ...]:
     """Return the cause that a message without frames identifies, at the likeliest line. A guess
     justifies only one cause, and only in the entry: nothing shows that lines of other files are
     executed.
@@ -233,7 +233,7 @@ def _told_by_hint(
     )
 
 
-def _pointed_to(cause: Explained, kind: str | None) -> Explained:
+def _pointed_to(cause: RankedCause, kind: str | None) -> RankedCause:
     """Return the cause as one of the pattern for another kind of fault."""
     name = told_by(kind)
     if name is None:
@@ -244,7 +244,7 @@ def _pointed_to(cause: Explained, kind: str | None) -> Explained:
 
 def _whole(hint: Hint, project: Project) -> str:
     """Return the simple statement that contains the hint's line, on one line."""
-    where = spot(project, hint.place)
+    where = resolve_location(project, hint.place)
     node = where.statement if where is not None else None
     return ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr) else hint.code
 

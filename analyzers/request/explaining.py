@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, GraphReuse, Node, SilentFault, Visit
+from analyzers.evidence import BackwardCall, Evidence, GraphReuse, Node, SilentFault
 from analyzers.explain.inlined import inlined
 from analyzers.explain.inlined_evidence import concerns, told
 from analyzers.explain.pattern import (
@@ -19,16 +19,16 @@ from analyzers.explain.pattern import (
     patterns,
 )
 from analyzers.explain.renamed import in_read_names
-from analyzers.explain.reuse.story import story_of
-from analyzers.explain.spots import spot
+from analyzers.explain.reuse.features import story_of
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.carried import cuts
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.repair.rewrite import without_retaining
-from analyzers.request.causes import OPTIMIZER, Candidate, Explained, Happening
+from analyzers.request.causes import OPTIMIZER, Candidate, GraphEvent, RankedCause
 from analyzers.request.in_place import in_place
 from analyzers.request.ranking import in_turns
-from analyzers.request.recalled import explained, is_vague, usual
+from analyzers.request.traceback_only import explained, is_vague, usual
 from analyzers.source.edits import EditConflict, apply, leave_python
 from analyzers.source.project import Project
 
@@ -37,7 +37,7 @@ MAX_CANDIDATES = 8
 MAX_PROPOSALS = 2 * MAX_CANDIDATES  # that are looked at, for the preferred ones to be among them
 
 
-def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
+def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause]:
     """Return the causes of the evidence, most certain first. Calls of one-line helpers are analyzed
     as if inlined.
     """
@@ -61,7 +61,7 @@ def is_recognised(project: Project, piece: Evidence) -> bool:
     return view is not None and bool(matches_of(told(view, piece), view.project))
 
 
-def _causes(project: Project, evidence: Iterable[Evidence]) -> list[Explained]:
+def _causes(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause]:
     found = [matches_of(piece, project) for piece in evidence]
     if project.recalled and not any(found):
         found = [usual(piece) for piece in evidence]
@@ -76,15 +76,15 @@ def matches_of(piece: Evidence, project: Project) -> list[Match]:
     return [match for match in found if match is not None]
 
 
-def _explained(match: Match, turn: int, project: Project) -> Explained:
+def _explained(match: Match, turn: int, project: Project) -> RankedCause:
     evidence, pattern = match.evidence, patterns()[match.pattern]
     created, freed, reached = _happenings(evidence, project)
     if isinstance(evidence, SilentFault) and match.location == evidence.taken:
         code = project.code(match.location.file, match.location.line)
-        created = Happening(match.location, code, op=OPTIMIZER)
+        created = GraphEvent(match.location, code, op=OPTIMIZER)
     if project.recalled:
         return _recalled(match, pattern, project)
-    return Explained(
+    return RankedCause(
         pattern=match.pattern,
         family=pattern.FAMILY,
         title=match.title or pattern.TITLE,
@@ -107,12 +107,12 @@ def _explained(match: Match, turn: int, project: Project) -> Explained:
     )
 
 
-def _recalled(match: Match, pattern: Pattern, project: Project) -> Explained:
+def _recalled(match: Match, pattern: Pattern, project: Project) -> RankedCause:
     """Return a cause that only a traceback supports: nothing can be patched
     and little is certain.
     """
     code = project.code(match.location.file, match.location.line)
-    return Explained(
+    return RankedCause(
         pattern=match.pattern,
         family=pattern.FAMILY,
         title=match.title or pattern.TITLE,
@@ -181,7 +181,7 @@ def _released(proposal: Proposal, match: Match, project: Project) -> Iterator[Pr
     reuse = match.evidence
     if isinstance(reuse, GraphReuse) and reuse.hidden:
         walks = dict.fromkeys((reuse.freed.at, reuse.reached.at))
-        let_go = [edit for at in walks for edit in without_retaining(spot(project, at))]
+        let_go = [edit for at in walks for edit in without_retaining(resolve_location(project, at))]
         yield replace(proposal, edits=joined([*proposal.edits, *let_go]))
     yield proposal
 
@@ -207,7 +207,7 @@ def patched(project: Project, proposal: Proposal) -> dict[str, str]:
 
 def _happenings(
     evidence: Evidence, project: Project
-) -> tuple[Happening | None, Happening | None, Happening | None]:
+) -> tuple[GraphEvent | None, GraphEvent | None, GraphEvent | None]:
     """Return the events: created, freed (or changed, or lost), reached again."""
     if isinstance(evidence, GraphReuse):
         join = next((j for j in evidence.joins if j.holders), next(iter(evidence.joins), None))
@@ -221,21 +221,21 @@ def _happenings(
     changed = changes[-1] if changes else None
     ended = changed.at if changed is not None else getattr(evidence, "ended_at", None)
     op = changed.op if changed is not None else getattr(evidence, "lost_by", None)
-    freed = Happening(ended, project.code(ended.file, ended.line), None, op) if ended else None
+    freed = GraphEvent(ended, project.code(ended.file, ended.line), None, op) if ended else None
     reached = getattr(evidence, "reached", None) or getattr(evidence, "visit", None)
     at = evidence.at
-    if isinstance(reached, Visit):
+    if isinstance(reached, BackwardCall):
         return made, freed, _visit(reached, project)
-    return made, freed, Happening(at, project.code(at.file, at.line)) if at else None
+    return made, freed, GraphEvent(at, project.code(at.file, at.line)) if at else None
 
 
-def _node(node: Node, project: Project, iteration: int | None = None) -> Happening | None:
+def _node(node: Node, project: Project, iteration: int | None = None) -> GraphEvent | None:
     if node.at is None:
         return None
     code = project.code(node.at.file, node.at.line)
-    return Happening(node.at, code, iteration, node.op or None)
+    return GraphEvent(node.at, code, iteration, node.op or None)
 
 
-def _visit(visit: Visit, project: Project) -> Happening:
+def _visit(visit: BackwardCall, project: Project) -> GraphEvent:
     code = project.code(visit.at.file, visit.at.line)
-    return Happening(visit.at, code, visit.iteration, visit.kind)
+    return GraphEvent(visit.at, code, visit.iteration, visit.kind)

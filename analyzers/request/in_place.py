@@ -7,37 +7,39 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from analyzers.explain.inlined import Inlined
-from analyzers.request.causes import Candidate, Explained, Happening
+from analyzers.request.causes import Candidate, GraphEvent, RankedCause
 from analyzers.source.linediff import opcodes
 from analyzers.source.project import Project
 
 
 def in_place(
-    project: Project, own: Sequence[Explained], found: Sequence[Explained], view: Inlined
-) -> list[Explained]:
+    project: Project, own: Sequence[RankedCause], found: Sequence[RankedCause], view: Inlined
+) -> list[RankedCause]:
     """Return the causes found with helpers inlined, each described as for the script itself if it
     was found there too; the script's own causes if there are no others.
     """
-    told: dict[str, list[Explained]] = defaultdict(list)
+    told: dict[str, list[RankedCause]] = defaultdict(list)
     for cause in own:
         told[cause.pattern].append(cause)
-    joined: list[Explained] = []
+    joined: list[RankedCause] = []
     for cause in found:
         same = told[cause.pattern]
         joined.append(_joined(project, same.pop(0) if same else None, cause, view))
     return joined or list(own)
 
 
-def _joined(project: Project, own: Explained | None, found: Explained, view: Inlined) -> Explained:
+def _joined(
+    project: Project, own: RankedCause | None, found: RankedCause, view: Inlined
+) -> RankedCause:
     candidates = list(_candidates(project, own.candidates if own else (), found.candidates, view))
     candidates.sort(key=lambda candidate: candidate.rank)
     return replace(own or _of_script(project, found, view), candidates=candidates)
 
 
-def _of_script(project: Project, cause: Explained, view: Inlined) -> Explained:
+def _of_script(project: Project, cause: RankedCause, view: Inlined) -> RankedCause:
     """Return a cause with the code of the script's own lines."""
 
-    def shown(happening: Happening | None) -> Happening | None:
+    def shown(happening: GraphEvent | None) -> GraphEvent | None:
         if happening is None:
             return None
         place = happening.place

@@ -26,7 +26,7 @@ from app.command.options import BadInput, Options
 from app.command.project import Target, pasted, target_of
 from app.diagnose import diagnose
 from app.schemas import Cause, Findings, Patch
-from gradmend.beside import last
+from gradmend.run_wrapper import last_result
 
 REMEMBERED = 32
 
@@ -79,7 +79,7 @@ class LocalDesk:
         found = await findings_of_run(command, folder, options, limit_s, context)
         if not found.causes:
             return diagnosed("", found.model_copy(update={"verdict": "inconclusive"}))
-        kept = last.load(str(folder))
+        kept = last_result.load(str(folder))
         return diagnosed(self._remember(Known(found, partial(_write_kept, kept))), found)
 
     def _remember(self, known: Known) -> str:
@@ -126,13 +126,13 @@ def _write(target: Target, findings: Findings, options: Options) -> Applied:
     return applied(written(findings, patch, target, options))
 
 
-def _write_kept(kept: last.Last, options: Options) -> Applied:
+def _write_kept(kept: last_result.Last, options: Options) -> Applied:
     try:
         patch = chosen(kept.findings, options)
         if patch is None:
             return applied(f"Nothing was changed: {why_none(kept.findings, options)}.")
-        return applied(f"Changed {', '.join(last.write(kept, patch))}{caveat(patch)}.")
-    except (last.NothingKept, OSError) as error:
+        return applied(f"Changed {', '.join(last_result.write(kept, patch))}{caveat(patch)}.")
+    except (last_result.NothingKept, OSError) as error:
         raise BadInput(f"Nothing was changed: {error}") from None
 
 

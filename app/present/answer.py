@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers.advice import Hint
 from analyzers.explain.listed import some
 from analyzers.messages import Message, entry_for
-from analyzers.request.recalled import named_in
+from analyzers.request.traceback_only import named_in
 from app.request.case import Case
 from app.schemas import Answer, Cause, Patch, Spot
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from analyzers.explain.pattern import patterns as all_patterns
 from analyzers.explain.pattern import told_by
-from analyzers.request.causes import Candidate, Explained, Happening
+from analyzers.request.causes import Candidate, GraphEvent, RankedCause
 from analyzers.request.syntax import SyntaxFault
 from analyzers.source.edits import unified_diff
 from analyzers.tracebacks import Frame
@@ -18,7 +18,7 @@ from app.present.levels import level_of
 from app.present.next_steps import next_steps
 from app.present.snippets import snippet_of
 from app.present.world import assumptions, basis_of, is_completed
-from app.repair.mend import Mended
+from app.repair.repairing import RepairResult
 from app.request.case import Case
 from app.run.clock import Clock
 from app.run.outcome import len_backwards
@@ -54,7 +54,7 @@ RunStatus = Literal[
 ]
 
 
-def findings(case: Case, seen: Observation, mended: Mended, clock: Clock) -> Findings:
+def findings(case: Case, seen: Observation, mended: RepairResult, clock: Clock) -> Findings:
     """Everything that was found, with the verdict and one sentence about it."""
     reported = [cause(c, case) for c in mended.causes]
     if seen.ran_clean and not seen.from_run and seen.plan is None:
@@ -88,7 +88,7 @@ def _cut(seen: Observation) -> list[str]:
     return cut
 
 
-def cause(explained: Explained, case: Case) -> Cause:
+def cause(explained: RankedCause, case: Case) -> Cause:
     """One cause, in the contract's terms."""
     place = explained.location
     return Cause(
@@ -128,7 +128,7 @@ def cause(explained: Explained, case: Case) -> Cause:
     )
 
 
-def _in_cells(explained: Explained, case: Case) -> str:
+def _in_cells(explained: RankedCause, case: Case) -> str:
     """The explanation; for a notebook, with the cell of the line to look at."""
     cell = case.cell_of(explained.location)
     if cell is None or cell in explained.explanation:
@@ -136,7 +136,7 @@ def _in_cells(explained: Explained, case: Case) -> str:
     return f"{explained.explanation} In the notebook that is {cell}."
 
 
-def _event(happening: Happening | None, case: Case) -> Event | None:
+def _event(happening: GraphEvent | None, case: Case) -> Event | None:
     if happening is None:
         return None
     return Event(
@@ -150,7 +150,7 @@ def _event(happening: Happening | None, case: Case) -> Event | None:
     )
 
 
-def patches(case: Case, mended: Mended) -> list[Patch]:
+def patches(case: Case, mended: RepairResult) -> list[Patch]:
     """Patches, best first: those that passed, then those not run, then failures with their
     failure shown: alone, so that a reader sees what was tried, or behind the others."""
     tried = {status: [t for t in mended.trials if t.status == status] for status in _IN_ORDER}

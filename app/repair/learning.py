@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import groupby, pairwise, takewhile
 from math import isfinite
 
-from analyzers.explain.moving import OTHERS
+from analyzers.explain.bootstrap_targets import OTHERS
 from app.repair.effects import by_optimizer, paired, unread
 from app.schemas import Check
 from sandbox.records import Step, Trace

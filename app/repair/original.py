@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.repair.effects import compare
 from app.run import outcome
-from app.run.spent import Counting, Spent
+from app.run.time_budget import Counting, TimeBudget
 from sandbox.protocol import Job, Reference, RunResult, Session
 from sandbox.records import Trace
 
@@ -46,13 +46,13 @@ class Original:
         run: RunResult,
         session: Session,
         time_limit_s: float,
-        spent: Spent | None = None,
+        spent: TimeBudget | None = None,
         how: Mapping[str, object] | None = None,
     ) -> None:
         self.files = files
         self.run = run
         self._entry = entry
-        self._spent = spent or Spent()
+        self._spent = spent or TimeBudget()
         self._session = session if spent is not None else Counting(session, self._spent)
         self._limit_s = time_limit_s
         self._how = {} if how is None else how

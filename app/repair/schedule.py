@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import Literal
 
-from app.repair.covering import LOOKED_AT, near, with_totals
 from app.repair.effects import Comparison, by_optimizer
 from app.repair.fingerprints import TOLERANCE
+from app.repair.loss_coverage import LOOKED_AT, near, with_totals
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
@@ -57,7 +57,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class _Meal:
+class StepInputs:
     """What fed one step: the number of calls, and the sum of their losses if all are known."""
 
     calls: int
@@ -238,17 +238,17 @@ def _used(trace: Trace, step: Step) -> set[int]:
     return {n for other in earlier for n in other.fed}
 
 
-def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> _Meal:
+def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> StepInputs:
     """Return what fed the step, without the calls in `without` and without those that reuse a
     graph: at fixed parameters they add nothing new.
     """
     fed = set(step.fed) - set(without)
     records = [r for r in trace.backwards if r.visit.n in fed and not r.again]
     known = [r.loss for r in records if r.loss is not None]
-    return _Meal(len(records), sum(known) if known and len(known) == len(records) else None)
+    return StepInputs(len(records), sum(known) if known and len(known) == len(records) else None)
 
 
-def _spans(loss: float | None, meals: Sequence[_Meal], *, means: bool = True) -> bool:
+def _spans(loss: float | None, meals: Sequence[StepInputs], *, means: bool = True) -> bool:
     """Return True if the loss is the sum of those of several consecutive steps, or their mean."""
     known = [meal.loss for meal in meals]
     if loss is None or None in known:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
-from app.repair import checks, covering, schedule
+from app.repair import checks, loss_coverage, schedule
 from app.repair.effects import Comparison, Measured, compare, renumbered
 from app.repair.learning import learns, starved
 from app.repair.original import PATIENCE_S, Mathematics, Original
@@ -205,8 +205,8 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
             or (schedule.reused(trace) if doubted else "")
             or checks.hoards(trace)
         )
-        trial.strays = covering.strays(reference, trace)
-        trial.bereft = covering.bereft(reference, trace)
+        trial.strays = loss_coverage.strays(reference, trace)
+        trial.bereft = loss_coverage.bereft(reference, trace)
     if trial.run.trace is not None:
         trial.schedule = schedule.piled(trial.run.trace) or trial.schedule
     return [
@@ -234,14 +234,14 @@ def _covered(
         detail = f"equal gradients in {steps} steps hold every loss"
         return Check(name="covered", status="passed", detail=detail)
     if kept is not None and trace is not None:
-        if lost := covering.lost_terms(kept, trace, trial.measured.completed):
+        if lost := loss_coverage.lost_terms(kept, trace, trial.measured.completed):
             return Check(name="covered", status="failed", detail=lost)
-        if not trial.measured.doubted and (idle := covering.wasted(kept, trace)):
+        if not trial.measured.doubted and (idle := loss_coverage.wasted(kept, trace)):
             return Check(name="covered", status="failed", detail=idle)
     if reference is None or trace is None:
         detail = "the original cannot be followed past its failure"
         return Check(name="covered", status="not_run", detail=detail)
-    return covering.covered(reference, trace)
+    return loss_coverage.covered(reference, trace)
 
 
 async def _measured(original: Original, own: Mathematics, trace: Trace | None) -> Measured:

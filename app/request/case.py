@@ -8,7 +8,7 @@ from analyzers.advice import Hint
 from analyzers.evidence import Place, Reading
 from analyzers.notebooks.notebook_text import Notebook
 from analyzers.paste import Pasted
-from analyzers.request.causes import Explained
+from analyzers.request.causes import RankedCause
 from analyzers.request.examine import Examined, examine
 from analyzers.request.syntax import SyntaxFault
 from analyzers.source.project import Project
@@ -40,7 +40,7 @@ class Case:
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
     pasted: dict[str, Pasted] = field(default_factory=dict)
-    told: tuple[Explained, ...] = ()
+    told: tuple[RankedCause, ...] = ()
     hints: tuple[Hint, ...] = ()
     others: int = 0
     fault: SyntaxFault | None = None

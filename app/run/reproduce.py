@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from analyzers.evidence import Evidence, GraphReuse
 from analyzers.notebooks.replay import repeated
 from analyzers.request.binding import failing_place
-from analyzers.request.causes import Explained, classify
+from analyzers.request.causes import RankedCause, classify
 from analyzers.source.project import Project
 from analyzers.tracebacks import Frame, Part
 from analyzers.tracebacks.messages import classify as family_and_hint
@@ -289,7 +289,7 @@ def project_of(case: Case, seen: Observation) -> Project:
     return replace(case.project, rerun=repeated(seen.order))
 
 
-async def explain(case: Case, seen: Observation, reader: Reader) -> list[Explained]:
+async def explain(case: Case, seen: Observation, reader: Reader) -> list[RankedCause]:
     """Name the causes, with candidate patches, in a bounded worker."""
     if not seen.evidence:
         return [] if seen.ran_clean and seen.plan is None else list(case.told)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from analyzers import evidence as ev
 from analyzers.messages import entry_of
-from analyzers.request.recalled import named_in
+from analyzers.request.traceback_only import named_in
 from sandbox import records as rec
 
 
@@ -86,8 +86,8 @@ def _maybe(place: rec.Place | None) -> ev.Place | None:
     return _place(place) if place is not None else None
 
 
-def _visit(visit: rec.Visit) -> ev.Visit:
-    return ev.Visit(
+def _visit(visit: rec.Visit) -> ev.BackwardCall:
+    return ev.BackwardCall(
         at=_place(visit.at),
         n=visit.n,
         stack=tuple(_place(place) for place in visit.stack),
@@ -109,8 +109,8 @@ def _holders(holders: Sequence[rec.Holder]) -> tuple[ev.Holder, ...]:
     return tuple(ev.Holder(h.path, h.scope, h.kind, h.container, h.when, h.frame) for h in holders)
 
 
-def _join(join: rec.Join) -> ev.Join:
-    return ev.Join(
+def _join(join: rec.Join) -> ev.StaleEdge:
+    return ev.StaleEdge(
         old=_node(join.old),
         new=_node(join.new) if join.new is not None else None,
         raising=_node(join.raising) if join.raising is not None else None,
@@ -127,9 +127,9 @@ def _join(join: rec.Join) -> ev.Join:
 KIND_DEPTH = 6  # deeper than the tracer records: anything below is forged
 
 
-def _kind(kind: rec.Kind, depth: int = KIND_DEPTH) -> ev.Kind:
+def _kind(kind: rec.Kind, depth: int = KIND_DEPTH) -> ev.ValueShape:
     below = kind.parts if depth else []
-    return ev.Kind(
+    return ev.ValueShape(
         kind.kind,
         kind.name,
         kind.graph,
@@ -141,8 +141,8 @@ def _kind(kind: rec.Kind, depth: int = KIND_DEPTH) -> ev.Kind:
     )
 
 
-def _hop(hop: rec.Hop) -> ev.Hop:
-    return ev.Hop(
+def _hop(hop: rec.Hop) -> ev.Binding:
+    return ev.Binding(
         at=_place(hop.at),
         how=hop.how,
         name=hop.name,

@@ -12,7 +12,7 @@ from math import inf
 from analyzers.source.project import Project
 from app.request.reader import Reader
 from app.run import outcome
-from app.run.doubts import Doubting
+from app.run.verifying_session import VerifyingSession
 from app.verdict import ComparisonCheck, ComparisonName, ComparisonStatus, Sameness, Verdict
 from app.verify.comparing import DOUBLE, SINGLE, Precision, compare
 from app.verify.difference import NUMERIC, Compared
@@ -54,7 +54,7 @@ async def verify(
     suspects are checked against the source.
     """
     if reader is not None:
-        session = Doubting(session, Project(before.files, before.entry), reader)
+        session = VerifyingSession(session, Project(before.files, before.entry), reader)
     asking = _Asking(before, after, Runs(session, time_limit_s, steps), progress)
     return await asking.answer()
 

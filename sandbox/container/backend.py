@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator
 
 from sandbox.container.engine import Engine, EngineError, Shape
-from sandbox.container.guesthouse import Guesthouse
+from sandbox.container.pool import Guesthouse
 from sandbox.container.session import NAME, ContainerSession
 from sandbox.environment import ENVIRONMENT
 from sandbox.protocol import Job, Readiness, RunResult

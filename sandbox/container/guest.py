@@ -19,7 +19,7 @@ import signal
 import sys
 from typing import NoReturn
 
-from sandbox.container.room import Room
+from sandbox.container.cleanup import Room
 from sandbox.walls import libc, probe
 from sandbox.walls.errors import WallError
 from sandbox.watch.outcome import Outcome

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sandbox.collect import run_result
-from sandbox.container.guesthouse import Guest, Guesthouse
+from sandbox.container.pool import Guest, Guesthouse
 from sandbox.protocol import Job, RunResult
 from sandbox.walls.limits import Limits
 from sandbox.watch.outcome import Outcome

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from analyzers.request.causes import Candidate
-from app.repair.contest import try_out
 from app.repair.original import Original
+from app.repair.search import try_out
 from app.request.case import Case, read_case
 from app.request.reader import Reader
 from app.run.reproduce import observe

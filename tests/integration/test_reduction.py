@@ -7,9 +7,9 @@ import textwrap
 import pytest
 
 from analyzers.request.causes import Candidate
-from app.repair.contest import try_out
 from app.repair.original import Original
 from app.repair.reduction import reduce
+from app.repair.search import try_out
 from sandbox.protocol import Job
 from tests.recorded.box import RecordedSandbox
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from gradmend.beside.box import Box, Process
-from gradmend.beside.starting import BROKEN, Warm, anew, can_be_warm, end, furnish
+from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.starting import BROKEN, Warm, anew, can_be_warm, end, furnish
 from tests.beside import ROOT, environment, gradmend
 from tests.processes import hear_interrupts
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from app.repair import contest
+from app.repair import search
 from app.request.reader import Here
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Readiness, RunResult, Sandbox, Session
@@ -17,7 +17,7 @@ from tests.recorded.packs import Run
 from tests.recorded.recorder import Recorder
 from tests.recorded.results import answer_of, key_of, request_of
 
-AT_ONCE = contest.AT_ONCE
+AT_ONCE = search.AT_ONCE
 WAITED = 0.2  # of the time of a run that timed out: it was the machine's fault
 T = TypeVar("T")
 
@@ -103,13 +103,13 @@ class RecordedSandbox:
         not depend on how long others take; what is found never does."""
         self._open += 1
         if self.recorder.mode != "live":
-            contest.AT_ONCE = 1
+            search.AT_ONCE = 1
         try:
             yield
         finally:
             self._open -= 1
             if not self._open:
-                contest.AT_ONCE = AT_ONCE
+                search.AT_ONCE = AT_ONCE
 
     async def readiness(self) -> Readiness:
         """Ask the real sandbox."""

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from app.repair.original import BUDGET, Original
-from app.run.spent import Spent
+from app.run.time_budget import TimeBudget
 from sandbox.protocol import Job, RunResult
 
 FILES = {"train.py": "pass"}
@@ -25,8 +25,8 @@ class _Slow:
         return self._result
 
 
-async def _spent_by(*runs: _Slow) -> Spent:
-    spent = Spent()
+async def _spent_by(*runs: _Slow) -> TimeBudget:
+    spent = TimeBudget()
     sessions = [spent.counting(run) for run in runs]
     jobs = (session.run(Job(files=FILES)) for session in sessions if session is not None)
     await asyncio.gather(*jobs)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from gradmend.beside import again
-from gradmend.beside.again import Again
-from gradmend.beside.box import Box, Process
-from gradmend.beside.starting import furnish
+from gradmend.run_wrapper import rerun
+from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.rerun import Again
+from gradmend.run_wrapper.starting import furnish
 from sandbox.protocol import Job
 
 
 async def test_no_run_begins_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(again, "ALL_S", 0.0)
+    monkeypatch.setattr(rerun, "ALL_S", 0.0)
     session = Again(["false"], Process(1), None, {}, patient=False)
     try:
         result = await session.run(Job(files={}))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.schemas import Cause, Check, Findings, Patch, Spot, Verification
-from gradmend.beside.looking import Telling
-from gradmend.beside.saying import RULE, Paint
-from gradmend.beside.telling import show
+from gradmend.run_wrapper.report import show
+from gradmend.run_wrapper.stderr import RULE, Paint
+from gradmend.run_wrapper.summarize import Telling
 
 
 def cause(pattern: str, line: int, confidence: float = 0.9) -> Cause:

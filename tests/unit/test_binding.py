@@ -8,7 +8,7 @@ import pytest
 
 from analyzers.advice import looks_for
 from analyzers.messages import catalogue
-from analyzers.request.causes import Explained, classify
+from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examine import Examined, examine
 from analyzers.source.project import Project
 
@@ -35,7 +35,7 @@ def never_called(xs):
 """
 
 
-def causes(examined: Examined) -> list[Explained]:
+def causes(examined: Examined) -> list[RankedCause]:
     project = Project(examined.files, examined.entry, recalled=examined.recalled)
     reading = examined.reading
     found = classify(project, (*reading.suspected, *reading.evidence))

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.case_files import load_case
 
 SERVICE = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "structlog", "jinja2", "torch", "numpy"}
-RUNNING = {"sandbox.collect", "app.repair.contest", "app.repair.verify"}
+RUNNING = {"sandbox.collect", "app.repair.search", "app.repair.verify"}
 EXPLAINING = {"analyzers.explain.reuse", "analyzers.repair", "analyzers.request.explaining"}
 DRAWING = {"markdown_it", "pygments", "rich.markdown", "rich.live"}
 
@@ -47,5 +47,5 @@ def test_reading_a_failing_script_runs_nothing(tmp_path: Path) -> None:
 
 def test_a_command_is_started_before_anything_is_imported_to_explain_it() -> None:
     found = imported("run", "--", "true")
-    assert "gradmend.beside.words" in found
+    assert "gradmend.run_wrapper.cli_args" in found
     assert not any(name.partition(".")[0] in ("pydantic", "analyzers", "asyncio") for name in found)

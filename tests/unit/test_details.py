@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzers.explain import moving
+from analyzers.explain import bootstrap_targets
 from analyzers.patterns import missing_zero_grad
 
 DETAILS = Path(__file__).parents[2] / "sandbox" / "inside" / "details.py"
@@ -19,9 +19,9 @@ SAID = {
     and isinstance(node.value, ast.Constant)
 }
 READ = {
-    "CROSSED": moving.CROSSED,
-    "OTHERS": moving.OTHERS,
-    "WEIGHS": moving.WEIGHS,
+    "CROSSED": bootstrap_targets.CROSSED,
+    "OTHERS": bootstrap_targets.OTHERS,
+    "WEIGHS": bootstrap_targets.WEIGHS,
     "CLIMBED": missing_zero_grad.CLIMBED,
     "FOREIGN": missing_zero_grad.FOREIGN,
     "PILED": missing_zero_grad.PILED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import Holder, Place
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import unindented
 from analyzers.repair.leaf.leaves import is_made_by_hand
 from analyzers.repair.remake.chains import constructs
@@ -57,7 +57,7 @@ def hand_made(text: str, line: int) -> bool:
     module = Module("train.py", text)
     statement = module.statement_at(line)
     assert statement is not None
-    return is_made_by_hand(Spot(module, statement, Place("train.py", line)))
+    return is_made_by_hand(SourceLocation(module, statement, Place("train.py", line)))
 
 
 def test_updates_by_hand_are_told_from_writes_of_a_forward() -> None:

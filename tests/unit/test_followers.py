@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.explain.followers import followers, is_of_follower
+from analyzers.explain.target_networks import followers, is_of_follower
 from analyzers.repair.reconnect.siblings import handed_as_siblings
 from analyzers.source.edits import apply
 from analyzers.source.project import Project

@@ -12,8 +12,8 @@ from app.command.fixing import best, chosen, why_none
 from app.command.options import Options
 from app.present.brief import brief_of
 from app.schemas import Check, Diagnosis, Findings, Level, Patch, Verification, Verified
-from gradmend.beside import last
-from gradmend.beside.afterwards import apply
+from gradmend.run_wrapper import last_result
+from gradmend.run_wrapper.apply import apply
 
 BEFORE, AFTER = "x = 1\n", "x = 2\n"
 
@@ -96,8 +96,8 @@ def test_apply_writes_by_the_level(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     script = tmp_path / "train.py"
     script.write_text(BEFORE)
-    assert last.keep(
-        last.Last(of(*patches), {"train.py": BEFORE}, {"train.py": str(script)}, "train.py")
+    assert last_result.keep(
+        last_result.Last(of(*patches), {"train.py": BEFORE}, {"train.py": str(script)}, "train.py")
     )
     assert apply(arguments) == (0 if written else 1)
     assert script.read_text() == (AFTER if written else BEFORE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from analyzers.evidence import GraphReuse, Join, Node, Place, Visit
+from analyzers.evidence import BackwardCall, GraphReuse, Node, Place, StaleEdge
 from analyzers.source.project import Project
 from app.present.next_steps import next_steps
 from app.request.case import Case
@@ -16,9 +16,12 @@ SCRIPT = "h = net(x)\na, b = head(h), tail(h)\na.backward()\nb.backward()\n"
 
 def seen_reuse() -> GraphReuse:
     freed, reached = (
-        Visit(at=Place("train.py", line, "<module>"), n=line, kind="backward") for line in (3, 4)
+        BackwardCall(at=Place("train.py", line, "<module>"), n=line, kind="backward")
+        for line in (3, 4)
     )
-    made = Join(old=Node(op="Relu", at=Place("train.py", 1, "<module>")), new=None, raising=None)
+    made = StaleEdge(
+        old=Node(op="Relu", at=Place("train.py", 1, "<module>")), new=None, raising=None
+    )
     return GraphReuse(freed=freed, reached=reached, how="confirmed", joins=(made,))
 
 
@@ -47,7 +50,9 @@ def test_an_error_that_no_pattern_explains_is_told_by_its_lines() -> None:
 
 def test_there_is_a_step_where_nothing_else_is_known() -> None:
     at_nothing = GraphReuse(
-        freed=Visit(at=Place("", 0, "")), reached=Visit(at=Place("", 0, "")), how="observed"
+        freed=BackwardCall(at=Place("", 0, "")),
+        reached=BackwardCall(at=Place("", 0, "")),
+        how="observed",
     )
     (step,) = next_steps("inconclusive", case_of(""), Observation(None, None, (at_nothing,)), [])
     assert (step.field, "traceback" in step.text) == ("traceback", True)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from analyzers.source.partings import parting, whole_of
+from analyzers.source.unpacking import unpacking, whole_of
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from analyzers.source.partings import parting, whole_of
 def test_a_parting_knows_its_whole_and_its_dimension(
     text: str, whole: str, joint: str, dim: str | None
 ) -> None:
-    found = parting(ast.parse(text, mode="eval").body)
+    found = unpacking(ast.parse(text, mode="eval").body)
     assert found is not None
     assert (ast.unparse(found.whole), found.joint) == (whole, joint)
     assert (ast.unparse(found.dim) if found.dim is not None else None) == dim
@@ -32,4 +32,4 @@ def test_a_parting_knows_its_whole_and_its_dimension(
 def test_the_whole_stands_behind_all_partings() -> None:
     assert ast.unparse(whole_of(ast.parse("x.chunk(2)[0]", mode="eval").body)) == "x.chunk(2)[0]"
     assert ast.unparse(whole_of(ast.parse("x.t().unbind(0)", mode="eval").body)) == "x.t()"
-    assert parting(ast.parse("x.sum(0)", mode="eval").body) is None
+    assert unpacking(ast.parse("x.sum(0)", mode="eval").body) is None

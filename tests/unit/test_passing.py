@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from analyzers.evidence import Place, Visit
+from analyzers.evidence import BackwardCall, Place
 from analyzers.explain.reuse.passing import Frame, frames, handed_down, known_below
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.source.flow import part_for
@@ -40,7 +40,7 @@ def stack(depth: int) -> list[Frame]:
         Place("train.py", line, name, number)
         for number, (name, line) in enumerate(STACK[:depth], 1)
     )
-    return frames(Project({"train.py": TRAINER}), Visit(places[-1], stack=places))
+    return frames(Project({"train.py": TRAINER}), BackwardCall(places[-1], stack=places))
 
 
 def test_a_parameter_is_traced_to_the_callers_name_for_it() -> None:

@@ -16,7 +16,7 @@ from analyzers.paste.diffs import after_changes
 from analyzers.paste.margins import without_numbers, without_quotes
 from analyzers.paste.pasted import Pasted
 from analyzers.paste.quoted import with_quoted
-from analyzers.request.causes import Explained, classify
+from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examine import Examined, examine
 from analyzers.source.project import Project
 from tests.sheets import sections
@@ -35,7 +35,7 @@ def sent(name: str) -> str:
     return PASTES[name][1].text
 
 
-def causes(examined: Examined) -> list[Explained]:
+def causes(examined: Examined) -> list[RankedCause]:
     project = Project(examined.files, examined.entry, recalled=examined.recalled)
     reading = examined.reading
     return classify(project, (*reading.suspected, *reading.evidence))

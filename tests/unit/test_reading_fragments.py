@@ -10,9 +10,9 @@ import pytest
 from analyzers.evidence import GraphReuse, Place
 from analyzers.paste import legible
 from analyzers.reading import read
-from analyzers.request.causes import Explained, classify
+from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examine import examine
-from analyzers.request.reread import sound
+from analyzers.request.static_recheck import sound
 from analyzers.source.project import Project
 
 LEARN = """\
@@ -101,7 +101,7 @@ for tray in trays:
 """
 
 
-def explained(script: str, error: str = ERROR) -> list[Explained]:
+def explained(script: str, error: str = ERROR) -> list[RankedCause]:
     examined = examine(script, "train.py", {}, error)
     assert examined.problem is None
     assert examined.reading.evidence == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.request.causes import Explained, classify
+from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examine import examine
 from analyzers.source.project import Project
 
@@ -20,7 +20,7 @@ RuntimeError: {{message}}
 FREED = "Trying to backward through the graph a second time (or directly access saved tensors)."
 
 
-def causes(traceback: str) -> list[Explained]:
+def causes(traceback: str) -> list[RankedCause]:
     read = examine("", "train.py", {}, traceback)
     assert read.recalled
     project = Project(read.files, read.entry, recalled=True)

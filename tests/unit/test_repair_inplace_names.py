@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from analyzers.evidence import Place
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.copy.outofplace import given_new, other_names
 from analyzers.source.edits import apply
 from analyzers.source.project import Module
 
 
-def where(body: str, line: int) -> Spot:
+def where(body: str, line: int) -> SourceLocation:
     script = "def f(h, x):\n" + "".join(f"    {one}\n" for one in body.split("; "))
     module = Module("train.py", script)
     statement = module.statement_at(line)
     assert statement is not None
-    return Spot(module, statement, Place("train.py", line))
+    return SourceLocation(module, statement, Place("train.py", line))
 
 
 @pytest.mark.parametrize(

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.evidence import Kind
+from analyzers.evidence import ValueShape
 from analyzers.repair.cut.kinds import Writing, carried
 
-T = Kind("tensor", "Tensor", graph=True)
-PLAIN_T = Kind("tensor", "Tensor")
-LEAF = Kind("tensor", "Parameter", leaf=True)
-NONE = Kind("none", "NoneType")
-INT = Kind("number", "int")
-MODULE = Kind("module", "Linear")
+T = ValueShape("tensor", "Tensor", graph=True)
+PLAIN_T = ValueShape("tensor", "Tensor")
+LEAF = ValueShape("tensor", "Parameter", leaf=True)
+NONE = ValueShape("none", "NoneType")
+INT = ValueShape("number", "int")
+MODULE = ValueShape("module", "Linear")
 EACH = "{key: t.detach() for key, t in s.items()}"
 ITEM = "item.h = item.h.detach()"
 
 
-def sequence(kind: str, *parts: Kind, name: str = "", maxlen: bool = False) -> Kind:
+def sequence(kind: str, *parts: ValueShape, name: str = "", maxlen: bool = False) -> ValueShape:
     keyed = tuple((str(i), part) for i, part in enumerate(parts))
-    return Kind(kind, name or kind, size=len(parts), parts=keyed, maxlen=maxlen)
+    return ValueShape(kind, name or kind, size=len(parts), parts=keyed, maxlen=maxlen)
 
 
-def fielded(kind: str, *, frozen: bool = False, **parts: Kind) -> Kind:
+def fielded(kind: str, *, frozen: bool = False, **parts: ValueShape) -> ValueShape:
     keyed = tuple((repr(key), part) for key, part in parts.items())
-    return Kind(kind, "State", frozen=frozen, parts=keyed)
+    return ValueShape(kind, "State", frozen=frozen, parts=keyed)
 
 
-def mapping(name: str = "dict", **parts: Kind) -> Kind:
+def mapping(name: str = "dict", **parts: ValueShape) -> ValueShape:
     keyed = tuple((repr(key), part) for key, part in parts.items())
-    return Kind("dict", name, size=len(parts), parts=keyed)
+    return ValueShape("dict", name, size=len(parts), parts=keyed)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def mapping(name: str = "dict", **parts: Kind) -> Kind:
         (sequence("list", T, name="Stack"), None),
     ],
 )
-def test_an_expression_keeps_what_has_no_graph(kind: Kind, text: str | None) -> None:
+def test_an_expression_keeps_what_has_no_graph(kind: ValueShape, text: str | None) -> None:
     assert Writing(quote='"', replace="replace").expression("s", kind) == text
 
 
@@ -76,7 +76,7 @@ def test_an_expression_keeps_what_has_no_graph(kind: Kind, text: str | None) -> 
         (NONE, None),
     ],
 )
-def test_statements_change_in_place_what_can_be(kind: Kind, lines: list[str] | None) -> None:
+def test_statements_change_in_place_what_can_be(kind: ValueShape, lines: list[str] | None) -> None:
     assert Writing().statements("s", kind) == lines
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.container.cleanup import empty
 from sandbox.container.guest import doubt_about
-from sandbox.container.room import empty
 from sandbox.watch.outcome import Outcome
 
 DEEP = 3000  # its path would be longer than the kernel takes, and Python would not recurse so far

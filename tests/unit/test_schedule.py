@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.repair import covering, schedule
+from app.repair import loss_coverage, schedule
 from app.repair.effects import compare
 from sandbox.records import Backward, Ended, Gradient, Place, Step, Trace, Visit
 
@@ -161,20 +161,20 @@ def test_without_steps_nothing_is_known() -> None:
     ],
 )
 def test_every_loss_is_covered(patched: Trace, status: str) -> None:
-    assert covering.covered(ORIGINAL, patched).status == status
+    assert loss_coverage.covered(ORIGINAL, patched).status == status
 
 
 def test_a_single_loss_is_covered_where_it_was_seen() -> None:
     one = trace((5, A), "step 0", (5, C), "step 0")
-    assert covering.covered(one, one).detail == "1 loss gets a backward"
+    assert loss_coverage.covered(one, one).detail == "1 loss gets a backward"
     other = trace((5, 1.1), "step 0", (5, 1.4), "step 0")
-    assert covering.covered(one, other).status == "not_run"
-    assert covering.covered(one, trace("step 0")).status == "not_run"
+    assert loss_coverage.covered(one, other).status == "not_run"
+    assert loss_coverage.covered(one, trace("step 0")).status == "not_run"
 
 
 def test_values_that_stray_and_walks_of_the_walked_are_seen() -> None:
-    assert not covering.strays(ORIGINAL, trace((5, A + B), "step 0", (5, C + D), "step 0"))
-    assert covering.strays(ORIGINAL, trace((5, A), (6, B), (5, 1.3), (6, D)))
+    assert not loss_coverage.strays(ORIGINAL, trace((5, A + B), "step 0", (5, C + D), "step 0"))
+    assert loss_coverage.strays(ORIGINAL, trace((5, A), (6, B), (5, 1.3), (6, D)))
     assert schedule.rewalked(ORIGINAL) == ""
     twice = ORIGINAL.backwards[0].model_copy(update={"again": True})
     assert "line 5" in schedule.rewalked(Trace(backwards=[twice]))

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from analyzers.explain.reuse.standing import stands_for
+from analyzers.explain.reuse.aliasing import stands_for
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project

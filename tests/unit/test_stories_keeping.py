@@ -7,10 +7,10 @@ import ast
 import pytest
 
 from analyzers.evidence import GraphReuse
-from analyzers.explain.reuse.handing import handings
+from analyzers.explain.reuse.escapes import handings
+from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.keeping import sums
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
-from analyzers.explain.reuse.story import story_of
 from analyzers.reading import read
 from analyzers.repair.sites.scopes import wants_gradient
 from analyzers.source.project import Project

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.evidence import Evidence, GraphReuse, MissingGraph, Place, SilentFault, Visit
+from analyzers.evidence import BackwardCall, Evidence, GraphReuse, MissingGraph, Place, SilentFault
 from app.run.witness import merged
 
 AT = Place("train.py", 3)
@@ -12,7 +12,7 @@ ELSEWHERE = Place("train.py", 8)
 
 
 def reuse(freed: Place, reached: Place) -> GraphReuse:
-    return GraphReuse(Visit(freed), Visit(reached), "observed")
+    return GraphReuse(BackwardCall(freed), BackwardCall(reached), "observed")
 
 
 @pytest.mark.parametrize(

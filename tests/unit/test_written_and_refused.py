@@ -9,9 +9,9 @@ from textwrap import dedent
 import pytest
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.moving import Target
+from analyzers.explain.bootstrap_targets import Target
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.cut.constants import constant
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import frozen_whole
@@ -24,16 +24,16 @@ from analyzers.source.project import Project
 from analyzers.source.recording import recorded
 
 
-def at(text: str, statement: str) -> tuple[Spot, Project]:
+def at(text: str, statement: str) -> tuple[SourceLocation, Project]:
     """The first statement that begins so, in a project of one file."""
     project = Project({"train.py": dedent(text)}, "train.py")
     module = project.modules["train.py"]
     nodes = [n for n in ast.walk(module.tree) if isinstance(n, ast.stmt)]
     node = next(n for n in nodes if ast.unparse(n).startswith(statement))
-    return Spot(module, node, Place("train.py", node.lineno)), project
+    return SourceLocation(module, node, Place("train.py", node.lineno)), project
 
 
-def written(where: Spot, proposals: Iterable[Proposal]) -> list[str]:
+def written(where: SourceLocation, proposals: Iterable[Proposal]) -> list[str]:
     """For each proposal the lines that it brings, without those that were there."""
     old = where.module.text.splitlines()
     texts = (apply(where.module.text, [*proposal.edits]).splitlines() for proposal in proposals)
@@ -133,7 +133,7 @@ evaluate(net, batches)
 """
 
 
-def fault_at(where: Spot) -> SilentFault:
+def fault_at(where: SourceLocation) -> SilentFault:
     return SilentFault("growing-graph", "observed", where.place)
 
 

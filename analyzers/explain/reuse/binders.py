@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Kind
+from analyzers.evidence import ValueShape
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.walks import Walks
-from analyzers.explain.spots import hops_at
+from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
     bindings,
@@ -73,7 +73,7 @@ def _is_of(
     return attribute not in names or bool(calls_named(function, *classes))
 
 
-def _having(kind: Kind, field: str) -> Iterator[str]:
+def _having(kind: ValueShape, field: str) -> Iterator[str]:
     """Yield the classes of objects within a value that have a field."""
     for key, part in kind.parts:
         if key == repr(field):

@@ -7,10 +7,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 
-from analyzers.evidence import GraphReuse, Hop, Place
+from analyzers.evidence import Binding, GraphReuse, Place
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import frames, handed_down
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import Spot, functions_calling, root_of, spot
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    functions_calling,
+    resolve_location,
+    root_of,
+)
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import is_made_without
 from analyzers.source.flow import (
@@ -47,14 +52,17 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
                 yield name, where.module, call.args[-1]
 
 
-def _put_together(reuse: GraphReuse, project: Project) -> Iterator[tuple[Hop, Spot]]:
+def _put_together(reuse: GraphReuse, project: Project) -> Iterator[tuple[Binding, SourceLocation]]:
     """Yield where the old value was bound or returned."""
     for hop in reuse.path:
-        if hop.how in ("bound", "returned") and (where := spot(project, hop.at)) is not None:
+        if (
+            hop.how in ("bound", "returned")
+            and (where := resolve_location(project, hop.at)) is not None
+        ):
             yield hop, where
 
 
-def _carrying(statement: ast.stmt, hop: Hop) -> Set[str]:
+def _carrying(statement: ast.stmt, hop: Binding) -> Set[str]:
     """Return the names that the statement reads for what the binding carries; only those of the
     relevant entries if it is a dictionary or a tuple.
     """
@@ -108,7 +116,7 @@ def _puts(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:
             yield put
 
 
-def _names_behind(where: Spot, names: Set[str]) -> Set[str]:
+def _names_behind(where: SourceLocation, names: Set[str]) -> Set[str]:
     """Return the names that the given names are computed from by the function's statements before
     the place.
     """
@@ -153,7 +161,7 @@ def _last(node: ast.expr) -> str:
     return spelled(node).rpartition(".")[2]
 
 
-def kept_by_module(story: Story) -> bool:
+def kept_by_module(story: ReuseFeatures) -> bool:
     """Return True if a module's own forward stored the carrier for one backward call and read it
     for another.
     """
@@ -165,7 +173,7 @@ def kept_by_module(story: Story) -> bool:
     read = {
         (where.module.path, where.scope)
         for at in entries
-        if (where := spot(story.project, at)) is not None
+        if (where := resolve_location(story.project, at)) is not None
     }
     named = {getattr(scope, "name", "") for _, scope in kept}
     return len(kept) == 1 and kept == read and named == {"forward"}

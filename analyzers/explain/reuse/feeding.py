@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from analyzers.explain.reuse.aliasing import stands_for
 from analyzers.explain.reuse.keeping import fresh_names, is_average, taken_from
-from analyzers.explain.reuse.standing import stands_for
-from analyzers.explain.spots import returns_of
+from analyzers.explain.source_locations import returns_of
 from analyzers.source.flow import called_name, feeding, names_read, part_for, put_in, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.trees import walk

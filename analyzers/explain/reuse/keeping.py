@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from math import isclose
 
-from analyzers.explain.reuse.standing import stands_for
+from analyzers.explain.reuse.aliasing import stands_for
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
     bindings,

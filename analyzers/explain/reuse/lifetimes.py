@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from analyzers.evidence import Holder, Hop, Join, Place
+from analyzers.evidence import Binding, Holder, Place, StaleEdge
 from analyzers.explain.pattern import Boundary, Carrier
-from analyzers.explain.reuse.handing import Handing, handings
+from analyzers.explain.reuse.escapes import Handing, handings
 from analyzers.explain.reuse.onset import onset
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field
 from analyzers.explain.reuse.shapes import container_by_use
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.reuse.taking import taken_from
-from analyzers.explain.spots import hops_at, spot
+from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.source.flow import (
     WALKS,
     bindings,
@@ -45,7 +45,7 @@ class Lifetime(SharedFrame):
     """A piece of `GraphReuse` evidence, laid over the source it speaks of."""
 
     @cached_property
-    def join(self) -> Join | None:
+    def join(self) -> StaleEdge | None:
         """Return the most informative stale edge: one whose tensor has a name."""
         named = [join for join in self.reuse.joins if join.holders]
         return next(iter(named or self.reuse.joins), None)
@@ -64,7 +64,7 @@ class Lifetime(SharedFrame):
                     found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
         return tuple(found.values()) or self._named_where_made
 
-    def _named(self, join: Join) -> tuple[str, Holder]:
+    def _named(self, join: StaleEdge) -> tuple[str, Holder]:
         """Return the name that a person would use for the carrier, and the reference under which it
         was found. If every iteration rebinds that name, the run may have seen what brought in the
         old value.
@@ -84,11 +84,11 @@ class Lifetime(SharedFrame):
                 return base(hop.name), replace(kept, container=hop.kind.kind)
         return name, holder
 
-    def _asked_of(self, join: Join) -> tuple[str, Holder] | None:
+    def _asked_of(self, join: StaleEdge) -> tuple[str, Holder] | None:
         """Return the collection of which one entry was the root, if backward began in the old
         graph: its other names belong to the iterations that made it (`states[j].backward(...)`).
         """
-        where = spot(self.project, self.reuse.reached.at) if join.new is None else None
+        where = resolve_location(self.project, self.reuse.reached.at) if join.new is None else None
         call = where.call(*WALKS) if where is not None and not self.reuse.same_root else None
         root = walked(call) if call is not None else None
         name, entry, _ = (spelled(root) if root is not None else "").partition("[")
@@ -110,10 +110,10 @@ class Lifetime(SharedFrame):
             if hop.how == "bound" and _last(hop.name) == _last(kept[0]):
                 return (Carrier(kept[0], hop.at, "item"),)
         for join in self.reuse.joins:
-            made = spot(self.project, join.old.at if join.new is not None else None)
+            made = resolve_location(self.project, join.old.at if join.new is not None else None)
             if made is None or not (names := bindings(made.statement)):
                 continue
-            used = spot(self.project, join.new.at if join.new is not None else None)
+            used = resolve_location(self.project, join.new.at if join.new is not None else None)
             read = [name for name in names if used is not None and reads(used.statement, name)]
             again = used is not None and used.statement is made.statement
             if again and not read and not self.same_pass:
@@ -186,11 +186,11 @@ class Lifetime(SharedFrame):
         return any(last in _attributes_bound(m.tree) for m in self.project.modules.values())
 
     @cached_property
-    def first_named(self) -> list[tuple[Hop, Module, ast.stmt]]:
+    def first_named(self) -> list[tuple[Binding, Module, ast.stmt]]:
         """Return, for each carried value, the binding that first named it in a run, with its
         statement.
         """
-        found: list[tuple[Hop, Module, ast.stmt]] = []
+        found: list[tuple[Binding, Module, ast.stmt]] = []
         named: set[int] = set()
         for hop, where in hops_at(self.project, self.reuse.path, "bound"):
             if bindings(where.statement) and not set(hop.carries) <= named:
@@ -213,7 +213,7 @@ class Lifetime(SharedFrame):
                 found.append(where.statement)
         return found
 
-    def _seen_stored(self, path: str) -> Hop | None:
+    def _seen_stored(self, path: str) -> Binding | None:
         """Return the binding by which such an attribute was seen to be stored, under its name
         there.
         """
@@ -273,7 +273,7 @@ class Lifetime(SharedFrame):
             return Boundary("call", place)
         return Boundary()
 
-    def _taken_on(self, name: str, holder: Holder, join: Join) -> Place:
+    def _taken_on(self, name: str, holder: Holder, join: StaleEdge) -> Place:
         """Return the line where the name takes on the old graph."""
         if (place := onset(self, name, holder, join)) is not None:
             return place

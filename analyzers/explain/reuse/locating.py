@@ -8,9 +8,9 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.occasions import binds_nothing
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import hops_at
+from analyzers.explain.source_locations import hops_at
 from analyzers.source.detached import is_made_without
 from analyzers.source.flow import bindings
 from analyzers.source.project import Module, Scope
@@ -18,7 +18,7 @@ from analyzers.source.project import Module, Scope
 Binder = tuple[Module, Scope, ast.stmt]
 
 
-def taken_on(story: Story) -> Place | None:
+def taken_on(story: ReuseFeatures) -> Place | None:
     """Return the binder that made the old graph; else the one that stores the carrier in each
     iteration, preferably in the shared frame; None if nothing binds it.
     """
@@ -46,7 +46,7 @@ def taken_on(story: Story) -> Place | None:
     return _place(*chosen[0]) if chosen else next(_handed_out(story), None)
 
 
-def _handed_out(story: Story) -> Iterator[Place]:
+def _handed_out(story: ReuseFeatures) -> Iterator[Place]:
     """Yield the line that returns a module's `forward` output, possibly within something else, if
     nothing binds it.
     """
@@ -57,7 +57,7 @@ def _handed_out(story: Story) -> Iterator[Place]:
                 yield hop.at
 
 
-def _put_away(story: Story) -> Iterator[Binder]:
+def _put_away(story: ReuseFeatures) -> Iterator[Binder]:
     """Yield the statements that a run saw put an object, whose attribute is
     old, into a container.
     """

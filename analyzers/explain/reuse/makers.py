@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 
-from analyzers.explain.reuse.story import Story
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.source.calls import asks_for_gradient, calls_a_class
 from analyzers.source.flow import bindings, called_name, mentions, names_read, value_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 
 
-def built_by_a_module(story: Story) -> bool:
+def built_by_a_module(story: ReuseFeatures) -> bool:
     """Return True if the carrier's value comes from calling a model on data."""
     for _, _, statement in story.binders:
         value = value_of(statement)
@@ -26,7 +26,7 @@ def built_by_a_module(story: Story) -> bool:
     return False
 
 
-def of_parameters_alone(story: Story) -> bool:
+def of_parameters_alone(story: ReuseFeatures) -> bool:
     """Return True if what the loop iterates over is computed without data and each iteration steps:
     its iterations are batches, not samples of one batch.
     """
@@ -41,7 +41,7 @@ def of_parameters_alone(story: Story) -> bool:
     )
 
 
-def _forward_in_loop(story: Story) -> bool:
+def _forward_in_loop(story: ReuseFeatures) -> bool:
     """Return True if the loop has a forward pass of its own to which the
     carrier is only an input.
     """
@@ -96,7 +96,7 @@ def _is_record(project: Project, name: str) -> bool:
     )
 
 
-def _is_parameter(story: Story, argument: ast.expr) -> bool:
+def _is_parameter(story: ReuseFeatures, argument: ast.expr) -> bool:
     """Return True if an argument is itself a parameter: a leaf that the
     script made to be trained.
     """

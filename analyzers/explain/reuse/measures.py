@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.feeding import made_of
-from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.source.calls import argument_for, calls_to
 from analyzers.source.flow import bindings, called_name, definitions, put_in, value_of
@@ -14,7 +14,7 @@ from analyzers.source.signatures import positional
 from analyzers.source.trees import walk
 
 
-def keeps_losses(story: Story) -> bool:
+def keeps_losses(story: ReuseFeatures) -> bool:
     """Return True if the carrier's values come from losses. A record of how well a sample, a task
     or a level was learnt is used as a number, also in the iteration that wrote it.
     """

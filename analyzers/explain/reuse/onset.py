@@ -7,21 +7,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Holder, Join, Place
+from analyzers.evidence import Holder, Place, StaleEdge
 from analyzers.explain.reuse.occasions import CONSTRUCTORS, STORING, cache_of
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.shared_frame import Shared, SharedFrame
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.source.flow import bindings, definitions
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 
 
-def onset(calls: SharedFrame, name: str, holder: Holder, join: Join) -> Place | None:
+def onset(calls: SharedFrame, name: str, holder: Holder, join: StaleEdge) -> Place | None:
     """Return the line that made the tensor, if it also binds the name; else the line that binds the
     name.
     """
     for place in (join.old.at, join.raising.at if join.raising is not None else None):
-        made = spot(calls.project, place)
+        made = resolve_location(calls.project, place)
         if made is not None and _gives(made.statement, name):
             return made.place
     return (

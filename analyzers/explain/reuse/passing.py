@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analyzers.evidence import Place, Visit
-from analyzers.explain.spots import spot
+from analyzers.evidence import BackwardCall, Place
+from analyzers.explain.source_locations import resolve_location
 from analyzers.source.flow import called_name
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.signatures import positional
@@ -30,13 +30,13 @@ class Frame:
     place: Place
 
 
-def frames(project: Project, visit: Visit) -> list[Frame]:
+def frames(project: Project, visit: BackwardCall) -> list[Frame]:
     """Return the activations that led to a backward call, outermost first, as far as their source
     is known.
     """
     found: list[Frame] = []
     for place in visit.stack or (visit.at,):
-        where = spot(project, place)
+        where = resolve_location(project, place)
         if where is not None:
             found.append(Frame(where.module, where.scope, where.statement, place))
     return found

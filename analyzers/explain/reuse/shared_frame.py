@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from analyzers.evidence import GraphReuse, Place, Visit
+from analyzers.evidence import BackwardCall, GraphReuse, Place
 from analyzers.explain.reuse.passing import Frame, frames
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope
 from analyzers.source.trees import position, walk
@@ -65,7 +65,7 @@ class SharedFrame:
         """Return the innermost frame on both stacks; None if its source is not known."""
         pairs = zip(_stack(self.reuse.freed), _stack(self.reuse.reached), strict=False)
         for freed, reached in reversed(list(_common(pairs))):
-            if (there := spot(self.project, reached)) is None:
+            if (there := resolve_location(self.project, reached)) is None:
                 continue
             walk_ = there.module.statement_at(freed.line, freed.column)
             if walk_ is not None:
@@ -141,7 +141,7 @@ class SharedFrame:
             and freed.later == 0
         )
 
-    def called_for(self, visit: Visit) -> str:
+    def called_for(self, visit: BackwardCall) -> str:
         """Return the function that the shared frame called to reach a backward call; empty if it
         calls backward itself.
         """
@@ -153,7 +153,7 @@ class SharedFrame:
         return ""
 
 
-def _stack(visit: Visit) -> tuple[Place, ...]:
+def _stack(visit: BackwardCall) -> tuple[Place, ...]:
     return visit.stack or (visit.at,)
 
 

@@ -8,9 +8,9 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.feeding import made_of
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import hops_at
+from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import calls_named, calls_to, makes_leaf, steps
 from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project, Scope, spelled
@@ -19,7 +19,7 @@ _CONSTANTS = ("detach", "detach_", "Variable")
 _DEPTH = 4
 
 
-def spared_by_closure(story: Story) -> bool:
+def spared_by_closure(story: ReuseFeatures) -> bool:
     """Return True if a closure reads a value made before its optimizer's step, from nothing that
     the optimizer holds: it is a constant and need not be recomputed in the closure.
     """
@@ -48,11 +48,11 @@ def _shared(some: set[str], others: set[str]) -> bool:
     )
 
 
-def _scopes(story: Story) -> list[Scope]:
+def _scopes(story: ReuseFeatures) -> list[Scope]:
     return list(dict.fromkeys((story.frame.scope, story.frame.module.tree)))
 
 
-def _stepped(story: Story) -> Iterator[tuple[Scope, str]]:
+def _stepped(story: ReuseFeatures) -> Iterator[tuple[Scope, str]]:
     """Yield the optimizers that the shared frame steps, each with the scope that defines it."""
     for call in steps(story.loop or story.frame.scope):
         name = spelled(call.func.value) if isinstance(call.func, ast.Attribute) else ""
@@ -79,20 +79,20 @@ def _is_given(project: Project, name: str) -> bool:
     return project.is_package(name) or hasattr(builtins, name)
 
 
-def _made_of(story: Story) -> Iterator[str]:
+def _made_of(story: ReuseFeatures) -> Iterator[str]:
     """Yield the names, in the shared frame and around it, from which the carrier was computed."""
     for scope, statement in (*_seen(story), *_making(story)):
         yield from made_of(scope, value_of(statement) or statement)
 
 
-def _seen(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
+def _seen(story: ReuseFeatures) -> Iterator[tuple[Scope, ast.stmt]]:
     """Yield the statements in these scopes that a run saw bind it."""
     for _, where in hops_at(story.project, story.reuse.path, "bound"):
         if where.scope in _scopes(story):
             yield where.scope, where.statement
 
 
-def _making(story: Story) -> Iterator[tuple[Scope, ast.stmt]]:
+def _making(story: ReuseFeatures) -> Iterator[tuple[Scope, ast.stmt]]:
     """Yield the statements in these scopes that bind it or call the function or class that does."""
     for module, scope, statement in story.binders:
         if scope in _scopes(story):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from analyzers.source.flow import names_read
-from analyzers.source.partings import whole_of
 from analyzers.source.passes import passes
 from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.targets import target_names
+from analyzers.source.unpacking import whole_of
 
 
 def taken_from(loop: Loop, scope: Scope, name: str) -> str | None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.explain.origins import callees
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.feeding import made_of
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import hops_at
+from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import calls_a_class, steps
 from analyzers.source.flow import (
     bindings,
@@ -31,7 +31,7 @@ from analyzers.source.trees import remembered, walk
 _BUILTINS = frozenset(dir(builtins))
 
 
-def maker_called_inside(story: Story) -> bool:
+def maker_called_inside(story: ReuseFeatures) -> bool:
     """Return True if the model that computed the carrier outside the loop is called again inside:
     then the carrier is the old value next to the new one.
     """
@@ -41,7 +41,7 @@ def maker_called_inside(story: Story) -> bool:
     return not _makers(story).isdisjoint(set().union(*inside))
 
 
-def steps_others(story: Story) -> bool:
+def steps_others(story: ReuseFeatures) -> bool:
     """Return True if the iterations update nothing from which the carrier was computed: then its
     value is still valid and only its graph is the problem.
     """
@@ -65,7 +65,7 @@ def steps_others(story: Story) -> bool:
     )
 
 
-def _given_to(story: Story, optimizer: str) -> set[str]:
+def _given_to(story: ReuseFeatures, optimizer: str) -> set[str]:
     """Return the names from which the scope around the loop constructs an optimizer, directly or
     indirectly.
     """
@@ -84,7 +84,7 @@ def _overlap(one: str, other: str) -> bool:
     return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
 
 
-def _makers(story: Story) -> set[str]:
+def _makers(story: ReuseFeatures) -> set[str]:
     """Return the models that computed the carrier before the loop."""
     return {
         maker
@@ -96,7 +96,7 @@ def _makers(story: Story) -> set[str]:
     }
 
 
-def _before_loop(story: Story) -> Iterator[tuple[Module, Scope, ast.stmt, set[str]]]:
+def _before_loop(story: ReuseFeatures) -> Iterator[tuple[Module, Scope, ast.stmt, set[str]]]:
     """Yield the carrier's binders before the loop, each with the names that
     its value depends on.
     """
@@ -105,7 +105,7 @@ def _before_loop(story: Story) -> Iterator[tuple[Module, Scope, ast.stmt, set[st
             yield module, scope, statement, made_of(scope, value_of(statement) or statement)
 
 
-def _made_of(story: Story) -> set[str]:
+def _made_of(story: ReuseFeatures) -> set[str]:
     """Return the names from which the carrier was computed before the loop, including what the
     functions that computed it read besides their arguments: weights updated by hand belong to no
     model.
@@ -124,7 +124,7 @@ def _free_names(function: Function) -> set[str]:
     return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 
-def target_calls(story: Story) -> list[ast.Call]:
+def target_calls(story: ReuseFeatures) -> list[ast.Call]:
     """Calls of a loss function whose second argument, and only that one, comes from the
     carrier: there it stands for a constant. So do other entries of the carrier, to which one of
     them is held."""
@@ -141,7 +141,7 @@ def target_calls(story: Story) -> list[ast.Call]:
     return found or entry_targets(story)
 
 
-def entry_targets(story: Story) -> list[ast.Call]:
+def entry_targets(story: ReuseFeatures) -> list[ast.Call]:
     """Calls of a loss function that hold one entry of the carrier to others, by other names:
     `kl_div(outs[i].log_softmax(1), peer.softmax(1))`."""
     found = []
@@ -153,7 +153,7 @@ def entry_targets(story: Story) -> list[ast.Call]:
     return found
 
 
-def _entries_read(story: Story, value: ast.expr) -> Iterator[str]:
+def _entries_read(story: ReuseFeatures, value: ast.expr) -> Iterator[str]:
     """The entries of the carrier that an expression reads, as it spells them: by an index, or by
     the name that a comprehension around gives to each."""
     module, scope = story.frame.module, story.frame.scope
@@ -177,7 +177,7 @@ class HelperTarget:
     parameter: str
 
 
-def helper_targets(story: Story) -> list[HelperTarget]:
+def helper_targets(story: ReuseFeatures) -> list[HelperTarget]:
     """Return the parameters of functions called by the shared frame that are constants there and
     receive a value of the carrier.
     """
@@ -202,7 +202,7 @@ def helper_targets(story: Story) -> list[HelperTarget]:
     return list(dict.fromkeys(found))
 
 
-def _seen_compared(story: Story) -> list[HelperTarget]:
+def _seen_compared(story: ReuseFeatures) -> list[HelperTarget]:
     """Return the parameters under which a run saw old values enter a function that only compares
     with them, however far from the shared frame.
     """
@@ -229,7 +229,7 @@ def _compared_with(function: ast.FunctionDef) -> set[str]:
     return second - first
 
 
-def _siblings(story: Story) -> set[str]:
+def _siblings(story: ReuseFeatures) -> set[str]:
     """Return the names that are bound together with the carrier (`a, b = x.chunk(2)`), or by a call
     of the function that made it.
     """
@@ -242,7 +242,7 @@ def _siblings(story: Story) -> set[str]:
     }
 
 
-def _calls_of_makers(story: Story) -> Iterator[ast.stmt]:
+def _calls_of_makers(story: ReuseFeatures) -> Iterator[ast.stmt]:
     """Yield the statements of the shared frame that call a function in which
     the carrier is bound.
     """

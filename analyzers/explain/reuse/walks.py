@@ -11,7 +11,7 @@ from functools import cached_property
 from analyzers.explain.reuse.keeping import adds_up, sums
 from analyzers.explain.reuse.lifetimes import Lifetime, base
 from analyzers.explain.reuse.stepping import Update, updates_in
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.source.calls import calls_named, steps, updates_by_hand
 from analyzers.source.flow import (
     WALKS,
@@ -60,7 +60,7 @@ class Walks(Lifetime):
     @cached_property
     def root_call(self) -> ast.Call | None:
         """Return the failing `backward` or `grad` call in the source."""
-        where = spot(self.project, self.reuse.reached.at)
+        where = resolve_location(self.project, self.reuse.reached.at)
         return where.call(*WALKS) if where is not None else None
 
     @cached_property
@@ -251,7 +251,7 @@ class Walks(Lifetime):
         if self.shared is None:
             return set()
         roots = [walked(call) for call in backward_calls(self.shared.scope)]
-        where = spot(self.project, self.reuse.freed.at)
+        where = resolve_location(self.project, self.reuse.freed.at)
         call = where.call(*WALKS) if where is not None else None
         first = walked(call) if call is not None else None
         scaled = {n for n in names_read(first) if sums(first, n)} if first is not None else set()

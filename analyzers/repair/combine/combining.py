@@ -7,9 +7,9 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.story import Story
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.taking import taken_from
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import in_second_loop
 from analyzers.repair.rewrite import (
@@ -27,7 +27,7 @@ from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 
-def sum_behind_loop(story: Story) -> Iterator[Proposal]:
+def sum_behind_loop(story: ReuseFeatures) -> Iterator[Proposal]:
     """Add the losses up in the loop and walk them once behind it; then the steps of all passes, in
     a second loop."""
     shared = story.shared
@@ -89,7 +89,7 @@ def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
 CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 
 
-def walks_for_each_part(story: Story) -> bool:
+def walks_for_each_part(story: ReuseFeatures) -> bool:
     """Whether each pass of the loop walks one loss, made in front of it, for the part of the
     weights that the pass is about (its `inputs=`, or what it clips), and none steps: one walk gives
     all their gradients. A loop that only counts is about no part."""
@@ -118,7 +118,7 @@ def _of_a_part(loop: ast.For, call: ast.Call) -> list[ast.keyword]:
     return [word for word in call.keywords if names_read(word.value) & parts]
 
 
-def walk_in_front(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def walk_in_front(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """The walk goes in front of the loop, and reaches every weight."""
     loop, call, shared = story.loop, story.root_call, story.shared
     if shared is None or call is None or not isinstance(loop, ast.For):
@@ -136,7 +136,7 @@ def walk_in_front(story: Story, rank: int = 0) -> Iterator[Proposal]:
     yield Proposal("walk-in-front", title, edits, told, rank)
 
 
-def reduced(where: Spot) -> Iterator[Proposal]:
+def reduced(where: SourceLocation) -> Iterator[Proposal]:
     """For a loss: its mean, its sum. For a derivative: the sum, which is exact."""
     call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
@@ -156,7 +156,7 @@ def reduced(where: Spot) -> Iterator[Proposal]:
         yield Proposal(f"reduce-{method}", title, (edit,), tradeoff, rank)
 
 
-def _conventions(where: Spot) -> list[str]:
+def _conventions(where: SourceLocation) -> list[str]:
     """`mean` and `sum`, the one that the script uses for its losses first."""
     means = sums = 0
     for node in walk(where.module.tree):
@@ -166,7 +166,7 @@ def _conventions(where: Spot) -> list[str]:
     return ["sum", "mean"] if sums > means else ["mean", "sum"]
 
 
-def _at_definition(where: Spot, tensor: ast.expr, method: str) -> Edit | None:
+def _at_definition(where: SourceLocation, tensor: ast.expr, method: str) -> Edit | None:
     """The reduction where the walked name gets its value, whatever happens on the way to the walk,
     so that what is logged is one number too."""
     made = definitions(where.scope, tensor.id) if isinstance(tensor, ast.Name) else []

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
+from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.options import option_site
 from analyzers.repair.sites.perturbing import moves_its_input
@@ -28,7 +28,7 @@ from analyzers.source.trees import walk
 _MAX_CALLERS = 4
 
 
-def retain_on_first(story: Story) -> Iterator[Proposal]:
+def retain_on_first(story: ReuseFeatures) -> Iterator[Proposal]:
     """The last resort: keep the first graph."""
     site = option_site(story, story.reuse.freed, "retain_graph")
     if site is not None:
@@ -37,7 +37,7 @@ def retain_on_first(story: Story) -> Iterator[Proposal]:
         yield _last_resort(title, told, site.told())
 
 
-def retain_for_each(story: Story, rank: int = 1) -> Iterator[Proposal]:
+def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
     """Losses whose gradients are taken apart, one walk after the other: each but the last keeps
     the graph that they share."""
     loop, site = story.loop, option_site(story, story.reuse.freed, "retain_graph")
@@ -54,7 +54,7 @@ def retain_for_each(story: Story, rank: int = 1) -> Iterator[Proposal]:
         yield Proposal("retain-for-each", title, (site.told(value),), cost, rank + place)
 
 
-def ask_again(story: Story) -> Iterator[Proposal]:
+def ask_again(story: ReuseFeatures) -> Iterator[Proposal]:
     """`Tape(persistent=True)`, where the tape raises of itself unless its maker said so."""
     shared = story.shared
     if shared is None or story.reuse.engine == "torch":
@@ -94,7 +94,7 @@ def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
                         yield name
 
 
-def retain_on_both(story: Story, rank: int) -> Iterator[Proposal]:
+def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Keep the graph at either call, where it is meant to be walked again: in windows of steps
     that overlap."""
     reuse = story.reuse
@@ -106,7 +106,7 @@ def retain_on_both(story: Story, rank: int) -> Iterator[Proposal]:
         yield Proposal("retain-graph", title, tuple(edits), cost, rank)
 
 
-def keep_for_second(story: Story) -> Iterator[Proposal]:
+def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
     """Tell `autograd.grad` to keep the graph, or to make one of the gradients: where it is called,
     or where a helper is called that hands the option on."""
     site = option_site(story, story.reuse.freed, "create_graph")
@@ -132,9 +132,9 @@ def keep_for_second(story: Story) -> Iterator[Proposal]:
     )
 
 
-def _moves_input(story: Story) -> bool:
+def _moves_input(story: ReuseFeatures) -> bool:
     """Whether the gradient is taken for the direction of a step of its own input."""
-    where = spot(story.project, story.reuse.freed.at)
+    where = resolve_location(story.project, story.reuse.freed.at)
     call = where.call("grad") if where is not None else None
     if where is None or call is None or len(call.args) < 2:
         return False
@@ -143,9 +143,9 @@ def _moves_input(story: Story) -> bool:
     return moves_its_input(story.project, where.module, where.statement, spelled(asked))
 
 
-def _in_hook(story: Story) -> bool:
+def _in_hook(story: ReuseFeatures) -> bool:
     """Whether a walk was under way that makes no graph of what its hooks hand back."""
-    outer = [spot(story.project, place) for place in story.reuse.freed.stack[:-1]]
+    outer = [resolve_location(story.project, place) for place in story.reuse.freed.stack[:-1]]
     calls = [call for where in outer if where and (call := where.call("backward")) is not None]
     return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
 

@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import Visit
+from analyzers.evidence import BackwardCall
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import Spot, returns_of
+from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.source_locations import SourceLocation, returns_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
@@ -25,7 +25,7 @@ from analyzers.source.flow import called_name, names_read, statements_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.reads import read_behind
 from analyzers.source.receivers import takes_loss
-from analyzers.source.runs import ahead_of, behind, bound_by
+from analyzers.source.statement_ranges import ahead_of, behind, bound_by
 from analyzers.source.trees import walk
 
 
@@ -42,7 +42,7 @@ class Walked:
     behind: tuple[str, ...] = ()
 
 
-def one_backward(story: Story) -> Iterator[Proposal]:
+def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
     """The first loss waits for the second, and one call walks their sum."""
     shared, reuse = story.shared, story.reuse
     if shared is None or not story.same_pass:
@@ -76,7 +76,7 @@ def one_backward(story: Story) -> Iterator[Proposal]:
         yield Proposal("sum-losses", title, joined(edits), told)
 
 
-def with_the_walk_ahead(where: Spot) -> Iterator[Proposal]:
+def with_the_walk_ahead(where: SourceLocation) -> Iterator[Proposal]:
     """The walk at a statement, of the sum of its loss and that of the walk in front of it in its
     block: where hooks step as gradients arrive, each walk is a step."""
     ahead = [s for s in ahead_of(where.module, where.statement) if walk_alone(s)]
@@ -93,7 +93,7 @@ def with_the_walk_ahead(where: Spot) -> Iterator[Proposal]:
     yield Proposal("sum-losses", title, joined(_summed(editor, one, other, between)), told)
 
 
-def _walked(story: Story, visit: Visit, statement: ast.stmt) -> Walked | None:
+def _walked(story: ReuseFeatures, visit: BackwardCall, statement: ast.stmt) -> Walked | None:
     """One walk; None where it does more than that. Both may hand their losses to one function."""
     function = story.called_for(visit)
     both = function == story.called_for(story.reuse.freed) == story.called_for(story.reuse.reached)
@@ -104,7 +104,7 @@ def _walked(story: Story, visit: Visit, statement: ast.stmt) -> Walked | None:
     return _returned(story, function, statement) if function else None
 
 
-def _returned(story: Story, function: str, statement: ast.stmt) -> Walked | None:
+def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> Walked | None:
     """The loss of a helper that this statement alone calls, in the caller's hands."""
     found, inside = _returning(story.project, function), set(walk(statement))
     if found is None or any(call not in inside for _, call in calls_to(story.project, function)):

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.occasions import constructs
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.one_walk import of_other_loss
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import top_level_in, unused_name
@@ -29,14 +29,14 @@ from analyzers.source.flow import (
 )
 from analyzers.source.passes import in_each_pass
 from analyzers.source.project import Loop, Scope, spelled
-from analyzers.source.runs import behind
 from analyzers.source.signatures import parameters
+from analyzers.source.statement_ranges import behind
 from analyzers.source.trees import position
 
 _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 
 
-def walk_this_loss(story: Story) -> Iterator[Proposal]:
+def walk_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
     """Walk the newest loss and keep values in the total; or start the total anew."""
     shared, call = story.shared, story.root_call
     if shared is None or call is None:
@@ -56,7 +56,7 @@ def walk_this_loss(story: Story) -> Iterator[Proposal]:
     yield Proposal("walk-this-loss", title, (*total_edits, walk), told, rank)
 
 
-def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
+def _newest_loss(story: ReuseFeatures) -> tuple[ast.stmt, ast.expr] | None:
     """The statement of the loop that adds to the total (or hands a loss to the function that
     does), and what it adds."""
     shared = story.frame
@@ -79,7 +79,7 @@ def _newest_loss(story: Story) -> tuple[ast.stmt, ast.expr] | None:
     return None
 
 
-def _begin_before_summing(story: Story) -> Iterator[Proposal]:
+def _begin_before_summing(story: ReuseFeatures) -> Iterator[Proposal]:
     """Begin the total anew in front of the inner loop that adds it up."""
     for module, _, statement in story.binders:
         inner = module.loops_around(statement)
@@ -94,7 +94,7 @@ def _begin_before_summing(story: Story) -> Iterator[Proposal]:
             return
 
 
-def begin_behind_walk(story: Story) -> Iterator[Proposal]:
+def begin_behind_walk(story: ReuseFeatures) -> Iterator[Proposal]:
     """Begin the total anew behind its first walk, in front of what is added for the second."""
     shared = story.shared
     if shared is None or not story.sums_on:
@@ -111,7 +111,7 @@ def begin_behind_walk(story: Story) -> Iterator[Proposal]:
     yield Proposal("begin-total", title, (edit,), "Each backward then takes its own losses, once.")
 
 
-def _plain_beginning(story: Story, name: str) -> str | None:
+def _plain_beginning(story: ReuseFeatures, name: str) -> str | None:
     """The value without a graph that the total begins with in front of its first walk."""
     made = [s for s in definitions(story.frame.scope, name) if position(s) < story.frame.freed_at]
     for statement in reversed([s for s in made if not isinstance(s, ast.AugAssign)]):
@@ -128,7 +128,7 @@ def _adds(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.AugAssign) or isinstance(value, ast.BinOp)
 
 
-def _beginnings(story: Story, loop: Loop) -> Iterator[tuple[Scope, ast.expr]]:
+def _beginnings(story: ReuseFeatures, loop: Loop) -> Iterator[tuple[Scope, ast.expr]]:
     """The values that the total is given outside of a loop, but for what adds to it."""
     inside = set(ast.walk(loop))
     for _, scope, statement in story.binders:
@@ -162,7 +162,7 @@ def _total_of_values(
     return (*made, editor.replace(added, idiom.of(name))), name
 
 
-def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
+def _reset_total(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Behind the walk, begin a new total (gradient accumulation by summed losses)."""
     shared = story.frame
     if story.loop is None:
@@ -175,7 +175,7 @@ def _reset_total(story: Story, rank: int) -> Iterator[Proposal]:
         return
     module, walk = shared.module, shared.reached
     if not own and story.name.startswith("self."):  # named in the method that walks it
-        where = spot(story.project, story.reuse.reached.at)
+        where = resolve_location(story.project, story.reuse.reached.at)
         module, walk = (where.module, where.statement) if where is not None else (module, walk)
     last = [walk, *(s for s in behind(module, walk) if steps(s) or mentions(s, story.name))][-1]
     edit = Editor(module).insert_after(last, f"{story.name} = {spelled(value)}")

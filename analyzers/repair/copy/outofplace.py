@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Set
 
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.rewrite import unused_name, without_keyword, without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, first_use, names_read
 from analyzers.source.project import Module, is_path, spelled
-from analyzers.source.runs import ahead_of, behind
+from analyzers.source.statement_ranges import ahead_of, behind
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
@@ -182,7 +182,7 @@ def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[E
     return (Editor(module).insert_before(statement, *lines),) if lines else ()
 
 
-def cloned_first(where: Spot, names: set[str], rank: int) -> Iterator[Proposal]:
+def cloned_first(where: SourceLocation, names: set[str], rank: int) -> Iterator[Proposal]:
     """The same as a proposal."""
     edits = clone_before(where.module, where.statement, names.__contains__)
     if edits:
@@ -190,7 +190,9 @@ def cloned_first(where: Spot, names: set[str], rank: int) -> Iterator[Proposal]:
         yield Proposal("clone-before-write", title, edits, "One copy more.", rank)
 
 
-def given_new(written: Iterable[tuple[Spot, Set[str]]], how: str, rank: int) -> Iterator[Proposal]:
+def given_new(
+    written: Iterable[tuple[SourceLocation, Set[str]]], how: str, rank: int
+) -> Iterator[Proposal]:
     """Each of these statements without its writes to those names; `how` ends the title. Other names
     of a tensor that was written to follow it, as they do now; or they keep the old value."""
     edits, following = list[Edit](), list[Edit]()
@@ -219,7 +221,7 @@ def given_new(written: Iterable[tuple[Spot, Set[str]]], how: str, rank: int) -> 
     yield Proposal("out-of-place", title, joined(edits), "", rank + late)
 
 
-def other_names(where: Spot, name: str) -> Iterator[str]:
+def other_names(where: SourceLocation, name: str) -> Iterator[str]:
     """Names that denote the tensor of another one where a statement writes to it, and that are
     read after that: `r` of `r = h; h += x; f(r)`."""
     alike = set[str]()

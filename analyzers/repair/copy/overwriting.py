@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzers.explain.inplace import Stale
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, assignments_to
+from analyzers.explain.source_locations import SourceLocation, assignments_to
 from analyzers.repair.copy.outofplace import cloned_first, given_new
 from analyzers.repair.rewrite import without_true
 from analyzers.source.detached import FACTS
@@ -28,14 +28,14 @@ def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         yield from given_new(written, "in place", rank + later)
 
 
-def _alike(own: list[tuple[Spot, set[str]]]) -> Iterator[tuple[Spot, set[str]]]:
+def _alike(own: list[tuple[SourceLocation, set[str]]]) -> Iterator[tuple[SourceLocation, set[str]]]:
     """Other writes in place near those of the evidence, in the same function."""
     known = [where.statement for where, _ in own]
     for first, _ in own[:1]:
         for node in statements_of(first.scope):
             names = {w.name for w in writes(node) if _may_be_tensor(node, w)}
             if names and node not in known:
-                yield Spot(first.module, node, first.place), names
+                yield SourceLocation(first.module, node, first.place), names
 
 
 def _may_be_tensor(statement: ast.stmt, write: Write) -> bool:
@@ -70,7 +70,7 @@ def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
         yield Proposal("clone-what-is-saved", title, edits, "One copy more.", rank)
 
 
-def _reads(where: Spot, statement: ast.stmt, stale: Stale) -> Iterator[ast.expr]:
+def _reads(where: SourceLocation, statement: ast.stmt, stale: Stale) -> Iterator[ast.expr]:
     """The outermost expressions of a statement that read the tensor or a part of it."""
     parents = where.module.parents
     for node in ast.walk(statement):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held, spot
+from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.sites.names import replace_of, with_imports
 from analyzers.source.calls import calls_named
@@ -31,7 +31,7 @@ def shared_copy(
 ) -> Iterator[Proposal]:
     """`copy.copy` in place of `copy.deepcopy`, or `replace` of a dataclass, with copies of the
     object's containers, where the copy is of a class of the script's and has its methods called."""
-    where = spot(project, at)
+    where = resolve_location(project, at)
     for call in calls_named(where.statement, "deepcopy") if where is not None else ():
         held = spelled(call.args[0]) if call.args else ""
         parts = {
@@ -97,7 +97,9 @@ def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
                         yield spelled(target).removeprefix("self."), made
 
 
-def _as_dataclass(where: Spot, call: ast.Call, held: str, kind: ast.ClassDef) -> list[Edit]:
+def _as_dataclass(
+    where: SourceLocation, call: ast.Call, held: str, kind: ast.ClassDef
+) -> list[Edit]:
     """`replace(held, tacks=list(held.tacks))`."""
     named = replace_of(where.module)
     if named is None or not any("dataclass" in spelled(_called(d)) for d in kind.decorator_list):
@@ -107,7 +109,7 @@ def _as_dataclass(where: Spot, call: ast.Call, held: str, kind: ast.ClassDef) ->
     return [edit, *with_imports(where.module, frozenset({"replace"}))]
 
 
-def _plainly(where: Spot, call: ast.Call, held: str, kind: ast.ClassDef) -> list[Edit]:
+def _plainly(where: SourceLocation, call: ast.Call, held: str, kind: ast.ClassDef) -> list[Edit]:
     """`copy.copy(held)`, and a statement behind it for each container."""
     if not isinstance(call.func, ast.Attribute):
         return []
@@ -124,7 +126,7 @@ def _called(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
-def _goes_on(where: Spot) -> bool:
+def _goes_on(where: SourceLocation) -> bool:
     """Whether a method of the copy is called behind it."""
     names = set(bindings(where.statement))
     called = (node.func for node in walk(where.scope) if isinstance(node, ast.Call))

@@ -10,7 +10,7 @@ from analyzers.evidence import Place
 from analyzers.explain.inplace import Stale
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit
@@ -44,7 +44,7 @@ def any_stacked(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _stacked(module: Module, loop: Loop, rank: int) -> Iterator[Proposal]:
-    where = Spot(module, loop, Place(module.path, loop.lineno))
+    where = SourceLocation(module, loop, Place(module.path, loop.lineno))
     buffers = list(_buffers(loop).values())
     if buffers and all(_is_regular(where, loop, buffer) for buffer in buffers):
         edits = [edit for buffer in buffers for edit in _converted(where, loop, buffer)]
@@ -116,7 +116,7 @@ def _offset(index: ast.expr, variable: str) -> int | None:
     return None
 
 
-def _is_regular(where: Spot, loop: Loop, buffer: Buffer) -> bool:
+def _is_regular(where: SourceLocation, loop: Loop, buffer: Buffer) -> bool:
     """Whether each pass writes one entry, and everything else in the loop reads single ones."""
     return len(buffer.writes) == 1 and all(
         (place := _position(part)) is not None
@@ -126,7 +126,7 @@ def _is_regular(where: Spot, loop: Loop, buffer: Buffer) -> bool:
     )
 
 
-def _mentions(where: Spot, loop: Loop, buffer: Buffer) -> Iterator[ast.AST]:
+def _mentions(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[ast.AST]:
     """Where else the buffer stands: the indexed expression, or the bare name."""
     for node in walk(loop):
         if isinstance(node, ast.Name | ast.Attribute) and spelled(node) == buffer.name:
@@ -136,7 +136,7 @@ def _mentions(where: Spot, loop: Loop, buffer: Buffer) -> Iterator[ast.AST]:
                 yield part
 
 
-def _converted(where: Spot, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
+def _converted(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
     editor, name = where.editor, buffer.name
     torch = alias(editor.module, "torch")
     yield from _begun(where, loop, buffer)
@@ -157,7 +157,7 @@ def _converted(where: Spot, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
         yield editor.insert_after(loop, f"{name} = {torch}.stack({name}{dim})")
 
 
-def _begun(where: Spot, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
+def _begun(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
     """The list with the entries that were there before the loop."""
     editor, name = where.editor, buffer.name
     block = where.module.block_of(loop)

@@ -6,49 +6,51 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, unwrapped
 from analyzers.repair.copy.outofplace import cloned_first, given_new, out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, statements_of, value_of
-from analyzers.source.partings import parting
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.targets import assigned, target_names
 from analyzers.source.trees import position
+from analyzers.source.unpacking import unpacking
 from analyzers.source.writes import writes
 
 
-def siblings(where: Spot, names: set[str]) -> set[str]:
+def siblings(where: SourceLocation, names: set[str]) -> set[str]:
     """The names, and those that one statement binds together with them (`a, b = x.chunk(2)`)."""
     together = [set(assigned(s)) for s in statements_of(where.scope) if isinstance(s, ast.Assign)]
     return names.union(*(bound for bound in together if bound & names))
 
 
-def views_out_of_place(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
+def views_out_of_place(
+    where: SourceLocation, names: Sequence[str], rank: int = 0
+) -> Iterator[Proposal]:
     """Every write to the view and its siblings behind this line, out of place. Not for the rows
     that a loop goes over: what it was taken from would keep its old values."""
     wanted = siblings(where, _viewed(where, names))
     if not _loop_over(where, wanted):
         begun = position(where.statement)
         behind = [s for s in statements_of(where.scope) if position(s) >= begun]
-        written = [(Spot(where.module, s, where.place), wanted) for s in behind]
+        written = [(SourceLocation(where.module, s, where.place), wanted) for s in behind]
         yield from given_new(written, "through the view", rank)
 
 
-def _viewed(where: Spot, names: Sequence[str]) -> set[str]:
+def _viewed(where: SourceLocation, names: Sequence[str]) -> set[str]:
     """The names of the view; where the evidence has none, what the statement writes to."""
     return set(names) or {w.name for w in writes(where.statement)}
 
 
-def _loop_over(where: Spot, names: set[str]) -> ast.For | None:
+def _loop_over(where: SourceLocation, names: set[str]) -> ast.For | None:
     """The innermost loop around a statement that goes over rows of one of these names."""
     loops = where.module.loops_around(where.statement)
     found = (x for x in loops if isinstance(x, ast.For) and names & set(_row_names(x)))
     return next(found, None)
 
 
-def rows_stacked(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
+def rows_stacked(where: SourceLocation, names: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
     """Where a loop goes over the rows that it changes: collect the new rows and stack them."""
     wanted, loops = _viewed(where, names), where.module.loops_around(where.statement)
     if (loop := _loop_over(where, wanted)) is None:
@@ -65,7 +67,7 @@ def rows_stacked(where: Spot, names: Sequence[str], rank: int = 0) -> Iterator[P
         yield Proposal("stack-rows", title, joined([*rebuilt, *edits]), "", rank)
 
 
-def rows_selected(where: Spot, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
+def rows_selected(where: SourceLocation, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
     """Where a loop goes over the rows that it changes: each taken by its index, as a view that may
     be written, of what keeps the new values."""
     wanted = _viewed(where, names)
@@ -83,12 +85,12 @@ def _row_names(loop: Loop) -> list[str]:
     return list(target_names(loop.target)) if isinstance(loop, ast.For) else []
 
 
-def _rebuilt(where: Spot, loops: Sequence[Loop], row: str) -> list[Edit]:
+def _rebuilt(where: SourceLocation, loops: Sequence[Loop], row: str) -> list[Edit]:
     """Edits by which what the loop goes over gets its new rows: a tensor by a stack, a tuple of
     names by unpacking, the variable of an outer loop by doing the same to that."""
     loop = loops[0]
     source = _source(loop, row) if isinstance(loop, ast.For) else None
-    taken = parting(source) if source is not None else None
+    taken = unpacking(source) if source is not None else None
     source = taken.whole if taken is not None else source
     editor = where.editor
     collected = unused_name(where.module, f"new_{row}s")
@@ -124,7 +126,7 @@ def _source(loop: ast.For, row: str) -> ast.expr | None:
 
 
 def record_view(
-    where: Spot, names: Sequence[str], project: Project, rank: int = 0
+    where: SourceLocation, names: Sequence[str], project: Project, rank: int = 0
 ) -> Iterator[Proposal]:
     """A view made under `no_grad`, in this function or in one it calls, made while recording."""
     for node in statements_of(where.scope):
@@ -140,7 +142,7 @@ def record_view(
                     yield Proposal("record-view", title, edits, "", rank)
 
 
-def clone_views(where: Spot, names: Sequence[str], rank: int = 2) -> Iterator[Proposal]:
+def clone_views(where: SourceLocation, names: Sequence[str], rank: int = 2) -> Iterator[Proposal]:
     """A copy of the view under its name, in front of the write."""
     wanted = _viewed(where, names)
     if not _loop_over(where, wanted):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzers.advice.training import loss_call
 from analyzers.evidence import KnownError
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.source.edits import Editor
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
@@ -16,7 +16,7 @@ from analyzers.source.trees import walk
 
 def detached_argument(error: KnownError, project: Project) -> Iterator[Proposal]:
     """The target detached where the loss is given it; or prediction and target the other way."""
-    where = spot(project, error.at)
+    where = resolve_location(project, error.at)
     for call in walk(where.statement) if where is not None else ():
         if where is None or not isinstance(call, ast.Call) or loss_call(call, where.module) is None:
             continue

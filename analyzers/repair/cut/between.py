@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Hop, Kind
+from analyzers.evidence import Binding, ValueShape
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.shared_frame import Shared
@@ -40,7 +40,7 @@ def at_boundary(
 
 
 def _between(
-    cutting: Cutting, shared: Shared, loop: Loop | None, chosen: list[Hop], rank: int
+    cutting: Cutting, shared: Shared, loop: Loop | None, chosen: list[Binding], rank: int
 ) -> Iterator[Site]:
     """Each place between the two walks where these names can be cut; what no pass of the loop gives
     anew, in front of it, so that all passes are treated alike."""
@@ -67,19 +67,19 @@ def _between(
         yield Site("detach-behind-backward", where, last, rank + (not rarely), behind=True)
 
 
-def _constant(hops: Sequence[Hop], loop: Loop, scope: Scope) -> bool:
+def _constant(hops: Sequence[Binding], loop: Loop, scope: Scope) -> bool:
     """Whether no pass of a loop gives any of these values anew; what can be changed may be filled
     anywhere."""
     return all(_is_fixed(hop.kind) and bound_outside(loop, scope, hop.name) for hop in hops)
 
 
-def _is_fixed(kind: Kind) -> bool:
+def _is_fixed(kind: ValueShape) -> bool:
     """Whether a value holds the same tensors for as long as it lives."""
     return kind.kind in ("tensor", "tuple", "namedtuple") or kind.frozen
 
 
 def _bound_behind(
-    cutting: Cutting, hops: Sequence[Hop], after: ast.stmt, module: Module, frame: int
+    cutting: Cutting, hops: Sequence[Binding], after: ast.stmt, module: Module, frame: int
 ) -> ast.stmt:
     """The walk's last statement, or a later one of its block that gives a name the value that
     the next pass meets."""

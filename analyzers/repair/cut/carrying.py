@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.cut.detaching import starts_as_none, values_given
 from analyzers.source.flow import (
     bindings,
@@ -40,7 +40,7 @@ def _read_first(statements: Sequence[ast.stmt]) -> list[str]:
     return found
 
 
-def carried_attributes(where: Spot) -> Iterator[tuple[str, ast.stmt]]:
+def carried_attributes(where: SourceLocation) -> Iterator[tuple[str, ast.stmt]]:
     """Attributes that the function around a place reads before it binds them, with the first
     statement that reads each."""
     statements = statements_of(where.scope)

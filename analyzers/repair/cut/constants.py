@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.explain.moving import Target, given_beside
+from analyzers.explain.bootstrap_targets import Target, given_beside
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collectors
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.feeding import made_of
-from analyzers.explain.reuse.story import Story
 from analyzers.explain.reuse.targets import (
     helper_targets,
     maker_called_inside,
     steps_others,
     target_calls,
 )
-from analyzers.explain.spots import hops_at, spot
+from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.explain.weighing import weights
 from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
@@ -39,7 +39,7 @@ READS = 4  # statements of methods that are tried
 _FOR_ALL = "No loss sends gradient through it any more."
 
 
-def meant_as_constant(story: Story) -> Certainty | None:
+def meant_as_constant(story: ReuseFeatures) -> Certainty | None:
     """How surely one of the walks only meant to read the carrier; None where nothing says so."""
     if story.shared is None:
         return None
@@ -54,12 +54,12 @@ def meant_as_constant(story: Story) -> Certainty | None:
     return Certainty.LIKELY if story.same_consumer and not story.bound_inside else None
 
 
-def _is_compared(story: Story) -> bool:
+def _is_compared(story: ReuseFeatures) -> bool:
     """Whether a loss takes the carrier for its target."""
     return bool(target_calls(story) or helper_targets(story))
 
 
-def stale_beside_fresh(story: Story) -> bool:
+def stale_beside_fresh(story: ReuseFeatures) -> bool:
     """Whether the loop runs the carrier's network again, or steps by hand other weights than the
     carrier's: then a slice of the carrier is an old value beside a new one, and not one of the
     samples that are walked."""
@@ -67,24 +67,24 @@ def stale_beside_fresh(story: Story) -> bool:
     return story.reuse.remade or maker_called_inside(story) or others
 
 
-def _kept_for_later(story: Story) -> bool:
+def _kept_for_later(story: ReuseFeatures) -> bool:
     """Whether the loop binds the carrier behind the walk: not for this pass, for the next."""
     inside = set(walk(story.loop)) if story.loop is not None else set()
     bound = [s for _, scope, s in story.binders if scope is story.frame.scope and s in inside]
     return bool(bound) and all(position(s) > story.frame.freed_at for s in bound)
 
 
-def _steps_between(story: Story) -> bool:
+def _steps_between(story: ReuseFeatures) -> bool:
     """Whether an optimizer steps after the first walk and before the second loss is made."""
     if story.steps_between:
         return True
-    where = spot(story.project, story.reuse.freed.at)
+    where = resolve_location(story.project, story.reuse.freed.at)
     if where is None or where.place.line == story.frame.freed_line:
         return False
     return any(position(call) > position(where.statement) for call in steps(where.scope))
 
 
-def _weighs_log_probability(story: Story) -> bool:
+def _weighs_log_probability(story: ReuseFeatures) -> bool:
     """Whether what is made of the carrier multiplies a log-probability: the weight of a policy
     gradient."""
     scope = story.frame.scope
@@ -138,7 +138,7 @@ def _made_apart(target: Target) -> Edit | None:
     return wrapped(target.where.editor, [made], no_grad_header(target.where.module))
 
 
-def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def detach_at_use(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carrier where the first loss reads it; or where the second does."""
     if story.shared is None or not story.name:
         return
@@ -153,7 +153,7 @@ def detach_at_use(story: Story, rank: int = 0) -> Iterator[Proposal]:
     yield from _where_methods_read(story, rank + 1)
 
 
-def _where_methods_read(story: Story, rank: int) -> Iterator[Proposal]:
+def _where_methods_read(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Detach what methods read of the object that has it, each statement alone: where one of them
     makes each of the losses."""
     found: dict[tuple[Module, ast.stmt], list[ast.Attribute]] = {}
@@ -176,7 +176,7 @@ def _statement(module: Module, node: ast.AST) -> ast.stmt:
     return next(a for a in (node, *module.ancestors(node)) if isinstance(a, ast.stmt))
 
 
-def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
+def _in_target_calls(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Detach what a loss function gets as its target."""
     if targets := [call.args[1] for call in target_calls(story)]:
         editor = Editor(story.frame.module)
@@ -185,7 +185,7 @@ def _in_target_calls(story: Story, rank: int) -> Iterator[Proposal]:
         yield Proposal("detach-target", title, edits, _FOR_LOSS, rank)
 
 
-def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
+def _in_helpers(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Detach the target in the functions that compare with it, whoever calls them."""
     for target in helper_targets(story):
         editor = Editor(target.module)
@@ -195,7 +195,7 @@ def _in_helpers(story: Story, rank: int) -> Iterator[Proposal]:
         yield Proposal("detach-target", title, edits, _FOR_LOSS, rank)
 
 
-def detach_at_definition(story: Story, rank: int | None = None) -> Iterator[Proposal]:
+def detach_at_definition(story: ReuseFeatures, rank: int | None = None) -> Iterator[Proposal]:
     """Detach the carrier where it is made, so that every reader gets a constant."""
     outside = not story.same_pass and not story.bound_inside
     rank = rank if rank is not None else 0 if outside else 2
@@ -205,7 +205,7 @@ def detach_at_definition(story: Story, rank: int | None = None) -> Iterator[Prop
         return
 
 
-def _whole_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
+def _whole_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
     """The carrier detached as one tensor; a container that is filled elsewhere is none."""
     idiom = idiom_for(story)
     for module, _, statement in story.binders:
@@ -219,7 +219,7 @@ def _whole_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
             yield (editor.insert_after(statement, f"{story.name} = {idiom.of(story.name)}"),)
 
 
-def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
+def _parts_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
     """What was seen to be no tensor but a structure of them, cut part by part where it is made:
     by the statement that binds it, else by the function that returned it."""
     cutting = Cutting(story.reuse, story.project)
@@ -241,7 +241,7 @@ def _parts_at_definition(story: Story) -> Iterator[tuple[Edit, ...]]:
             yield from [joined(edits)] if edits else []
 
 
-def collected_without_graph(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def collected_without_graph(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """A rollout that builds no graph: what it collects is for others to learn from."""
     for module, function in collectors(story.reuse, story.project):
         if "torch" in module.text:
@@ -250,7 +250,7 @@ def collected_without_graph(story: Story, rank: int = 0) -> Iterator[Proposal]:
             yield Proposal("no-grad-collecting", title, edits, _FOR_ALL, rank)
 
 
-def made_without_graph(story: Story, rank: int = 1) -> Iterator[Proposal]:
+def made_without_graph(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
     """Make the carrier under `no_grad`: what a loop only reads needs no graph from before it."""
     if story.same_pass or story.bound_inside:
         return

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from analyzers.evidence import GraphReuse, Hop, Kind
+from analyzers.evidence import Binding, GraphReuse, ValueShape
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
@@ -65,13 +65,13 @@ class Cutting:
         """Whether all passes share one value that none of them makes anew."""
         return not self.reuse.remade and not SharedFrame(self.reuse, self.project).same_pass
 
-    def outlived(self) -> list[Hop]:
+    def outlived(self) -> list[Binding]:
         """The names that still hold what was freed, right behind the walk that freed it."""
         return [hop for hop in self.reuse.path if hop.how == "outlived"]
 
-    def functions(self, *how: str) -> Iterator[tuple[list[Hop], Module, ast.FunctionDef]]:
+    def functions(self, *how: str) -> Iterator[tuple[list[Binding], Module, ast.FunctionDef]]:
         """Hops of these sorts, those of one activation together, each with its function."""
-        found: dict[int, list[Hop]] = {}
+        found: dict[int, list[Binding]] = {}
         for hop in self.reuse.path:
             if hop.how in how:
                 found.setdefault(hop.at.frame, []).append(hop)
@@ -81,18 +81,18 @@ class Cutting:
             if module is not None and isinstance(function, ast.FunctionDef):
                 yield hops, module, function
 
-    def covering(self, hops: Sequence[Hop]) -> list[Hop]:
+    def covering(self, hops: Sequence[Binding]) -> list[Binding]:
         """Enough of the names that each node that any of them holds is behind one of them; none
         where some old value has no name here."""
         wanted = {join for hop in self.reuse.path for join in hop.carries}
-        chosen: list[Hop] = []
+        chosen: list[Binding] = []
         for hop in hops:
             if not set(hop.carries) <= {join for other in chosen for join in other.carries}:
                 chosen.append(hop)
         covered = {join for hop in chosen for join in hop.carries}
         return chosen if covered >= wanted else []
 
-    def written(self, hops: Sequence[Hop], module: Module, scope: Scope) -> Iterator[Written]:
+    def written(self, hops: Sequence[Binding], module: Module, scope: Scope) -> Iterator[Written]:
         """Statements that cut all of these names: by the script's own means, then written out."""
         if not hops:
             return
@@ -139,7 +139,9 @@ class Cutting:
         quote, template = quote_of(module), self.template
         return Writing(quote, replace_of(module), deque_of(module), torch, template)
 
-    def replaced(self, module: Module, node: ast.expr, kind: Kind, bound: str = "") -> list[Edit]:
+    def replaced(
+        self, module: Module, node: ast.expr, kind: ValueShape, bound: str = ""
+    ) -> list[Edit]:
         """The expression cut where it stands; of a structure or record that is written out, the
         parts. `bound`: the name that it is given to."""
         if is_made_without(node):
@@ -157,11 +159,13 @@ class Cutting:
         needs = frozenset(writing.needs)
         return [editor.replace(node, text), *with_imports(module, needs)] if text else []
 
-    def _written_out(self, node: ast.expr, kind: Kind) -> list[tuple[ast.expr, Kind]] | None:
+    def _written_out(
+        self, node: ast.expr, kind: ValueShape
+    ) -> list[tuple[ast.expr, ValueShape]] | None:
         """The parts of a literal, or the arguments of a record's constructor, with what each is."""
         known = dict(kind.parts)
         any_ = known.get("")
-        parts: list[tuple[ast.expr, Kind | None]]
+        parts: list[tuple[ast.expr, ValueShape | None]]
         match node:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 each = [any_] * len(elements) if any_ is not None else [*known.values()]
@@ -185,7 +189,7 @@ class Cutting:
         return [(value, part) for value, part in parts if part is not None]
 
     def at(
-        self, sites: Sequence[Site], hops: Sequence[Hop], module: Module, scope: Scope
+        self, sites: Sequence[Site], hops: Sequence[Binding], module: Module, scope: Scope
     ) -> Iterator[Proposal]:
         """These names cut at each of the sites, with the imports that this wants."""
         editor, step = Editor(module), indentation(module)
@@ -205,7 +209,7 @@ def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Propos
 _LAYER = re.compile(r"(?P<owner>[\w.]+)\[\d+\]\.(?P<attribute>\w+)")
 
 
-def _in_layers(hops: Sequence[Hop], writing: Writing) -> list[str] | None:
+def _in_layers(hops: Sequence[Binding], writing: Writing) -> list[str] | None:
     """One loop for the same attribute of several layers in a list (`net.layers[0].mem`)."""
     found = [_LAYER.fullmatch(hop.name) for hop in hops]
     places = {match.groups() if match else None for match in found}
@@ -220,7 +224,7 @@ _OF_LEAVES = ("tensor", "list", "tuple", "dict")
 _WRITTEN = ("namedtuple", "dataclass", "dict", "record")
 
 
-def kind_carried(hop: Hop) -> Kind:
+def kind_carried(hop: Binding) -> ValueShape:
     """What a hop's name stands for, with a graph only where it leads to what was carried."""
     paths = [path.removeprefix(hop.name) for path in hop.paths]
     return carried(hop.kind, paths) if len(paths) < MANY else hop.kind

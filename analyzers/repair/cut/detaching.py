@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import Holder, Kind
-from analyzers.explain.reuse.story import Story
+from analyzers.evidence import Holder, ValueShape
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.partings import whole_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
+from analyzers.source.unpacking import whole_of
 from analyzers.source.writes import is_true
 
 
@@ -41,7 +41,7 @@ TORCH = Idiom()
 LEAF = Idiom("{0}.detach().requires_grad_()")
 
 
-def idiom_for(story: Story) -> Idiom:
+def idiom_for(story: ReuseFeatures) -> Idiom:
     """PyTorch's `detach`, or what the script's own engine offers: its `detach` method, else its
     constructor around the bare data, with the flags that the script itself passes."""
     if story.reuse.engine == "torch":
@@ -114,10 +114,10 @@ def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str:
     return argument
 
 
-def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> Kind:
+def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> ValueShape:
     """What a name stands for, as far as a holder of it tells: its container, and in its path how
     deep the tensors lie; of records in it, those fields."""
-    kind = Kind("tensor", graph=True)
+    kind = ValueShape("tensor", graph=True)
     if holder is None or not holder.path.startswith(name + "["):
         return kind
     names = holder.container.replace("]", "").split("[")
@@ -130,7 +130,7 @@ def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> Kind:
         structure = _STRUCTURES.get(own, "record")
         keys = [repr(field) for field in fields] if structure == "record" else []
         parts = tuple((key, kind) for key in keys or [""])
-        kind = Kind(structure, own, maxlen=own == "deque", parts=parts)
+        kind = ValueShape(structure, own, maxlen=own == "deque", parts=parts)
     return kind
 
 

@@ -7,13 +7,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from analyzers.evidence import Hop, Kind, Place
+from analyzers.evidence import Binding, Place, ValueShape
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.cut import between, within
 from analyzers.repair.cut.cutting import Cutting, cut
 from analyzers.repair.cut.detaching import LEAF, Idiom, idiom_for, starts_as_none, told
@@ -25,10 +25,10 @@ from analyzers.source.project import Scope, spelled
 from analyzers.source.signatures import positional
 from analyzers.source.trees import walk
 
-_TENSOR = Kind("tensor", "Tensor", graph=True)
+_TENSOR = ValueShape("tensor", "Tensor", graph=True)
 
 
-def boundary_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def boundary_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carriers behind the walk, and at the head of the loop (or before the call); of
     dictionaries all that they hold, else the entries that carried a graph."""
     shared = story.shared
@@ -46,7 +46,7 @@ def boundary_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
         rank += SECOND_CHOICE
 
 
-def stored_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def stored_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """Detach the carriers where they are handed to what keeps them, and where they are stored."""
     idiom = idiom_for(story)
     yield from _where_handed(story, idiom, rank - 1)
@@ -58,7 +58,7 @@ def stored_cuts(story: Story, rank: int = 0) -> Iterator[Proposal]:
     yield from within.where_stored(cutting, rank)
 
 
-def _where_handed(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal]:
+def _where_handed(story: ReuseFeatures, idiom: Idiom, rank: int) -> Iterator[Proposal]:
     """What the loop hands to an object that keeps it: `bank.push(key.detach())`."""
     edits = [idiom.at(Editor(given.module), given.argument) for given in story.handed.values()]
     if story.shared is not None and edits:
@@ -68,7 +68,7 @@ def _where_handed(story: Story, idiom: Idiom, rank: int) -> Iterator[Proposal]:
         yield cut("detach-when-handed-over", title, tuple(edits), rank)
 
 
-def _stores(story: Story) -> Iterator[Hop]:
+def _stores(story: ReuseFeatures) -> Iterator[Binding]:
     """The statements of a pass that give the carriers what the next pass meets, each a cut of its
     own; their frame is 0 in a loop of the pass's own."""
     shared, number = story.shared, 0
@@ -89,7 +89,7 @@ def _stores(story: Story) -> Iterator[Hop]:
                 yield _stored(one, at, name, number - 1)
 
 
-def _spellings(story: Story, statement: ast.stmt) -> Iterator[str]:
+def _spellings(story: ReuseFeatures, statement: ast.stmt) -> Iterator[str]:
     """How a statement names the carrier."""
     named = [node for node in walk(statement) if isinstance(node, ast.Name | ast.Attribute)]
     for name in dict.fromkeys(spelled(node) for node in named):
@@ -98,7 +98,7 @@ def _spellings(story: Story, statement: ast.stmt) -> Iterator[str]:
             yield name
 
 
-def _stored(story: Story, at: Place, name: str, number: int) -> Hop:
+def _stored(story: ReuseFeatures, at: Place, name: str, number: int) -> Binding:
     """A carrier as the storing scope spells it."""
     holder = story.holder
     if holder is not None:
@@ -106,7 +106,7 @@ def _stored(story: Story, at: Place, name: str, number: int) -> Hop:
     paths = (holder.path,) if holder is not None else (name,)
     held = [held.path for join in story.reuse.joins for held in join.holders]
     fields = _fields(path for path in held if path.startswith(f"{story.name}["))
-    return Hop(at, "bound", name, told(name, holder, fields), paths, (number,))
+    return Binding(at, "bound", name, told(name, holder, fields), paths, (number,))
 
 
 def _fields(paths: Iterable[str]) -> list[str]:
@@ -115,11 +115,11 @@ def _fields(paths: Iterable[str]) -> list[str]:
     return [field for field in last if field.isidentifier()]
 
 
-def _among_entries(story: Story) -> bool:
+def _among_entries(story: ReuseFeatures) -> bool:
     """Whether the line that reads an old entry reads another one beside it: one of them is new
     (`store[-1] - store[-2]`)."""
     for join in story.reuse.joins:
-        where = spot(story.project, join.new.at if join.new is not None else None)
+        where = resolve_location(story.project, join.new.at if join.new is not None else None)
         entries = {
             spelled(node.slice)
             for node in walk(where.statement if where is not None else ast.Pass())
@@ -131,7 +131,7 @@ def _among_entries(story: Story) -> bool:
     return False
 
 
-def _template(story: Story) -> str:
+def _template(story: ReuseFeatures) -> str:
     """How a tensor of the script's engine is cut; as a leaf, where it began as one."""
     names = visible(story)
     leaf = any(wants_gradient(story.frame.scope, name) for name in names) or _began_as_leaf(story)
@@ -139,7 +139,7 @@ def _template(story: Story) -> str:
     return idiom.template
 
 
-def _began_as_leaf(story: Story) -> bool:
+def _began_as_leaf(story: ReuseFeatures) -> bool:
     """Whether the carrier began as a leaf that requires grad, and so must go on as one."""
     return any(
         isinstance(node, ast.Call) and asks_for_gradient(node)
@@ -149,7 +149,7 @@ def _began_as_leaf(story: Story) -> bool:
     )
 
 
-def _path(story: Story, shared: Shared, entries: bool) -> Iterator[Hop]:
+def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Binding]:
     """The names that outlive the walk in the frames that lead to it, and what binds them."""
     here = Place(shared.module.path, shared.reached_line, shared.function, shared.frame)
     for name in _rebound(story, visible(story)):
@@ -168,22 +168,24 @@ def _path(story: Story, shared: Shared, entries: bool) -> Iterator[Hop]:
         yield from _rebound_behind(story, shared, here, getattr(scope, "name", ""))
         for name in bindings(statement):
             if name == story.name or (story.attribute and name == f"self.{story.attribute}"):
-                yield Hop(place, "bound", name, told(name, story.held.get(name)), (name,), (0,))
+                yield Binding(place, "bound", name, told(name, story.held.get(name)), (name,), (0,))
 
 
-def _rebound_behind(story: Story, shared: Shared, here: Place, maker: str) -> Iterator[Hop]:
+def _rebound_behind(
+    story: ReuseFeatures, shared: Shared, here: Place, maker: str
+) -> Iterator[Binding]:
     """The carriers where the pass, behind its walk, calls what gives them new values."""
     block = shared.module.block_of(shared.freed)
     for statement in block[block.index(shared.freed) + 1 :] if maker else []:
         if any(calls_named(statement, maker)):
             at = replace(here, line=statement.lineno)
             for name in visible(story):
-                yield Hop(at, "bound", name, told(name, story.held[name]), (name,), (0,))
+                yield Binding(at, "bound", name, told(name, story.held[name]), (name,), (0,))
 
 
 def _outliving(
-    story: Story, scope: Scope, at: Place, name: str, entries: bool = False
-) -> Iterator[Hop]:
+    story: ReuseFeatures, scope: Scope, at: Place, name: str, entries: bool = False
+) -> Iterator[Binding]:
     """A name that outlives the walk; or those entries of a dictionary that carried a graph."""
     joins = [
         (number, holder)
@@ -198,30 +200,30 @@ def _outliving(
         keyed = [p for p in paths if p.startswith(f"{name}[") and p.count("[") == 1]
         if not none and story.held[name].container in ("dict", "OrderedDict"):
             for number, path in enumerate(keyed):
-                yield Hop(at, "outlived", path, _TENSOR, (path,), (number,))
+                yield Binding(at, "outlived", path, _TENSOR, (path,), (number,))
         return
     kind = _record(story, name, paths) or told(name, story.held[name])
-    yield Hop(at, "outlived", name, kind, paths, carries, none)
+    yield Binding(at, "outlived", name, kind, paths, carries, none)
 
 
-def _record(story: Story, name: str, paths: tuple[str, ...]) -> Kind | None:
+def _record(story: ReuseFeatures, name: str, paths: tuple[str, ...]) -> ValueShape | None:
     """A record of which some fields were found to hold an old graph; None for what is none."""
     fields = _fields(p for p in paths if p.rpartition(".")[0] == name)
     if not fields or name == "self":
         return None
     fields += [f for f in tensor_fields(story.project, fields[0]) if f not in fields]
     kind = "namedtuple" if is_named_tuple_field(story.project, fields[0]) else "object"
-    return Kind(kind, parts=tuple((repr(field), _TENSOR) for field in fields))
+    return ValueShape(kind, parts=tuple((repr(field), _TENSOR) for field in fields))
 
 
-def _starts_as_none(story: Story, scope: Scope, name: str) -> bool:
+def _starts_as_none(story: ReuseFeatures, scope: Scope, name: str) -> bool:
     """Whether the first pass may find None under the name."""
     tree = story.frame.module.tree
     own = f"self.{name.rpartition('.')[2]}"
     return starts_as_none(scope, name) or ("." in name and starts_as_none(tree, own))
 
 
-def visible(story: Story) -> list[str]:
+def visible(story: ReuseFeatures) -> list[str]:
     """The carriers that the shared frame can name, best first."""
     shared = story.frame
     scopes = (shared.function, "<module>" if shared.scope is shared.module.tree else "")
@@ -233,7 +235,7 @@ def visible(story: Story) -> list[str]:
     ]
 
 
-def _rebound(story: Story, names: list[str]) -> list[str]:
+def _rebound(story: ReuseFeatures, names: list[str]) -> list[str]:
     """The names that passes of the loop give a new value; all of them where none is."""
     if story.loop is None:
         return names

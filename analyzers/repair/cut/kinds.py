@@ -6,18 +6,18 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.evidence import Kind
+from analyzers.evidence import ValueShape
 
 FEW = 4  # parts that are written out one by one
 _PLAIN = ("none", "number", "text", "function", "foreign", "module")
 
 
-def has_graph(kind: Kind) -> bool:
+def has_graph(kind: ValueShape) -> bool:
     """Whether the value is, or holds, a tensor with a graph."""
     return kind.graph or any(has_graph(part) for _, part in kind.parts)
 
 
-def part_at(kind: Kind, below: str) -> Kind | None:
+def part_at(kind: ValueShape, below: str) -> ValueShape | None:
     """What a path below a value (`['h'][0]`, `.state.c`) leads to; a part without a key is what any
     entry is."""
     if not below:
@@ -29,7 +29,7 @@ def part_at(kind: Kind, below: str) -> Kind | None:
     return None
 
 
-def _step(kind: Kind, key: str) -> str:
+def _step(kind: ValueShape, key: str) -> str:
     """What leads from a value to its part of this key."""
     return f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
 
@@ -46,7 +46,7 @@ def field_name(key: str) -> str:
     return key[1:-1] if len(key) > 2 and key[1:-1].isidentifier() else ""
 
 
-def carried(kind: Kind, paths: Sequence[str]) -> Kind:
+def carried(kind: ValueShape, paths: Sequence[str]) -> ValueShape:
     """The same kind, as if those fields and entries had no graph that no path leads through, but
     for entries that are of one kind with others that a path leads through."""
     if kind.kind not in (*_FIELDED, "dict", "tuple", "list") or not has_graph(kind):
@@ -58,13 +58,13 @@ def carried(kind: Kind, paths: Sequence[str]) -> Kind:
         if below:
             parts.append((key, carried(part, below)))
         elif kind.kind in _FIELDED or _signature(part) not in alike:
-            parts.append((key, Kind("foreign", part.name) if has_graph(part) else part))
+            parts.append((key, ValueShape("foreign", part.name) if has_graph(part) else part))
         else:
             parts.append((key, part))
     return replace(kind, parts=tuple(parts))
 
 
-def _below(kind: Kind, key: str, paths: Sequence[str]) -> list[str]:
+def _below(kind: ValueShape, key: str, paths: Sequence[str]) -> list[str]:
     """What is left of the paths that lead through a part; the empty path leads to all of it. A part
     whose key is not known is what those lead through whose entries no other part is."""
     known = {_step(kind, other) for other, _ in kind.parts if not key}
@@ -76,18 +76,18 @@ def _below(kind: Kind, key: str, paths: Sequence[str]) -> list[str]:
     ]
 
 
-def _holds_tensor(kind: Kind) -> bool:
+def _holds_tensor(kind: ValueShape) -> bool:
     return kind.kind == "tensor" or any(_holds_tensor(part) for _, part in kind.parts)
 
 
-def _depth(kind: Kind) -> int:
+def _depth(kind: ValueShape) -> int:
     """How many structures lie around the innermost tensor."""
     if kind.kind in _FIELDED or not kind.parts:
         return 0
     return 1 + max(_depth(part) for _, part in kind.parts)
 
 
-def _signature(kind: Kind) -> object:
+def _signature(kind: ValueShape) -> object:
     """What two kinds have in common that are cut by the same expression."""
     if kind.kind == "tensor":
         return "leaf" if kind.leaf else "tensor"
@@ -113,7 +113,7 @@ class Writing:
     cut: str = "{0}.detach()"
     needs: set[str] = field(default_factory=set)
 
-    def expression(self, text: str, kind: Kind) -> str | None:
+    def expression(self, text: str, kind: ValueShape) -> str | None:
         """The value called `text`, without its graph; None where no expression says it."""
         if kind.kind == "tensor":
             return text if kind.leaf else self.cut.format(text)
@@ -136,7 +136,7 @@ class Writing:
                 return f"{self.replace}({text}, {fields})"
         return None
 
-    def _fields(self, text: str, kind: Kind) -> str | None:
+    def _fields(self, text: str, kind: ValueShape) -> str | None:
         """Keywords for the fields that hold a graph."""
         held = [(field_name(key), part) for key, part in kind.parts if has_graph(part)]
         values = [(name, self.expression(f"{text}.{name}", part)) for name, part in held if name]
@@ -144,7 +144,7 @@ class Writing:
             return None
         return ", ".join(f"{name}={value}" for name, value in values)
 
-    def _sequence(self, text: str, kind: Kind) -> str | None:
+    def _sequence(self, text: str, kind: ValueShape) -> str | None:
         variable = _variable(text, kind)
         item = self._each(kind, variable)
         if item is None:
@@ -161,7 +161,7 @@ class Writing:
         kept = f"({each}), maxlen={text}.maxlen" if kind.maxlen else each
         return f"{self.deque}({kept})"
 
-    def _each(self, kind: Kind, variable: str, *, loose: bool = False) -> str | None:
+    def _each(self, kind: ValueShape, variable: str, *, loose: bool = False) -> str | None:
         """What becomes of each item, called `variable`; None where they differ too much. `loose`
         asks of each whether it is a tensor."""
         held = {_signature(part): part for _, part in kind.parts}
@@ -178,7 +178,7 @@ class Writing:
             return f"{inner} if isinstance({variable}, {self.torch}.Tensor) else {variable}"
         return None
 
-    def _one_by_one(self, text: str, kind: Kind) -> str | None:
+    def _one_by_one(self, text: str, kind: ValueShape) -> str | None:
         """A short sequence item by item: `(s[0].detach(), s[1])`."""
         known = _is_path(text) and kind.size == len(kind.parts) <= FEW
         items = [self.expression(f"{text}[{key}]", part) for key, part in kind.parts if known]
@@ -187,7 +187,7 @@ class Writing:
         inner = ", ".join(map(str, items))
         return f"[{inner}]" if kind.kind == "list" else f"({inner}{',' * (kind.size == 1)})"
 
-    def _mapping(self, text: str, kind: Kind) -> str | None:
+    def _mapping(self, text: str, kind: ValueShape) -> str | None:
         if kind.name != "dict":
             return None
         entries = [(k, part) for k, part in kind.parts if has_graph(part)]
@@ -211,7 +211,7 @@ class Writing:
         """A path with its keys quoted as the script quotes."""
         return path if '"' in path else path.replace("'", self.quote)
 
-    def statements(self, name: str, kind: Kind, *, rebind: bool = True) -> list[str] | None:
+    def statements(self, name: str, kind: ValueShape, *, rebind: bool = True) -> list[str] | None:
         """Statements behind which `name` holds no graph. Without `rebind` the name belongs to a
         scope around, and what it stands for is changed where it is."""
         parts = list(self._in_place(name, kind, rebind))
@@ -220,7 +220,7 @@ class Writing:
         value = self.expression(name, kind)
         return [f"{name} = {value}"] if value is not None and rebind and value != name else None
 
-    def _in_place(self, name: str, kind: Kind, rebind: bool) -> Iterator[str]:
+    def _in_place(self, name: str, kind: ValueShape, rebind: bool) -> Iterator[str]:
         """Statements that change a value's parts; an empty one where a part cannot be cut."""
         if _is_changed(kind):
             for key, part in kind.parts:
@@ -249,20 +249,20 @@ class Writing:
             item = self._each(kind, variable, loose=True)
             yield f"{name}[:] = [{item} for {variable} in {name}]" if item else ""
 
-    def _alike(self, kind: Kind) -> bool:
+    def _alike(self, kind: ValueShape) -> bool:
         return self._each(kind, "t") is not None
 
 
 _HOLDING = ("list", "tuple", "deque", "dict")
 
 
-def _is_changed(kind: Kind) -> bool:
+def _is_changed(kind: ValueShape) -> bool:
     """Whether a value is an object whose attributes are given new values."""
     own = kind.kind == "object" or (kind.kind == "dataclass" and not kind.frozen)
     return own and has_graph(kind)
 
 
-def _variable(text: str, kind: Kind) -> str:
+def _variable(text: str, kind: ValueShape) -> str:
     """What an item is called: `t` for a tensor, `s` and `r` for structures of them."""
     name = "tsr"[min(_depth(kind), 3) - 1]
     return name if name != text else "item"

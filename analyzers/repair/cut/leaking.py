@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Carrier, Proposal
-from analyzers.explain.spots import Spot, assignments_to, names_held, root_of, spot
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    assignments_to,
+    names_held,
+    resolve_location,
+    root_of,
+)
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
@@ -35,7 +41,7 @@ class Carried:
     was seen in it to hold an old graph, as the script spells it."""
 
     carrier: Carrier
-    where: Spot
+    where: SourceLocation
     before: ast.stmt
     place: Place
     scope: ast.AST
@@ -66,16 +72,16 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         if "." not in name:
             continue
         for module, assignment in assignments_to(project, name):
-            binder = Spot(module, assignment, Place(module.path, assignment.lineno))
+            binder = SourceLocation(module, assignment, Place(module.path, assignment.lineno))
             for own, first in carried_attributes(binder):
                 if own.rpartition(".")[2] == root_of(name).rpartition(".")[2]:
                     carrier = Carrier(own, binder.place, "attribute")
                     yield Carried(carrier, binder, first, binder.place, module.tree, rank=OWN)
 
 
-def _walk_of(fault: SilentFault, project: Project) -> Spot | None:
+def _walk_of(fault: SilentFault, project: Project) -> SourceLocation | None:
     """The statement that walks the graphs, else the one where the fault was seen."""
-    return spot(project, fault.visit.at if fault.visit is not None else fault.at)
+    return resolve_location(project, fault.visit.at if fault.visit is not None else fault.at)
 
 
 def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
@@ -104,7 +110,7 @@ def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     carriers = [holder for holder in fault.holders if holder.when == "freed"]
     stack = fault.visit.stack[::-1] if fault.visit is not None and carriers else ()
     known = (p for p in stack if all(h.scope == p.function or _is_shared(h) for h in carriers))
-    where = spot(project, next(known, None))
+    where = resolve_location(project, next(known, None))
     entries = any(holder.path.endswith("]") for holder in carriers)
     for rank, whole in enumerate((False, True) if entries else (False,)):  # other entries, later
         cuts = dict(_cut_of(h, where.module, whole) for h in carriers) if where is not None else {}
@@ -132,14 +138,14 @@ def _cut_of(holder: Holder, module: Module, whole: bool) -> tuple[str, list[str]
     return name, Writing(quote_of(module)).statements(name, told(name, holder)) or []
 
 
-def _released(name: str, edit: Edit, walked: Spot | None, rank: int) -> Proposal:
+def _released(name: str, edit: Edit, walked: SourceLocation | None, rank: int) -> Proposal:
     title = f"Detach `{name}`, and free each graph after its backward"
     return cut("detach-and-release", title, joined([edit, *without_retaining(walked)]), rank)
 
 
 def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """What carries the past of a hand-written engine, made anew of its numbers behind the walk."""
-    where = spot(project, fault.visit.at) if fault.visit is not None else None
+    where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
     idiom = idiom_by(fault.gradient, project)
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
     if where is not None and idiom is not None and names:

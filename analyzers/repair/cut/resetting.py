@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.story import Story
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import starts_as_none
 from analyzers.repair.cut.expected import visible
@@ -18,7 +18,7 @@ from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, reads
 from analyzers.source.project import Loop, Module, Project, spelled
-from analyzers.source.runs import behind
+from analyzers.source.statement_ranges import behind
 from analyzers.source.trees import position, walk
 
 _SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "sample"})
@@ -29,7 +29,7 @@ _ASSUMED = (
 )
 
 
-def reset_of_all_layers(story: Story) -> Iterator[Proposal]:
+def reset_of_all_layers(story: ReuseFeatures) -> Iterator[Proposal]:
     """`for layer in net.children()` around what resets the carrier reaches the first layers only;
     `net.modules()` has those within them too. It comes before any cut: the script says that each
     pass begins anew."""
@@ -43,7 +43,7 @@ def reset_of_all_layers(story: Story) -> Iterator[Proposal]:
                 yield Proposal("reset-all-layers", title, (edit,), _ANEW, -SECOND_CHOICE)
 
 
-def _loops_resetting(story: Story) -> Iterator[tuple[Module, Loop]]:
+def _loops_resetting(story: ReuseFeatures) -> Iterator[tuple[Module, Loop]]:
     """The innermost loops around what gives the carrier a value in the passes: a statement, or the
     call of a method that does."""
     binders = [b for b in story.binders if story.attribute and story.binds_inside(*b)]
@@ -55,7 +55,7 @@ def _loops_resetting(story: Story) -> Iterator[tuple[Module, Loop]]:
             yield from ((module, loop) for loop in module.loops_around(node)[:1])
 
 
-def reset_in_each_pass(story: Story, rank: int) -> Iterator[Proposal]:
+def reset_in_each_pass(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """At the head of a loop whose passes go through the same data again: the script's own reset, or
     the None that the carrier begins with. Where it begins as a parameter, that learns in each."""
     if story.loop is not None and story.name in visible(story):
@@ -63,7 +63,7 @@ def reset_in_each_pass(story: Story, rank: int) -> Iterator[Proposal]:
             yield from _at_head(story, story.loop, _beginning_anew(story), rank)
 
 
-def reset_by_call(story: Story, rank: int) -> Iterator[Proposal]:
+def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """At the head of the loop, what resets the carrier in front of it: the call, with constants
     only, of a function that has the carrier as a name of its own, where the loop has none."""
     shared, loop = story.shared, story.loop
@@ -79,7 +79,7 @@ def reset_by_call(story: Story, rank: int) -> Iterator[Proposal]:
     yield from _at_head(story, loop, calls, rank)
 
 
-def reset_for_samples(story: Story) -> Iterator[Proposal]:
+def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
     """The script's own reset, which stands in front of a loop, at its head, where the passes take
     samples in a random order, or where another loop of the script resets in each pass: no state
     goes on from one to the next. It comes before any cut."""
@@ -99,7 +99,7 @@ def reset_for_samples(story: Story) -> Iterator[Proposal]:
                 return
 
 
-def reset_moved_in(story: Story, rank: int) -> Iterator[Proposal]:
+def reset_moved_in(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """What gives the carrier its first value in front of the loop, at the loop's head. It comes
     before any cut where the passes take samples in a random order, and beside them elsewhere:
     whether a pass goes on where the last one ended is not in the source."""
@@ -123,7 +123,7 @@ def reset_moved_in(story: Story, rank: int) -> Iterator[Proposal]:
     yield Proposal("reset-moved-in", title, joined(edits), _ASSUMED, rank)
 
 
-def _read_later(story: Story, loop: ast.For) -> bool:
+def _read_later(story: ReuseFeatures, loop: ast.For) -> bool:
     """Whether the carrier is read behind the loop."""
     later = behind(story.frame.module, loop)
     return any(reads(statement, story.name) for statement in later)
@@ -137,7 +137,7 @@ def _begins_bare(value: ast.expr) -> bool:
     return isinstance(value, ast.Call | ast.Constant | ast.Tuple)
 
 
-def _resets(story: Story, call: ast.Call, depth: int = 2) -> bool:
+def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
     """Whether what is called by a plain name, or what that calls, only gives the carrier the value
     that it begins with."""
     for _, function in story.project.functions_named(called_name(call)):
@@ -183,7 +183,9 @@ def _in_random_order(value: ast.expr) -> bool:
     return False
 
 
-def _at_head(story: Story, loop: Loop, lines: Iterator[str], rank: int) -> Iterator[Proposal]:
+def _at_head(
+    story: ReuseFeatures, loop: Loop, lines: Iterator[str], rank: int
+) -> Iterator[Proposal]:
     """The first of these statements at the head of the loop."""
     for line in islice(lines, 1):
         edit = Editor(story.frame.module).insert_before(head_of(loop), line)
@@ -191,7 +193,7 @@ def _at_head(story: Story, loop: Loop, lines: Iterator[str], rank: int) -> Itera
         yield Proposal("reset-at-head", title, (edit,), _ANEW, rank)
 
 
-def _goes_through_again(story: Story, loop: Loop) -> bool:
+def _goes_through_again(story: ReuseFeatures, loop: Loop) -> bool:
     """Whether a loop only counts its passes, and one within it, or in what it calls, takes the
     same data each time. Where that one only counts, too, each pass may go on with the data."""
     if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
@@ -215,7 +217,7 @@ def _counts(loop: ast.For) -> bool:
     return any("range" in name for name in _called(loop.iter))
 
 
-def _beginning_anew(story: Story) -> Iterator[str]:
+def _beginning_anew(story: ReuseFeatures) -> Iterator[str]:
     """Statements by which the carrier is again as it was in front of the first pass."""
     owner, dot, attribute = story.name.rpartition(".")
     if not dot:

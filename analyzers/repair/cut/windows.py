@@ -8,8 +8,13 @@ from itertools import takewhile
 
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import Spot, functions_calling, root_of, spot
+from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    functions_calling,
+    resolve_location,
+    root_of,
+)
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import walked_behind
@@ -20,7 +25,7 @@ from analyzers.source.project import spelled
 from analyzers.source.trees import position
 
 
-def cut_window(story: Story) -> Iterator[Proposal]:
+def cut_window(story: ReuseFeatures) -> Iterator[Proposal]:
     """Behind the walk, begin the window anew: as the script began it, or empty, or with the last
     state cut from its past."""
     shared, holder = story.shared, story.holder
@@ -42,7 +47,7 @@ def cut_window(story: Story) -> Iterator[Proposal]:
         yield cut("restart-window", title, (edit,), rank)
 
 
-def _last_of_pass(story: Story) -> ast.stmt:
+def _last_of_pass(story: ReuseFeatures) -> ast.stmt:
     """The last statement of the block in which the walk of this pass stands, where that block
     holds further walks; else the walk (with its step)."""
     shared = story.frame
@@ -52,7 +57,7 @@ def _last_of_pass(story: Story) -> ast.stmt:
     return walked_behind(shared.module, shared.freed)
 
 
-def _begun_again(story: Story) -> str | None:
+def _begun_again(story: ReuseFeatures) -> str | None:
     """The literal that began the list, with what the loop appends last in the places of the
     initial state: `[(None, h0)]` and `append((h, new))` give `[(None, new)]`."""
     first: ast.Tuple | None = None
@@ -70,11 +75,11 @@ def _begun_again(story: Story) -> str | None:
     return f"[({', '.join(parts)})]"
 
 
-def emptied(story: Story, rank: int) -> Iterator[Proposal]:
+def emptied(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Empty a list behind the walk that used up its graphs, beside and in the manner of others
     that are emptied there."""
     place = story.reuse.freed.at
-    where = spot(story.project, place)
+    where = resolve_location(story.project, place)
     holder = story.holder
     if where is None or holder is None or not holder.container.startswith("list"):
         return
@@ -92,11 +97,11 @@ def emptied(story: Story, rank: int) -> Iterator[Proposal]:
     yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
 
 
-def gathered_emptied(story: Story) -> Iterator[Proposal]:
+def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     """Lists that an inner loop fills for one walk, in another function, emptied behind it: with all
     that are gathered beside them for the loss. It comes before any cut: values of passes before
     would count again."""
-    where, shared = spot(story.project, story.reuse.freed.at), story.shared
+    where, shared = resolve_location(story.project, story.reuse.freed.at), story.shared
     if where is None or shared is None or where.scope is shared.scope:
         return
     read = names_read(where.scope)
@@ -116,7 +121,9 @@ def gathered_emptied(story: Story) -> Iterator[Proposal]:
     yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
 
 
-def _where_others_are(story: Story, where: Spot, owner: str, lists: Set[str]) -> Proposal | None:
+def _where_others_are(
+    story: ReuseFeatures, where: SourceLocation, owner: str, lists: Set[str]
+) -> Proposal | None:
     """Lists emptied by the method of their object that empties others, and is called behind the
     walk, in its manner."""
     for call in _calls_behind(where):
@@ -139,7 +146,7 @@ def _where_others_are(story: Story, where: Spot, owner: str, lists: Set[str]) ->
     return None
 
 
-def _calls_behind(where: Spot) -> Iterator[ast.Call]:
+def _calls_behind(where: SourceLocation) -> Iterator[ast.Call]:
     """The calls of the function behind a statement, in the same loops."""
     loops = where.module.loops_around(where.statement)
     for node in walk_scope(where.scope):
@@ -148,7 +155,7 @@ def _calls_behind(where: Spot) -> Iterator[ast.Call]:
                 yield node
 
 
-def _fills_in_steps(story: Story, name: str) -> bool:
+def _fills_in_steps(story: ReuseFeatures, name: str) -> bool:
     """Whether only loops within the pass add to a list, and nothing empties it there: itself, or by
     the calls of a function that does."""
     shared, last = story.frame, name.rpartition(".")[2]
@@ -165,7 +172,7 @@ def _fills_in_steps(story: Story, name: str) -> bool:
     return bool(calls) and all(_within_pass(story, call) for call in calls)
 
 
-def _coming_to(story: Story, name: str) -> list[ast.AST]:
+def _coming_to(story: ReuseFeatures, name: str) -> list[ast.AST]:
     """The calls in the frame that come to a function, by as few others as can be."""
     own = [c for c in walk_scope(story.frame.scope) if isinstance(c, ast.Call)]
     for depth in range(3):
@@ -175,7 +182,7 @@ def _coming_to(story: Story, name: str) -> list[ast.AST]:
     return []
 
 
-def _within_pass(story: Story, call: ast.AST) -> bool:
+def _within_pass(story: ReuseFeatures, call: ast.AST) -> bool:
     """Whether a call stands in a loop of its own inside the one that the walk stands in."""
     shared = story.frame
     inner = next(iter(shared.module.loops_around(call)), None)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from analyzers.evidence import Hop
+from analyzers.evidence import Binding
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collected
-from analyzers.explain.reuse.handing import handed_for_good
-from analyzers.explain.spots import hops_at, spot
+from analyzers.explain.reuse.escapes import handed_for_good
+from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cutting import Cutting, cut, kind_carried
 from analyzers.repair.sites.scopes import is_seen, wants_gradient
@@ -27,7 +27,7 @@ ALONE = 4  # expressions that read an old value, each cut alone
 def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`. Of
     several stores on the way one that all old values went through may do, the last one first."""
-    found: dict[ast.stmt, list[tuple[Hop, list[Edit]]]] = {}
+    found: dict[ast.stmt, list[tuple[Binding, list[Edit]]]] = {}
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         module, statement = where.module, where.statement
         for value, kind, whole in stores(statement, hop):
@@ -47,7 +47,7 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         yield _stored(list(chain(*found.values())), rank + bool(single))
 
 
-def _stored(parts: list[tuple[Hop, list[Edit]]], rank: int) -> Proposal:
+def _stored(parts: list[tuple[Binding, list[Edit]]], rank: int) -> Proposal:
     title = f"Detach what {said(hop.name for hop, _ in parts)} stores"
     edits = [edit for _, made in parts for edit in made]
     return cut("detach-when-stored", title, joined(edits), rank)
@@ -74,7 +74,7 @@ def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """Where a name by which a gradient is asked gets its value: history ends in what is asked."""
     edits: list[Edit] = []
-    asked: list[Hop] = []
+    asked: list[Binding] = []
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         for target, value in assigned_pairs(where.statement):
             plain = isinstance(target, ast.Name) and target.id == hop.name
@@ -92,7 +92,7 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     alone, where a loss that only means to read another's part has walked it, too."""
     found: list[tuple[str, list[Edit]]] = []
     for at in dict.fromkeys(j.new.at for j in cutting.reuse.joins if j.new and j.new.at):
-        where = spot(cutting.project, at)
+        where = resolve_location(cutting.project, at)
         if where is None:
             continue
         known = {

@@ -10,7 +10,7 @@ from analyzers.explain.entries import keys_of, without_entries
 from analyzers.explain.old_gradients import handed_back, stored_gradients
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
-from analyzers.explain.spots import Spot, names_held, root_of
+from analyzers.explain.source_locations import SourceLocation, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
@@ -22,7 +22,7 @@ from analyzers.source.targets import assigned_pairs, keyed
 NAMES = 3  # one after the other, by which a gradient comes to where it is kept
 
 
-def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
+def kept_at(fault: SilentFault, project: Project) -> list[SourceLocation]:
     """Statements that bind, or store into, one of the names and read a `.grad` as it is; also by
     way of another name (`grads = [p.grad ...]`, then `kept.append(grads)`), or of a function that
     hands it back."""
@@ -45,7 +45,7 @@ def kept_at(fault: SilentFault, project: Project) -> list[Spot]:
         for statement, _ in stored_gradients(module, keys_of(paths), project)
     }
     return [
-        Spot(module, node, Place(module.path, node.lineno))
+        SourceLocation(module, node, Place(module.path, node.lineno))
         for module, node in project.each(ast.stmt)
         if node in put
         or ((node in returned or _binds(node, wanted)) and list(_gradients(module, node)))

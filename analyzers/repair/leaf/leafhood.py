@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzers.evidence import MissingGraph
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held, spot
+from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.blocks import joined, text_with
 from analyzers.repair.rewrite import without_true
 from analyzers.source.calls import calls_named
@@ -20,7 +20,7 @@ from analyzers.source.trees import position
 
 def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """`requires_grad` set on the result of the operations, not on what they start from."""
-    where = spot(project, evidence.ended_at)
+    where = resolve_location(project, evidence.ended_at)
     statement = where.statement if where is not None else None
     if where is None or not isinstance(statement, ast.Assign | ast.Return):
         return
@@ -79,7 +79,7 @@ def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
 
 def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """`x.detach()` where `requires_grad` is switched off on the result of an operation."""
-    where = spot(project, evidence.at)
+    where = resolve_location(project, evidence.at)
     if where is None or "requires_grad flags" not in evidence.message:
         return
     for name, edit, in_place in _switched_off(where):
@@ -90,7 +90,7 @@ def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) ->
         return
 
 
-def _switched_off(where: Spot) -> Iterator[tuple[str, Edit, Edit | None]]:
+def _switched_off(where: SourceLocation) -> Iterator[tuple[str, Edit, Edit | None]]:
     """What `requires_grad` is switched off on, with the edits that detach it: the name bound to
     a detached tensor; where a statement does nothing else, the tensor detached in place too."""
     statement, editor = where.statement, where.editor
@@ -112,7 +112,10 @@ def _switched_off(where: Spot) -> Iterator[tuple[str, Edit, Edit | None]]:
 def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> Iterator[Proposal]:
     """`retain_grad()` behind the line that makes the tensor, or in front of the backward."""
     names = names_held(evidence.holders)
-    reading, making = spot(project, evidence.at), spot(project, evidence.ended_at)
+    reading, making = (
+        resolve_location(project, evidence.at),
+        resolve_location(project, evidence.ended_at),
+    )
     if not names or reading is None or "optimize" in evidence.message:
         return
     made = making is not None and making.scope is reading.scope

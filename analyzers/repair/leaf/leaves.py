@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import (
     alias,
     indentation,
@@ -51,7 +51,7 @@ def no_grad_on(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef)
     return Editor(module).decorate(function, f"@{alias(module, 'torch.no_grad')}()")
 
 
-def written_alike(where: Spot) -> list[ast.stmt]:
+def written_alike(where: SourceLocation) -> list[ast.stmt]:
     """The statements of the block, next to this one, that write in place as it does."""
     alike = [s for s in where.block if is_update(s)]
     return run_around(where.module, where.statement, [*alike, where.statement])
@@ -73,7 +73,7 @@ def is_update(statement: ast.stmt) -> bool:
 _FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "set_")
 
 
-def is_made_by_hand(where: Spot) -> bool:
+def is_made_by_hand(where: SourceLocation) -> bool:
     """Whether a write belongs to no forward: it sets first values, or updates the leaf behind a
     backward, by a gradient, or in a loop over a model's parameters, as averages do."""
     stored, loops = where.statement, where.module.loops_around(where.statement)
@@ -98,7 +98,7 @@ def _over(loop: Loop) -> ast.expr:
     return loop.test if isinstance(loop, ast.While) else loop.iter
 
 
-def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def under_no_grad(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """The update, with its neighbours of the same kind, under `torch.no_grad()`."""
     statements = written_alike(where)
     edit = wrapped(where.editor, statements, no_grad_header(where.module))
@@ -108,7 +108,9 @@ def under_no_grad(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("under-no-grad", title, edits, "", rank)
 
 
-def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
+def leaf_out_of_place(
+    where: SourceLocation, names: Sequence[str], rank: int = 1
+) -> Iterator[Proposal]:
     """A new tensor computed from the leaf, as a part of the graph; not under a function's own name
     that nothing reads behind it: it would be lost."""
     found = [w for w in writes(where.statement) if w.name in names or not names]
@@ -125,7 +127,7 @@ def leaf_out_of_place(where: Spot, names: Sequence[str], rank: int = 1) -> Itera
         yield Proposal("out-of-place", title, edits, "", rank)
 
 
-def _is_taken_up(where: Spot, name: str) -> bool:
+def _is_taken_up(where: SourceLocation, name: str) -> bool:
     """Whether anything reads a name behind a write to it, be it in the next pass of a loop."""
     statement = where.statement
     if read_behind(where.scope, statement, name):
@@ -138,7 +140,7 @@ def _is_taken_up(where: Spot, name: str) -> bool:
     )
 
 
-def _under_local_name(where: Spot, write: Write) -> tuple[Edit, ...]:
+def _under_local_name(where: SourceLocation, write: Write) -> tuple[Edit, ...]:
     """The new tensor under a name of the function's own, which is read from there on: a module
     keeps its parameter under the attribute. Empty where it is no whole statement, or where nothing
     behind it takes the value: then the write is meant for whoever has the module."""

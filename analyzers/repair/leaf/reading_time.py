@@ -6,19 +6,19 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import own_expressions
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.runs import ahead_of, behind
+from analyzers.source.statement_ranges import ahead_of, behind
 from analyzers.source.trees import walk
 
 _TESTS = (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp)
 
 
-def shown_alone(where: Spot, project: Project) -> ast.Attribute | None:
+def shown_alone(where: SourceLocation, project: Project) -> ast.Attribute | None:
     """The gradient that a statement shows, where no other statement shows it, too: a script that
     does both tells the two times apart."""
     shown = list(_shown(where.module, where.statement))
@@ -51,7 +51,7 @@ def _is_tested(module: Module, node: ast.AST, parents: list[ast.AST]) -> bool:
     return taken or any(isinstance(one, _TESTS) for one in parents)
 
 
-def read_in_time(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def read_in_time(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """The reading after the backward of its block; else in front of the clearing."""
     clearing = [s for s in ahead_of(where.module, where.statement) if calls_named(s, "zero_grad")]
     walking = [s for s in behind(where.module, where.statement) if calls_named(s, "backward")]

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.followers import runs_again
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.feeding import made_of
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
+from analyzers.explain.target_networks import runs_again
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
 from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
 from analyzers.source.flow import (
@@ -32,7 +32,7 @@ from analyzers.source.trees import position, walk
 _COMPREHENSIONS = (ast.ListComp, ast.DictComp)
 
 
-def leaf_kept(where: Spot, rank: int = 0, *, held: bool = False) -> Iterator[Proposal]:
+def leaf_kept(where: SourceLocation, rank: int = 0, *, held: bool = False) -> Iterator[Proposal]:
     """The run of updates in place, under `no_grad`, and the gradients cleared behind it, unless an
     optimizer, by which the leaves are `held`, clears them."""
     yield from _handed_back(where, rank)
@@ -62,7 +62,7 @@ def leaf_kept(where: Spot, rank: int = 0, *, held: bool = False) -> Iterator[Pro
     yield Proposal("update-in-place", title, joined(edits), "", rank)
 
 
-def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
+def names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
     """Where a loop gives its own name a value computed from it and its gradient, and does nothing
     more with it: `for p in params: p = p - lr * p.grad`."""
     seen = fault.seen_at
@@ -74,10 +74,12 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[Spot]:
                     read = {spelled(n) for n in walk(value) if isinstance(n, ast.Attribute)}
                     updates = name in own and mentions(value, name) and f"{name}.grad" in read
                     if updates and not _read_on(module, loop, statement, name):
-                        yield Spot(module, statement, Place(module.path, statement.lineno))
+                        yield SourceLocation(
+                            module, statement, Place(module.path, statement.lineno)
+                        )
 
 
-def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[Spot]:
+def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
     """Where a loop gives the name of a leaf that an optimizer holds a value computed from it; or
     that of what has the leaves one of new tensors. An object's own method may do so."""
     leaves = set(fault.params) & set(fault.instead)
@@ -90,10 +92,10 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[Spot]:
             renewed = kept in keepers if several else spelled(target) in leaves
             if renewed and kept in made_of(module.scope_of(statement), value):
                 if runs_again(module, statement, project):
-                    yield Spot(module, statement, Place(module.path, statement.lineno))
+                    yield SourceLocation(module, statement, Place(module.path, statement.lineno))
 
 
-def projections(story: Story) -> Iterator[Spot]:
+def projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
     """Where the name of a leaf that an optimizer holds is given what is made of that leaf alone:
     `self.h = self.h.clamp(0, self.top)`."""
     if not any(join.rebound for join in story.reuse.joins):
@@ -104,7 +106,7 @@ def projections(story: Story) -> Iterator[Spot]:
             made = module.in_library(spelled(value.func)) if isinstance(value, ast.Call) else False
             of_it = isinstance(value, ast.Call) and spelled(value.func).startswith(f"{name}.")
             if rebinds(statement, name) and (made or of_it or isinstance(value, ast.BinOp)):
-                yield Spot(module, statement, Place(module.path, statement.lineno))
+                yield SourceLocation(module, statement, Place(module.path, statement.lineno))
 
 
 def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> bool:
@@ -126,11 +128,11 @@ def _bound_again(module: Module, node: ast.Name) -> bool:
     return False
 
 
-def _around(where: Spot) -> list[ast.With]:
+def _around(where: SourceLocation) -> list[ast.With]:
     return [p for p in where.module.ancestors(where.statement) if isinstance(p, ast.With)]
 
 
-def _handed_back(where: Spot, rank: int) -> Iterator[Proposal]:
+def _handed_back(where: SourceLocation, rank: int) -> Iterator[Proposal]:
     """A loop that updates the leaves in place, and hands back what it was given."""
     value = updates_returned(where.statement)
     lines = loop_of(where.editor, value) if value is not None else []
@@ -146,13 +148,13 @@ def _handed_back(where: Spot, rank: int) -> Iterator[Proposal]:
     yield Proposal("update-in-place", title, edits, "", rank)
 
 
-def _run(where: Spot) -> list[ast.stmt]:
+def _run(where: SourceLocation) -> list[ast.stmt]:
     """The adjacent statements that rebind names to values computed from themselves."""
     alike = [s for s in where.block if any(rebinds(s, name) for name in bindings(s))]
     return run_around(where.module, where.statement, alike) if where.statement in alike else []
 
 
-def leaf_again(where: Spot, rank: int = 1) -> Iterator[Proposal]:
+def leaf_again(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     """The new tensor as a leaf of its own."""
     run = _run(where) or [where.statement]
     returned = updates_returned(where.statement)

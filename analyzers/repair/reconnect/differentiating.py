@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
@@ -16,7 +16,7 @@ from analyzers.source.project import spelled
 from analyzers.source.trees import walk
 
 
-def differentiable_gradients(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def differentiable_gradients(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """`create_graph=True` for the call of `autograd.grad` where a graph ended, together with those
     that give other terms of the same sum; `retain_graph=True` goes for it, which is a part of
     that."""
@@ -45,7 +45,7 @@ def _with_graph(editor: Editor, call: ast.Call) -> Edit | None:
     return with_keyword(editor, call, "create_graph")
 
 
-def _of_one_sum(where: Spot) -> Iterator[ast.Call]:
+def _of_one_sum(where: SourceLocation) -> Iterator[ast.Call]:
     """The calls for gradients in the function whose results go into a sum with those of the
     place: `u_t + u * u_x - nu * u_xx`."""
     own, summed = set(bindings(where.statement)), set[str]()

@@ -6,20 +6,20 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, text_with
 from analyzers.repair.reconnect.softening import CASTS, comes_of
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, needs_parentheses
 from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import Module, spelled
-from analyzers.source.runs import behind
+from analyzers.source.statement_ranges import behind
 from analyzers.source.trees import walk
 
 _LISTED = (ast.List, ast.Tuple)
 
 
-def in_expectation(where: Spot, rank: int = 1) -> Iterator[Proposal]:
+def in_expectation(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     """A soft argmax: of `i = x.argmax(-1)` and `y = f(i)` the softmax of `x`, multiplied with `f`
     of every place along the last dimension. `f` may add dimensions behind. Only where all that
     reads the place computes a value of it: a comparison has no expected value, nor has an index
@@ -46,7 +46,7 @@ def in_expectation(where: Spot, rank: int = 1) -> Iterator[Proposal]:
     yield Proposal("soft-argmax", title, (*made, *edits), tradeoff, rank)
 
 
-def _chosen_from(where: Spot, call: ast.Call) -> ast.expr | None:
+def _chosen_from(where: SourceLocation, call: ast.Call) -> ast.expr | None:
     """What `argmax` along the last dimension is taken of."""
     if called_name(call) != "argmax" or not isinstance(call.func, ast.Attribute):
         return None
@@ -56,7 +56,7 @@ def _chosen_from(where: Spot, call: ast.Call) -> ast.expr | None:
     return owner if [spelled(value) for value in given] == ["-1"] else None
 
 
-def _weighed_all(where: Spot, name: str, places: str) -> list[Edit]:
+def _weighed_all(where: SourceLocation, name: str, places: str) -> list[Edit]:
     """The products in place of all that is computed from the place; none where one cannot be."""
     reads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
     reads = [node for node in reads if isinstance(node.ctx, ast.Load)]
@@ -82,7 +82,7 @@ def _weighed_all(where: Spot, name: str, places: str) -> list[Edit]:
 
 
 def _weighed(
-    where: Spot, value: ast.expr, reads: list[ast.Name], name: str, places: str
+    where: SourceLocation, value: ast.expr, reads: list[ast.Name], name: str, places: str
 ) -> Edit | None:
     """The product in place of what a value computes from the place alone."""
     module, editor = where.module, where.editor

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
 from analyzers.repair.leaf.leaves import SIGNS, clears
 from analyzers.repair.reconnect.functional import Write, functional_call, sole_block, written
@@ -30,7 +30,7 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
-from analyzers.source.runs import ahead_of
+from analyzers.source.statement_ranges import ahead_of
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
@@ -64,11 +64,11 @@ class Inner:
     ahead: str = ""
 
 
-def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[Spot, str]]:
+def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[SourceLocation, str]]:
     """Where a copy of the module that owns the parameters makes a step, and its name."""
     found = set[int]()
     for module, statement in project.each(ast.stmt):
-        where = Spot(module, statement, Place(module.path, statement.lineno))
+        where = SourceLocation(module, statement, Place(module.path, statement.lineno))
         inner = _inner(where) if not isinstance(statement, ast.For | ast.With) else None
         if inner is not None and id(inner.update) not in found:
             found.add(id(inner.update))
@@ -76,7 +76,7 @@ def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[Sp
                 yield where, inner.copied.name
 
 
-def _owns(where: Spot, inner: Inner, params: Sequence[str], project: Project) -> bool:
+def _owns(where: SourceLocation, inner: Inner, params: Sequence[str], project: Project) -> bool:
     """Whether all of the parameters are those of the module that was copied, by what it is called
     last, there or by who hands it in."""
     name = spelled(inner.copied.original)
@@ -87,7 +87,7 @@ def _owns(where: Spot, inner: Inner, params: Sequence[str], project: Project) ->
     return all(any(f".{last}." in f".{param}" for last in lasts) for param in params)
 
 
-def as_weights(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def as_weights(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The weights of the module in the place of its copy, in this function and in those that it
     hands the copy to; the gradients of a step come of `autograd.grad`, with their graph."""
     inner, editor = _inner(where) or _behind(where), where.editor
@@ -122,7 +122,7 @@ def as_weights(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposa
     yield Proposal("functional-call", title, joined(edits), "", rank)
 
 
-def _inner(where: Spot) -> Inner | None:
+def _inner(where: SourceLocation) -> Inner | None:
     """The step of a copy that a statement is, or is a part of."""
     for around in (where.statement, *where.module.ancestors(where.statement)):
         if isinstance(around, ast.For) and (found := _by_loop(around, where)) is not None:
@@ -141,15 +141,15 @@ def _inner(where: Spot) -> Inner | None:
     return None
 
 
-def _behind(where: Spot) -> Inner | None:
+def _behind(where: SourceLocation) -> Inner | None:
     """The step of a copy whose weights a statement loads."""
     write = written(where.statement)
     others = statements_of(where.scope) if write is not None else []
-    steps = (_inner(Spot(where.module, s, where.place)) for s in others)
+    steps = (_inner(SourceLocation(where.module, s, where.place)) for s in others)
     return next((s for s in steps if s and s.copied.loaded is where.statement), None)
 
 
-def _by_loop(loop: ast.For, where: Spot) -> Inner | None:
+def _by_loop(loop: ast.For, where: SourceLocation) -> Inner | None:
     """`for p, g in zip(copy.parameters(), grads): p.data -= lr * g`, or by each one's `.grad`."""
     names, body = list(target_names(loop.target)), loop.body
     beside: tuple[str, str] | None = None
@@ -177,7 +177,7 @@ def _by_loop(loop: ast.For, where: Spot) -> Inner | None:
     return Inner(copied, update, names[0], new, beside)
 
 
-def _by_optimizer(name: str, where: Spot) -> Inner | None:
+def _by_optimizer(name: str, where: SourceLocation) -> Inner | None:
     """`inner.step()`, where that is plain gradient descent over a copy."""
     for made in definitions(where.scope, name):
         match made:
@@ -191,7 +191,7 @@ def _by_optimizer(name: str, where: Spot) -> Inner | None:
     return None
 
 
-def _copied(given: ast.expr, where: Spot) -> Copied | None:
+def _copied(given: ast.expr, where: SourceLocation) -> Copied | None:
     """The copy whose `.parameters()` these are."""
     match given:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="parameters")):
@@ -209,7 +209,7 @@ def _copied(given: ast.expr, where: Spot) -> Copied | None:
     return None
 
 
-def _loaded_into(name: str, where: Spot) -> tuple[ast.stmt | None, ast.expr | None]:
+def _loaded_into(name: str, where: SourceLocation) -> tuple[ast.stmt | None, ast.expr | None]:
     """The statement that gives a module the state of another one, and that."""
     for statement in statements_of(where.scope):
         match written(statement):
@@ -259,7 +259,7 @@ def _root_walked(statement: ast.stmt) -> ast.expr | None:
     return walked(call) if isinstance(call, ast.Call) and call in backward_calls(call) else None
 
 
-def _of_optimizer(where: Spot, name: str) -> list[ast.stmt]:
+def _of_optimizer(where: SourceLocation, name: str) -> list[ast.stmt]:
     """The statements that make an optimizer and clear by it."""
     if not name:
         return []
@@ -297,7 +297,7 @@ def _makes_optimizer(module: Module, given: ast.Call) -> bool:
     return isinstance(around, ast.Call) and called_name(around) == "SGD"
 
 
-def _handed(where: Spot, module: Module, call: ast.Call, inner: Inner) -> Iterator[Edit]:
+def _handed(where: SourceLocation, module: Module, call: ast.Call, inner: Inner) -> Iterator[Edit]:
     """The edits of a function that is handed the copy, and gives it a name."""
     statement = module.statement_at(call.lineno, call.col_offset)
     text = spelled(inner.copied.original)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, functions_reaching, spot
+from analyzers.explain.source_locations import SourceLocation, functions_reaching, resolve_location
 from analyzers.repair.blocks import lines_with
 from analyzers.repair.rewrite import move_behind
 from analyzers.source.calls import calls_named
@@ -16,7 +16,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, mentions
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
-from analyzers.source.runs import ahead_of, behind
+from analyzers.source.statement_ranges import ahead_of, behind
 from analyzers.source.trees import walk
 
 _STEPS, _WALKS = ("step", "minimize"), ("backward",)
@@ -28,7 +28,7 @@ class Freezing:
     """A statement that freezes parameters ahead of a call (or walk) that failed, with the
     statements between the two."""
 
-    where: Spot
+    where: SourceLocation
     between: tuple[ast.stmt, ...]
 
 
@@ -36,7 +36,7 @@ def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
     """The last statement that froze something in front of what failed, the innermost call first;
     none where that was undone in between."""
     for place in reversed(stack):
-        where = spot(project, place)
+        where = resolve_location(project, place)
         if where is None:
             continue
         ahead = ahead_of(where.module, where.statement)
@@ -46,7 +46,7 @@ def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
                 break
             if False in flags:
                 lines = Place(where.module.path, ahead[at].lineno)
-                return Freezing(Spot(where.module, ahead[at], lines), (*ahead[at + 1 :],))
+                return Freezing(SourceLocation(where.module, ahead[at], lines), (*ahead[at + 1 :],))
     return None
 
 
@@ -54,7 +54,7 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
     """The statement that was seen to freeze something, the innermost call first, with what follows
     up to the step (or walk) for which it was frozen."""
     for place in reversed(stack):
-        where = spot(project, place)
+        where = resolve_location(project, place)
         if where is None:
             continue
         for one in (where.statement, *where.module.ancestors(where.statement)):
@@ -62,7 +62,7 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
                 break
             if between := _until_learnt(where.module, one, project):
                 at = Place(where.module.path, one.lineno)
-                return Freezing(Spot(where.module, one, at), between)
+                return Freezing(SourceLocation(where.module, one, at), between)
     return None
 
 
@@ -88,7 +88,7 @@ def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[P
         yield Proposal("unfreeze", title, (edit,), "", rank)
 
 
-def _thawing(where: Spot, project: Project) -> list[str]:
+def _thawing(where: SourceLocation, project: Project) -> list[str]:
     """The statement with `True`; one that calls a function which only freezes, by the script's own
     opposite of that, or by the flag of the module it is given."""
     editor, statement = where.editor, where.statement
@@ -205,12 +205,12 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
 
 
-def frozen_among(params: Sequence[str], project: Project) -> Spot | None:
+def frozen_among(params: Sequence[str], project: Project) -> SourceLocation | None:
     """The last statement that freezes what these parameters are of, as the script calls it."""
     owners = {name.rpartition(".")[0] for name in params}
     owners |= {owner.rpartition(".")[0] for owner in owners} - {""}
     found = [
-        Spot(module, statement, Place(module.path, statement.lineno))
+        SourceLocation(module, statement, Place(module.path, statement.lineno))
         for module, statement in project.each(ast.stmt)
         if isinstance(statement, ast.For | ast.Expr | ast.Assign)
         if False in _flags(statement, project)
@@ -225,7 +225,7 @@ def _innermost(owners: set[str]) -> set[str]:
     return {one for one in owners if not any(other.startswith(f"{one}.") for other in owners)}
 
 
-def unfrozen(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def unfrozen(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """The statement that freezes, with `True`."""
     said = [node for node in walk(where.statement) if _is_false(node)]
     if said:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.reconnect.cutting_expressions import base_of, cut_from, cuts_in
-from analyzers.repair.remake.handing_in import in_names_of
+from analyzers.repair.remake.thread_parameter import in_names_of
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor
@@ -46,7 +46,7 @@ class Write:
         return self.path.endswith(".")
 
 
-def called_with(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def called_with(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The module that the statement writes to, called with what it and its like write: the first
     call, behind the statement, of the module that has the parameter, or of one that has it. A loop
     that writes to all parameters stands for a statement; a helper of either, where that is
@@ -55,7 +55,7 @@ def called_with(where: Spot, project: Project, rank: int = 0) -> Iterator[Propos
         yield from _called(there, own, rank)
 
 
-def _called(where: Spot, own: Sequence[Write], rank: int) -> Iterator[Proposal]:
+def _called(where: SourceLocation, own: Sequence[Write], rank: int) -> Iterator[Proposal]:
     editor, here = where.editor, {write.statement for write in own}
     others = [s for s in statements_of(where.scope) if s not in here]
     writes = [*own, *(w for s in others if (w := written(s)) is not None)]
@@ -106,7 +106,7 @@ def written(statement: ast.stmt) -> Write | None:
     return None
 
 
-def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, list[Write]]]:
+def _put(where: SourceLocation, project: Project) -> Iterator[tuple[SourceLocation, list[Write]]]:
     """What a statement, or the loop that it stands in, writes; and where a helper is called that
     does, what it is given."""
     if (own := written(where.statement)) is not None:
@@ -118,13 +118,13 @@ def _put(where: Spot, project: Project) -> Iterator[tuple[Spot, list[Write]]]:
         if (all_of := _written_by(loop)) is not None:
             whole = sole_block(where.module, loop)
             own = replace(all_of, statement=whole)
-            yield Spot(where.module, whole, where.place), [own]
+            yield SourceLocation(where.module, whole, where.place), [own]
             yield from _by_callers(where, [own], project)
 
 
 def _by_callers(
-    where: Spot, writes: Sequence[Write], project: Project
-) -> Iterator[tuple[Spot, list[Write]]]:
+    where: SourceLocation, writes: Sequence[Write], project: Project
+) -> Iterator[tuple[SourceLocation, list[Write]]]:
     """What a helper writes, where it is called, in the names that are known there."""
     function = where.scope
     for module, call in calls_to(project, getattr(function, "name", "")):
@@ -139,7 +139,7 @@ def _by_callers(
             if (text := in_names_of(module, where.module, _whole(write.value), names))
         ]
         if put and at is not None and len(put) == len(writes):
-            yield Spot(module, at, Place(module.path, at.lineno)), put
+            yield SourceLocation(module, at, Place(module.path, at.lineno)), put
 
 
 def _known_as(path: str, given: Mapping[str, str], call: ast.Call) -> str:
@@ -244,7 +244,7 @@ def _whole(value: ast.expr) -> ast.expr:
     return (cut_from(cut) if cut is not None else None) or value
 
 
-def _emptied(where: Spot, writes: list[Write]) -> list[ast.stmt]:
+def _emptied(where: SourceLocation, writes: list[Write]) -> list[ast.stmt]:
     """The statements, or the whole block of a `with` that holds nothing else."""
     gone = [*dict.fromkeys(write.statement for write in writes)]
     for node in {where.module.parents[statement] for statement in gone}:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.rewrite import head_of
 from analyzers.source.edits import Edit, Editor
@@ -19,7 +19,7 @@ from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 
-def gradless_skipped(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def gradless_skipped(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Every loop of the function that reads `.grad` of its variable skips those that have none."""
     nodes = walk(where.scope)
     edits = [edit for node in nodes for edit in _guarded(where.module, where.editor, node)]
@@ -28,7 +28,7 @@ def gradless_skipped(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("skip-gradless", title, joined(edits), "", rank)
 
 
-def cleared_if_there(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def cleared_if_there(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """What clears a gradient that is None, and its like behind it, where there is one: each by its
     own, as some leaves may have one."""
     clearing = [s for s in where.block if _gradient_cleared(s)]

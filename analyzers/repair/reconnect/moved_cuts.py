@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.targets import is_loss
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_at, cuts_in, opposed
@@ -18,10 +18,10 @@ from analyzers.source.edits import needs_parentheses
 from analyzers.source.flow import bindings, names_read, own_expressions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import read_behind
-from analyzers.source.runs import behind, bound_by
+from analyzers.source.statement_ranges import behind, bound_by
 
 
-def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def narrower_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Of a sum that was cut as a whole, one part keeps its graph where the other holds its
     negative: `z + (q - z).detach()` for `(z + (q - z)).detach()`. Without any cut the two would
     cancel."""
@@ -41,7 +41,7 @@ def narrower_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
             yield Proposal("narrower-cut", title, (edit,), "", rank)
 
 
-def other_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def other_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Of two terms that compare the same values with the same side cut, this one cuts the other
     side: `mse(q, z.detach()) + mse(z, q.detach())` for two of `mse(z, q.detach())`."""
     editor, parents = where.editor, where.module.parents
@@ -68,7 +68,7 @@ def _compared(node: ast.AST | None) -> list[ast.expr]:
     return []
 
 
-def cut_beside(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def cut_beside(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """What is read once to make something of it, and elsewhere only beside that, keeps its graph
     for the first: `made, [t.detach() for t in kept]` behind `made = [f(t) for t in kept]`."""
     editor, module = where.editor, where.module
@@ -103,7 +103,7 @@ def _is_compared(module: Module, node: ast.expr) -> bool:
     return isinstance(around, ast.Call) and is_loss(around)
 
 
-def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def later_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """`q = x + (q - x).detach()` behind the losses that read `q`: without its cut the statement
     says nothing, and with it they see `x` alone."""
     statement, names = where.statement, bindings(where.statement)
@@ -118,7 +118,7 @@ def later_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
     yield Proposal("later-cut", f"Cut `{names[0]}` behind what learns from it", edits, "", rank)
 
 
-def passed_on(where: Spot) -> bool:
+def passed_on(where: SourceLocation) -> bool:
     """Whether a statement has the numbers of one value with the gradient of another, on purpose:
     `q = x + (q - x).detach()`."""
     return any(

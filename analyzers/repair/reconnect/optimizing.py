@@ -11,7 +11,7 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.silent import owner_of, shared_path
-from analyzers.explain.spots import Spot, functions_reaching, spot
+from analyzers.explain.source_locations import SourceLocation, functions_reaching, resolve_location
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named
@@ -25,7 +25,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
-from analyzers.source.runs import behind
+from analyzers.source.statement_ranges import behind
 from analyzers.source.trees import walk
 
 _MANY = 6  # parts of models: more than a person would list
@@ -34,7 +34,7 @@ _ENTRY = re.compile(r"(.+)\[('[^']*'|\"[^\"]*\"|\d+)\]")
 
 def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """The optimizer that took other leaves, for those that get gradients instead."""
-    where = spot(project, fault.taken)
+    where = resolve_location(project, fault.taken)
     call = _making(where) if where is not None else None
     if where is None or call is None or not call.args:
         return
@@ -45,7 +45,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     yield from _given_too(where, call, fault)
 
 
-def _given_too(where: Spot, call: ast.Call, fault: SilentFault) -> Iterator[Proposal]:
+def _given_too(where: SourceLocation, call: ast.Call, fault: SilentFault) -> Iterator[Proposal]:
     """The same optimizer, given what no optimizer holds as well."""
     if fault.params:
         return
@@ -70,7 +70,7 @@ def _given_too(where: Spot, call: ast.Call, fault: SilentFault) -> Iterator[Prop
     yield Proposal("optimizer-of-more", title, (edit,), "", 2)
 
 
-def _making(where: Spot) -> ast.Call | None:
+def _making(where: SourceLocation) -> ast.Call | None:
     """The call by which a statement makes an optimizer: the outermost that it gives away."""
     value = value_of(where.statement)
     if isinstance(where.statement, ast.Return):
@@ -101,7 +101,7 @@ def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
         yield Proposal("written-into", title, tuple(edits), "", 0)
 
 
-def _made_behind(where: Spot, project: Project, fault: SilentFault) -> Iterator[Proposal]:
+def _made_behind(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
     """The statement, and what is made of the optimizer, behind what replaced its parameters."""
     moved, last = _moving(where, project, _root(fault.instead))
     if last is not None:
@@ -109,7 +109,9 @@ def _made_behind(where: Spot, project: Project, fault: SilentFault) -> Iterator[
         yield Proposal("optimizer-behind", _behind(last), edits, "", 0)
 
 
-def _moving(where: Spot, project: Project, name: str) -> tuple[list[ast.stmt], ast.stmt | None]:
+def _moving(
+    where: SourceLocation, project: Project, name: str
+) -> tuple[list[ast.stmt], ast.stmt | None]:
     """What is made of the optimizer ahead of the training, itself among it, and the last statement
     behind it that changes what has this name; None where there is none."""
     training = functions_reaching(project, "step", *WALKS)
@@ -138,7 +140,7 @@ def _changes(statement: ast.stmt, name: str) -> bool:
 
 
 def _made_of_others(
-    where: Spot, call: ast.Call, project: Project, fault: SilentFault
+    where: SourceLocation, call: ast.Call, project: Project, fault: SilentFault
 ) -> Iterator[Proposal]:
     """The same optimizer of what learns; behind that, where it is made later."""
     given = where.editor.text_of(call.args[0])
@@ -189,7 +191,7 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
     return replaced if old and new and count else None
 
 
-def _added(where: Spot, project: Project, fault: SilentFault) -> Iterator[Proposal]:
+def _added(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
     """A group of the optimizer for the part that its model was given, behind each statement that
     gives one, or calls a method that does."""
     names, parts = bindings(where.statement), shared_path(fault.instead)
@@ -238,14 +240,14 @@ def _given_last(path: str, statement: ast.stmt) -> str | None:
     return None
 
 
-def _is_ahead(module: Module, statement: ast.stmt, where: Spot) -> bool:
+def _is_ahead(module: Module, statement: ast.stmt, where: SourceLocation) -> bool:
     """Whether a statement only runs ahead of another one of its function."""
     alike = module.scope_of(statement) is where.scope
     again = where.module.loops_around(where.statement)
     return alike and statement.lineno < where.statement.lineno and not again
 
 
-def _sees(module: Module, statement: ast.stmt, where: Spot, name: str) -> bool:
+def _sees(module: Module, statement: ast.stmt, where: SourceLocation, name: str) -> bool:
     """Whether a statement has this name for what another one binds to it."""
     if name.startswith("self."):
         return module.class_of(statement) is where.module.class_of(where.statement)
@@ -253,7 +255,7 @@ def _sees(module: Module, statement: ast.stmt, where: Spot, name: str) -> bool:
 
 
 def _moved(
-    where: Spot, moved: Sequence[ast.stmt], last: ast.stmt, edit: Edit | None = None
+    where: SourceLocation, moved: Sequence[ast.stmt], last: ast.stmt, edit: Edit | None = None
 ) -> tuple[Edit, ...]:
     """Statements behind another one, the first of them with an edit."""
     editor = where.editor

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import argument_for, calls_named
 from analyzers.source.edits import Edit
 from analyzers.source.flow import definitions, names_bound, part_for
-from analyzers.source.partings import parting
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
+from analyzers.source.unpacking import unpacking
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,20 @@ class Part:
     taken: ast.expr
     at: int | None = None
 
-    def of(self, where: Spot, text: str) -> str:
+    def of(self, where: SourceLocation, text: str) -> str:
         """The same part of what another text stands for."""
         taken = text_with(where.editor, self.taken, [where.editor.replace(self.whole, text)])
         return taken if self.at is None else f"{taken}[{self.at}]"
 
 
-def parts_asked(where: Spot | None) -> list[Part]:
+def parts_asked(where: SourceLocation | None) -> list[Part]:
     """The parts whose gradients the call at a place asks for; empty unless they are all of one
     tensor."""
     call = where.call("grad") if where is not None else None
     return _parts(where, call) if where is not None and call is not None else []
 
 
-def asked_of_whole(where: Spot) -> Iterator[Proposal]:
+def asked_of_whole(where: SourceLocation) -> Iterator[Proposal]:
     """The gradient of the whole tensor, and these parts of it, in all calls that ask for them."""
     parts = parts_asked(where)
     edits: list[Edit] = []
@@ -57,7 +57,7 @@ def asked_of_whole(where: Spot) -> Iterator[Proposal]:
         yield Proposal("use-wanted", title, joined(edits), "")
 
 
-def joined_again(where: Spot, outputs: ast.stmt) -> Iterator[Proposal]:
+def joined_again(where: SourceLocation, outputs: ast.stmt) -> Iterator[Proposal]:
     """`net(torch.cat([x, t], dim=1))`: the forward given all the parts that have names by then."""
     parts = parts_asked(where)
     whole = spelled(parts[0].whole) if parts else ""
@@ -80,7 +80,7 @@ def joined_again(where: Spot, outputs: ast.stmt) -> Iterator[Proposal]:
         yield Proposal("use-wanted", f"Compute from {names}, not from `{whole}`", edits, "")
 
 
-def _parts(where: Spot, call: ast.Call) -> list[Part]:
+def _parts(where: SourceLocation, call: ast.Call) -> list[Part]:
     given = argument_for(call, ("outputs", "inputs"), "inputs")
     asked = given.elts if isinstance(given, ast.Tuple | ast.List) else [given] if given else []
     parts = [part for item in asked if (part := _part(where, item)) is not None]
@@ -88,21 +88,21 @@ def _parts(where: Spot, call: ast.Call) -> list[Part]:
     return parts if len(parts) == len(asked) and len(wholes) == 1 else []
 
 
-def _part(where: Spot, asked: ast.expr) -> Part | None:
+def _part(where: SourceLocation, asked: ast.expr) -> Part | None:
     """A part that the call itself takes, or one that was taken before."""
     if isinstance(asked, ast.Subscript):
         return Part(spelled(asked), asked.value, asked)
     return _named(where, asked.id) if isinstance(asked, ast.Name) else None
 
 
-def _named(where: Spot, name: str) -> Part | None:
+def _named(where: SourceLocation, name: str) -> Part | None:
     """The part that a name was given, once, in this scope."""
     match definitions(where.scope, name):
         case [ast.Assign(targets=[target], value=value) as made]:
             part, names = part_for(made, name.__eq__), [*target_names(target)]
             if isinstance(part, ast.Subscript) and (part is not value or names == [name]):
                 return Part(name, part.value, part)
-            if name in names and (parted := parting(value)) is not None:
+            if name in names and (parted := unpacking(value)) is not None:
                 return Part(name, parted.whole, value, names.index(name))
     return None
 
@@ -120,7 +120,7 @@ def _joining(part: Part) -> tuple[str, int] | None:
     return "cat" if isinstance(items[taken[0]], ast.Slice) else "stack", dim
 
 
-def _of_whole(where: Spot, call: ast.Call, parts: list[Part]) -> list[Edit]:
+def _of_whole(where: SourceLocation, call: ast.Call, parts: list[Part]) -> list[Edit]:
     """The call asked of the whole, and the parts of its result where that is used."""
     given = argument_for(call, ("outputs", "inputs"), "inputs")
     assert given is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from analyzers.evidence import MissingGraph
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reasons import Reason
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.settings.functions import functions, returned
 from analyzers.source.edits import Edit, Editor
@@ -17,19 +17,19 @@ from analyzers.source.project import Project, spelled
 
 def for_reason(reason: Reason, evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     """The method in place of an attribute; zeros in place of a derivative of a constant."""
-    where = spot(project, reason.place)
+    where = resolve_location(project, reason.place)
     if reason.kind == "flag" and where is not None:
         edit = where.editor.replace(where.statement, f"{reason.name}.requires_grad_(True)")
         title = f"Switch the flags of the parameters of `{reason.name}` on"
         yield Proposal("flags-of-parameters", title, (edit,), "", 0)
     if reason.kind == "list" and where is not None:
         yield from _one_by_one(where, reason, project)
-    asked = spot(project, evidence.at)
+    asked = resolve_location(project, evidence.at)
     if reason.kind == "constant" and asked is not None:
         yield from _zeros(asked, evidence)
 
 
-def _one_by_one(where: Spot, reason: Reason, project: Project) -> Iterator[Proposal]:
+def _one_by_one(where: SourceLocation, reason: Reason, project: Project) -> Iterator[Proposal]:
     """`F.apply(*tensors)` and `forward(ctx, *tensors)`, with a backward that returns a tuple."""
     call = where.call("apply")
     own = [found for found in functions(project) if found[1].name == reason.name]
@@ -53,7 +53,7 @@ def _starred(editor: Editor, node: ast.AST) -> Edit:
     return Edit(editor.module.path, start, start, "*")
 
 
-def _zeros(asked: Spot, evidence: MissingGraph) -> Iterator[Proposal]:
+def _zeros(asked: SourceLocation, evidence: MissingGraph) -> Iterator[Proposal]:
     """`grad(slope.sum(), x)` where `slope` has a graph, else zeros like `x`."""
     call = asked.call("grad")
     if call is None or len(call.args) < 2 or not evidence.holders:

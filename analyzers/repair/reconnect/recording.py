@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.rewrite import move_behind
@@ -16,10 +16,10 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import WALKS, bindings, called_name, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.recording import Switch, switches
-from analyzers.source.runs import behind, bound_by
+from analyzers.source.statement_ranges import behind, bound_by
 
 
-def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
     editor = where.editor
     for switch in _unrecorded(where):
@@ -58,20 +58,22 @@ def recording(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal
             yield Proposal("scoped-no-grad", title, (gone, edit), "", rank)
 
 
-def left_off(project: Project) -> Iterator[Spot]:
+def left_off(project: Project) -> Iterator[SourceLocation]:
     """What switches recording off for others, too: for all that follows, as a statement
     (`set_grad_enabled(False)`); for who goes through a generator, as a block that it yields in."""
     for module, node in project.each(ast.Expr):
         call = node.value
         if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled":
             if [spelled(a) for a in call.args] == ["False"]:
-                yield Spot(module, node, Place(module.path, node.lineno))
+                yield SourceLocation(module, node, Place(module.path, node.lineno))
     for module, given in (*project.each(ast.Yield), *project.each(ast.YieldFrom)):
         switch = next(switches(module, given), None)
         if switch is not None and isinstance(switch.around, ast.With) and not switch.records:
             function = module.scope_of(given)
             if isinstance(function, FUNCTIONS[:2]) and not _is_entered(function):
-                yield Spot(module, switch.around, Place(module.path, switch.around.lineno))
+                yield SourceLocation(
+                    module, switch.around, Place(module.path, switch.around.lineno)
+                )
 
 
 def _is_entered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -79,7 +81,7 @@ def _is_entered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any("contextmanager" in spelled(one) for one in function.decorator_list)
 
 
-def _by_decorator(off: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
+def _by_decorator(off: SourceLocation, block: ast.With, rank: int) -> Iterator[Proposal]:
     """What a block around a generator's `yield` says, by a decorator: it ends at each."""
     function, edits = off.scope, unwrapped(off.editor, block)
     if edits and isinstance(function, FUNCTIONS[:2]):
@@ -89,7 +91,7 @@ def _by_decorator(off: Spot, block: ast.With, rank: int) -> Iterator[Proposal]:
         yield Proposal("scoped-no-grad", title, (decorated, *edits), "", rank)
 
 
-def _unrecorded(where: Spot) -> Iterator[Switch]:
+def _unrecorded(where: SourceLocation) -> Iterator[Switch]:
     """What switches recording off around a statement, always or at times, innermost first."""
     found = switches(where.module, where.statement)
     return (switch for switch in found if switch.records is not True)
@@ -114,18 +116,18 @@ def _one_more_step(block: ast.With) -> ast.stmt | None:
     return last if isinstance(last, ast.Assign) and own else None
 
 
-def switched_off_at(where: Spot) -> int | None:
+def switched_off_at(where: SourceLocation) -> int | None:
     """The line of the `no_grad` around a statement: a block's or a decorator's."""
     return next((switch.header.lineno for switch in _unrecorded(where)), None)
 
 
-def where_switched_off(stack: Sequence[Place], project: Project) -> Spot | None:
+def where_switched_off(stack: Sequence[Place], project: Project) -> SourceLocation | None:
     """Of calls within each other, outermost first, the innermost that stands under `no_grad`."""
-    spots = (spot(project, place) for place in reversed(stack))
+    spots = (resolve_location(project, place) for place in reversed(stack))
     return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
 
 
-def walked_again(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def walked_again(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Checkpoints that record what is in them whatever their inputs: `use_reentrant=False`."""
     edits = tuple(
         where.editor.replace(keyword.value, "False")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_named
@@ -23,7 +23,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import Module, is_path, spelled
-from analyzers.source.runs import behind
+from analyzers.source.statement_ranges import behind
 from analyzers.source.trees import walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
@@ -46,7 +46,7 @@ class Step(NamedTuple):
     idle: ast.stmt | None = None
 
 
-def softened(where: Spot) -> Step | None:
+def softened(where: SourceLocation) -> Step | None:
     """The first step function of a statement; or one-hot rows of a choice that it makes."""
     for node in walk(where.statement):
         of = _soft(where.module, node)
@@ -55,7 +55,7 @@ def softened(where: Spot) -> Step | None:
     return _chosen_rows(where)
 
 
-def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
+def differentiable(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`; of one-hot
     rows of a choice, the probabilities."""
     editor, step = where.editor, softened(where)
@@ -68,24 +68,24 @@ def differentiable(where: Spot, rank: int = 1) -> Iterator[Proposal]:
         yield Proposal("soft-value", title, made, tradeoff, rank)
 
 
-def _said(where: Spot, step: Step) -> str:
+def _said(where: SourceLocation, step: Step) -> str:
     """What stands in for a step function, in words."""
     given = f"`{spelled(step.of)}`"
     return f"{given} itself" if _is_given(where, step) else f"the softmax of {given}"
 
 
-def is_choice(where: Spot) -> bool:
+def is_choice(where: SourceLocation) -> bool:
     """Whether a statement chooses the highest of several values, of which one-hot rows are made."""
     step = softened(where)
     return step is not None and not _is_given(where, step)
 
 
-def _is_given(where: Spot, step: Step) -> bool:
+def _is_given(where: SourceLocation, step: Step) -> bool:
     """Whether what has a gradient stands in the source."""
     return step.soft == where.editor.text_of(step.of)
 
 
-def or_nothing(where: Spot, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+def or_nothing(where: SourceLocation, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Edits of a statement; where they would have it give a name its own value, it goes."""
     made = joined(edits)
     match where.statement:
@@ -103,13 +103,13 @@ def _flagged(module: Module, hard: ast.expr) -> ast.expr:
     return flag if forced and isinstance(flag, ast.expr) else hard
 
 
-def is_probability(where: Spot) -> bool:
+def is_probability(where: SourceLocation) -> bool:
     """Whether the step is one on a probability, which may well stand for the decision itself."""
     found = softened(where)
     return found is not None and comes_of(where, found.of, "sigmoid", "softmax")
 
 
-def comes_of(where: Spot, given: ast.expr, *functions: str) -> bool:
+def comes_of(where: SourceLocation, given: ast.expr, *functions: str) -> bool:
     """Whether a value, or what its names are in this function, is what such a function gives."""
     values: list[ast.expr | None] = [given]
     for name in names_read(given):
@@ -117,7 +117,7 @@ def comes_of(where: Spot, given: ast.expr, *functions: str) -> bool:
     return any(value and calls_named(value, *functions) for value in values)
 
 
-def straight_through(where: Spot, rank: int = 2) -> Iterator[Proposal]:
+def straight_through(where: SourceLocation, rank: int = 2) -> Iterator[Proposal]:
     """The hard value forward and the soft one's gradient backward."""
     editor, step = where.editor, softened(where)
     if step is not None:
@@ -178,7 +178,7 @@ def _without(module: Module, node: ast.expr, *names: str) -> ast.expr:
     return node
 
 
-def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def class_scores(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Cross entropy on the scores in place of a loss on the chosen classes."""
     chosen = next(_choosing(where), None)
     scores = _operand(where.module, chosen) if chosen is not None else None
@@ -205,7 +205,7 @@ def class_scores(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         return
 
 
-def _chosen_rows(where: Spot) -> Step | None:
+def _chosen_rows(where: SourceLocation) -> Step | None:
     """The first one-hot rows of the highest place, taken in this statement or one behind it, with
     what casts them and puts their dimensions in order; the softmax has the scores' own."""
     module, statement = where.module, where.statement
@@ -247,7 +247,7 @@ def _arranged(module: Module, call: ast.Call) -> ast.expr:
     return call
 
 
-def unflagged(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
+def unflagged(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
     """Behind a statement, `loss.requires_grad = True` goes of what it gives a value: it hid that
     there was no graph, or is refused where there is one."""
     names = bindings(statement)
@@ -268,7 +268,7 @@ def unflagged(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
                 yield where.editor.delete(later)
 
 
-def _choosing(where: Spot) -> Iterator[ast.Call]:
+def _choosing(where: SourceLocation) -> Iterator[ast.Call]:
     """The calls by which a statement takes the indices of the largest: `argmax`, or `max` along a
     dimension."""
     yield from calls_named(where.statement, "argmax")

@@ -11,23 +11,23 @@ from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import Carrier
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.silent import owner_of
-from analyzers.explain.spots import Spot, names_held, spot
+from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed, samples
+from analyzers.repair.reconnect.dropped_argument import Unpassed, unpassed
 from analyzers.repair.reconnect.fast_weights import updated_copies
+from analyzers.repair.reconnect.function_none_grad import Withheld, withheld
 from analyzers.repair.reconnect.functional import loads, written
-from analyzers.repair.reconnect.recording import switched_off_at
-from analyzers.repair.reconnect.softening import is_choice, softened
-from analyzers.repair.reconnect.unpassed import Unpassed, unpassed
-from analyzers.repair.reconnect.ways import (
+from analyzers.repair.reconnect.gradient_paths import (
     MAX_DEPTH,
-    Way,
+    FlowPath,
     called_by,
     callers_of,
     flow,
     goes_on,
     source_of,
 )
-from analyzers.repair.reconnect.withheld import Withheld, withheld
+from analyzers.repair.reconnect.recording import switched_off_at
+from analyzers.repair.reconnect.softening import is_choice, softened
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
     bindings,
@@ -45,7 +45,7 @@ class Cut:
     """A statement that cuts values of a starved parameter off, and the line to look at. `own`:
     what it cuts is the parameter, or made of it."""
 
-    where: Spot
+    where: SourceLocation
     place: Place
     carrier: Carrier
     withheld: Withheld | None = None
@@ -63,7 +63,7 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     paths = [path.split(".")[1:last] for path in fault.params]
     parts = {part for path in paths for part in path if not part.isdigit()}
     models = {_model_of(path) for path in (*fault.params, *names_held(fault.holders))}
-    lost = spot(project, fault.at)
+    lost = resolve_location(project, fault.at)
     for look in (_withheld_at, _cut_at, _step_at, _unpassed_at):
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):
@@ -84,12 +84,12 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
         Cut(s, s.place, Carrier(name, s.place)) for s, name in updated_copies(fault.params, project)
     ]
     yield from stepped[:MAX_CUTS]
-    where = spot(project, fault.seen_at) if not stepped else None
+    where = resolve_location(project, fault.seen_at) if not stepped else None
     if where is not None and (fault.at is not None or cuts_in(where.statement)):
         yield from _told(fault, where)
 
 
-def _told(fault: SilentFault, where: Spot | None) -> Iterator[Cut]:
+def _told(fault: SilentFault, where: SourceLocation | None) -> Iterator[Cut]:
     """The place that a run has told, as a cut."""
     if where is not None:
         owner = owner_of(fault.params).rpartition(".")[2]
@@ -104,7 +104,7 @@ def _model_of(path: str) -> str:
     return ".".join(names[: 1 + (names[0] == "self" and len(names) > 2)])
 
 
-def _is_at(cut: Cut, where: Spot | None) -> bool:
+def _is_at(cut: Cut, where: SourceLocation | None) -> bool:
     return where is not None and cut.where.statement is where.statement
 
 
@@ -133,13 +133,13 @@ def _cuts_a_target(cut: Cut) -> bool:
 
 
 _Source = Callable[[ast.stmt], str | None]  # the wanted name that a statement's value comes from
-_Look = Callable[[Spot, str, _Source, Project], Cut | None]
+_Look = Callable[[SourceLocation, str, _Source, Project], Cut | None]
 
 
 def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -> Iterator[Cut]:
     """Those in the functions that read the parameters themselves, then in what those call."""
     ways = [
-        Way(module, scope, {})
+        FlowPath(module, scope, {})
         for module in project.modules.values()
         for scope in [*module.scopes[1:], module.tree]
     ]
@@ -152,7 +152,7 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
         # A name that a function gives a value itself is no attribute of a model.
         wanted |= names if locals_too else names - names_bound(way.scope)
         for statement, derived in flow(way, wanted):
-            where = Spot(way.module, statement, Place(way.module.path, statement.lineno))
+            where = SourceLocation(way.module, statement, Place(way.module.path, statement.lineno))
             source = partial(source_of, wanted=wanted, derived=derived)
             name = source(statement)
             cut = look(where, name, source, project) if name is not None else None
@@ -163,7 +163,7 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
                 ways += callers_of(way, statement, name, project) if name is not None else ()
 
 
-def _withheld_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
+def _withheld_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
     """A Function in the statement that hands None to what comes from the wanted; those in a loop's
     statements are looked at one by one."""
     if isinstance(where.statement, ast.For):
@@ -172,7 +172,7 @@ def _withheld_at(where: Spot, name: str, source: _Source, project: Project) -> C
     return Cut(where, found.place, found.carrier, found) if found is not None else None
 
 
-def _cut_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
+def _cut_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
     walks_over = isinstance(where.statement, ast.For)  # its names stand for parts
     line = None if walks_over else switched_off_at(where)
     cuts = any((cuts_in(where.statement), any(samples(where.statement)), loads(where.statement)))
@@ -185,7 +185,7 @@ def _cut_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | 
     return Cut(where, Place(where.place.file, line or where.place.line), carrier, own=own)
 
 
-def _cut_names(where: Spot) -> Iterator[str]:
+def _cut_names(where: SourceLocation) -> Iterator[str]:
     """Names that a returned value is cut from: `loss` in `return Variable(loss.data)`."""
     for cut in cuts_in(where.statement) if isinstance(where.statement, ast.Return) else ():
         source = cut_from(cut)
@@ -193,7 +193,7 @@ def _cut_names(where: Spot) -> Iterator[str]:
             yield source.id
 
 
-def _step_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
+def _step_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
     """A step function in the statement, whose gradient is zero wherever it has one."""
     if isinstance(where.statement, ast.For) or softened(where) is None:
         return None
@@ -201,7 +201,7 @@ def _step_at(where: Spot, name: str, source: _Source, project: Project) -> Cut |
     return Cut(where, where.place, Carrier(bound[0], where.place))
 
 
-def _unpassed_at(where: Spot, name: str, source: _Source, project: Project) -> Cut | None:
+def _unpassed_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
     """A function that the statement gives what comes from the wanted, and which drops it."""
     if isinstance(where.statement, ast.For):
         return None
@@ -211,7 +211,7 @@ def _unpassed_at(where: Spot, name: str, source: _Source, project: Project) -> C
     return Cut(where, found.place, found.carrier, unpassed=found, own=False)
 
 
-def _is_number(where: Spot) -> bool:
+def _is_number(where: SourceLocation) -> bool:
     """Whether the cut gives a plain number: then the parameter's own name says more."""
     value = value_of(where.statement)
     return value is not None and bool(calls_named(value, "item", "float", "tolist"))

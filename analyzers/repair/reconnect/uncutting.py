@@ -9,7 +9,7 @@ from functools import partial
 from analyzers.evidence import MissingGraph
 from analyzers.explain.origins import behind as origins_of
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held
+from analyzers.explain.source_locations import SourceLocation, names_held
 from analyzers.repair.blocks import alias, imported, joined, text_with
 from analyzers.repair.reconnect.cutting_expressions import (
     Rows,
@@ -49,7 +49,7 @@ _NUMBERS = {"item", "shape", "size", "dim", "numel", "tolist"}
 MAX_ORIGINS = 24
 
 
-def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """The statement without `.item()`, `.data`, `.detach()` and the like, or a tensor made anew."""
     edits = list(_all_uncut(where))
     if edits:
@@ -59,7 +59,7 @@ def without_cut(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("keep-graph", title, kept, "", rank)
 
 
-def _all_uncut(where: Spot) -> Iterator[Edit]:
+def _all_uncut(where: SourceLocation) -> Iterator[Edit]:
     """Each cut taken away; a row of values that a list gets, `rows.append([a.item(), b.item()])`,
     is one tensor with their graphs; so are rows that it gets as a sum of lists."""
     editor, rows = where.editor, [row for _, row in _rows_added(where)]
@@ -83,7 +83,9 @@ def _uncut_outermost(
             around += node.args[:1] if isinstance(node, ast.Call) else []
 
 
-def _rows_added(where: Spot) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple | ast.BinOp]]:
+def _rows_added(
+    where: SourceLocation,
+) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple | ast.BinOp]]:
     """Lists that get a row with cut values, and the row."""
     for call in calls_named(where.statement, "append"):
         match call:
@@ -106,7 +108,7 @@ def _summands(total: ast.expr) -> list[ast.expr]:
     return [total]
 
 
-def _along(where: Spot) -> Iterator[Edit]:
+def _along(where: SourceLocation) -> Iterator[Edit]:
     """What goes with it: entries that a list gets by `max` or `min` become tensors; a list of rows
     that are tensors now is stacked; and `loss.requires_grad = True`, which is refused of what has
     a graph, goes."""
@@ -125,7 +127,7 @@ def _along(where: Spot) -> Iterator[Edit]:
             yield from _reckoned_with_torch(where, statement)
 
 
-def _reckoned_with_torch(where: Spot, statement: ast.stmt) -> Iterator[Edit]:
+def _reckoned_with_torch(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
     """`torch.exp` in place of `math.exp` of what a parameter is in: that makes a number of it."""
     own = {
         spelled(target)
@@ -149,7 +151,7 @@ def _of_math(module: Module, name: str) -> set[str | None]:
 
 
 def cuts_behind_loss(
-    where: Spot, evidence: MissingGraph, project: Project, rank: int = 1
+    where: SourceLocation, evidence: MissingGraph, project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
     """Where no run has told the cut: each one in the statements that the loss comes from; and
     all of them, with what was said in NumPy said in torch."""
@@ -173,7 +175,7 @@ def cuts_behind_loss(
         yield Proposal("keep-graph", title, edits, "", rank + 1)
 
 
-def sampled(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def sampled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Samples of a distribution that pass the gradient on; none where it is seen to be one that
     has none such."""
     calls = list(samples(where.statement))
@@ -183,7 +185,7 @@ def sampled(where: Spot, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
 
 
-def _cannot_pass_on(where: Spot, sample: ast.Call) -> bool:
+def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:
     """Whether the distribution is made here, in this scope, and has no sample with a gradient."""
     assert isinstance(sample.func, ast.Attribute)
     made = sample.func.value
@@ -195,7 +197,9 @@ def _cannot_pass_on(where: Spot, sample: ast.Call) -> bool:
     return any(called_name(call) in NO_RSAMPLE for call in calls)
 
 
-def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[Proposal]:
+def _asked_for(
+    where: SourceLocation, origins: Sequence[SourceLocation], rank: int = 0
+) -> Iterator[Proposal]:
     """What was cut, as a leaf: where `autograd.grad` is asked for gradients of just that."""
     call = where.call("grad")
     inputs = call.args[1:2] + [k.value for k in call.keywords if k.arg == "inputs"] if call else []
@@ -210,7 +214,7 @@ def _asked_for(where: Spot, origins: Sequence[Spot], rank: int = 0) -> Iterator[
             yield Proposal("new-leaf", title, edits, "", rank)
 
 
-def as_parameters(origins: Sequence[Spot], rank: int = 0) -> Iterator[Proposal]:
+def as_parameters(origins: Sequence[SourceLocation], rank: int = 0) -> Iterator[Proposal]:
     """A module's state as the parameters themselves, where the loss is made of what it holds."""
     for origin in origins:
         for call in calls_named(origin.statement, "state_dict"):

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from analyzers.evidence import MissingGraph, Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, names_held, root_of, spot
+from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location, root_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
+from analyzers.repair.reconnect.gradient_paths import functions_called
 from analyzers.repair.reconnect.uncutting import without_cut
-from analyzers.repair.reconnect.ways import functions_called
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
@@ -28,8 +28,8 @@ from analyzers.source.flow import (
     walked,
 )
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.runs import behind, first_reading
 from analyzers.source.signatures import parameters
+from analyzers.source.statement_ranges import behind, first_reading
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
@@ -42,14 +42,14 @@ class Question:
     """A call of `autograd.grad`: whose gradient is wanted, and the statement that makes what is
     differentiated."""
 
-    where: Spot
+    where: SourceLocation
     wanted: str
     outputs: ast.stmt
 
 
 def question_of(evidence: MissingGraph, project: Project) -> Question | None:
     """None where the source does not show how the outputs come about."""
-    where, names = spot(project, evidence.at), names_held(evidence.holders)
+    where, names = resolve_location(project, evidence.at), names_held(evidence.holders)
     call = where.call("grad") if where is not None else None
     outputs = walked(call) if call is not None else None
     if where is None or outputs is None or not names:
@@ -137,10 +137,13 @@ def reached_without_cut(question: Question, project: Project, rank: int = 0) -> 
     """The cut taken away by which the forward starts from a copy: on the line that makes the
     outputs, or in the function that is given the wanted tensor."""
     places = [
-        (Spot(question.where.module, question.outputs, question.where.place), question.wanted)
+        (
+            SourceLocation(question.where.module, question.outputs, question.where.place),
+            question.wanted,
+        )
     ]
     places += [
-        (Spot(given.module, s, Place(given.module.path, s.lineno)), given.parameter)
+        (SourceLocation(given.module, s, Place(given.module.path, s.lineno)), given.parameter)
         for given in _given(question, project)
         for s in statements_of(given.function)
         if isinstance(s, ast.Assign | ast.Return | ast.Expr)
@@ -217,7 +220,7 @@ def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
 
 
 def zeros_for_unused(
-    where: Spot, evidence: MissingGraph, question: Question | None, rank: int = 2
+    where: SourceLocation, evidence: MissingGraph, question: Question | None, rank: int = 2
 ) -> Iterator[Proposal]:
     """Zeros in the place of gradients that do not exist. Not for a plain input: that the forward
     ignores it is the fault, unless a gradient itself is differentiated, which may be constant."""
@@ -230,7 +233,7 @@ def zeros_for_unused(
     yield Proposal("materialize-grads", title, (edit,), _UNNOTICED, rank)
 
 
-def none_for_unused(where: Spot, rank: int = 1) -> Iterator[Proposal]:
+def none_for_unused(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     """None in the place of gradients that do not exist, where a loop hands them to `.grad`: a
     backward would leave them so, and an optimizer's step passes over them, as over no zeros."""
     call, given = where.call("grad"), set(bindings(where.statement))
@@ -257,7 +260,9 @@ def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
                     yield editor.replace(value, text)
 
 
-def requiring_grad(where: Spot, evidence: MissingGraph, rank: int = 0) -> Iterator[Proposal]:
+def requiring_grad(
+    where: SourceLocation, evidence: MissingGraph, rank: int = 0
+) -> Iterator[Proposal]:
     """`requires_grad_()` on the input, before the function that differentiates uses it."""
     for name in names_held(evidence.holders)[:1]:
         if (user := first_reading(statements_of(where.scope), {name})) is not None:

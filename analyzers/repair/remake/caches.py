@@ -6,14 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from analyzers.evidence import Hop
+from analyzers.evidence import Binding
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.occasions import CACHES, STORING, cache_of
-from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import unindented
 from analyzers.repair.rewrite import made_anew
+from analyzers.repair.sites.definition_sites import makings
 from analyzers.repair.sites.helpers import bare_methods
-from analyzers.repair.sites.makings import makings
 from analyzers.repair.sites.scopes import walked_behind
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read
@@ -25,14 +25,14 @@ _KEPT = re.compile(r"(?P<owner>.+)\.(?P<attribute>\w+)(\[[^\[\]]*\])?")
 _ELEMENT = re.compile(r"(?P<all>[\w.]+)\[\d+\]")
 
 
-def without_cache(story: Story) -> Iterator[Proposal]:
+def without_cache(story: ReuseFeatures) -> Iterator[Proposal]:
     """The script's own method that empties the cache, called in each pass; else no cache."""
     yield from _emptied(story)
     yield from _without_guard(story)
     yield from _without_decorator(story)
 
 
-def _emptied(story: Story) -> Iterator[Proposal]:
+def _emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     """`layer.invalidate()` behind the step, for each object that keeps an old value."""
     shared = story.shared
     if shared is None or not shared.loops:
@@ -56,7 +56,7 @@ def _emptied(story: Story) -> Iterator[Proposal]:
         yield made_anew("no-cache", title, edit)
 
 
-def _emptying(hop: Hop, project: Project) -> Iterator[tuple[str, str, str]]:
+def _emptying(hop: Binding, project: Project) -> Iterator[tuple[str, str, str]]:
     """The object that has what a hop names, and the class and name of a method of its own that
     does nothing but give it up."""
     if (match := _KEPT.fullmatch(hop.name)) is not None:
@@ -86,7 +86,7 @@ def _empties(statement: ast.stmt, attribute: str) -> bool:
     return False
 
 
-def _without_guard(story: Story) -> Iterator[Proposal]:
+def _without_guard(story: ReuseFeatures) -> Iterator[Proposal]:
     """`if self.x is None: self.x = ...` becomes the assignment alone; an early return of what is
     cached goes."""
     for making in makings(story):
@@ -102,7 +102,7 @@ def _without_guard(story: Story) -> Iterator[Proposal]:
         yield made_anew("no-cache", title, edit)
 
 
-def _without_decorator(story: Story) -> Iterator[Proposal]:
+def _without_decorator(story: ReuseFeatures) -> Iterator[Proposal]:
     """A cached function that makes graph nodes loses its cache: a library's, or a decorator of
     the script's own that holds the store."""
     holding = [a for module, _, statement in story.binders for a in module.ancestors(statement)]

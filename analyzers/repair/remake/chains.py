@@ -22,8 +22,8 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.reads import names_loaded
-from analyzers.source.runs import bound_by, read_by
 from analyzers.source.signatures import named
+from analyzers.source.statement_ranges import bound_by, read_by
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 

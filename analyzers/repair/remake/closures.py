@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import leading_to, returns_of, spot
+from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.source_locations import leading_to, resolve_location, returns_of
 from analyzers.repair.remake.chains import chains_of, read_besides
 from analyzers.repair.rewrite import copy_into, move_into
 from analyzers.source.calls import calls_named, calls_to, owners
@@ -24,11 +24,11 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
-from analyzers.source.runs import bound_by, read_by
+from analyzers.source.statement_ranges import bound_by, read_by
 from analyzers.source.trees import walk
 
 
-def forward_into_closure(story: Story) -> Iterator[Proposal]:
+def forward_into_closure(story: ReuseFeatures) -> Iterator[Proposal]:
     """Move the statements that make the loss into the closure."""
     module = story.project.module(story.reuse.reached.at.file)
     call = story.root_call
@@ -59,7 +59,7 @@ def forward_into_closure(story: Story) -> Iterator[Proposal]:
 
 
 def _put_in(
-    story: Story,
+    story: ReuseFeatures,
     module: Module,
     closure: ast.FunctionDef | ast.AsyncFunctionDef,
     scope: Scope,
@@ -83,16 +83,16 @@ def _put_in(
         yield Proposal("forward-into-closure", title, edits, "", rank)
 
 
-def _calling(story: Story, module: Module) -> ast.stmt | None:
+def _calling(story: ReuseFeatures, module: Module) -> ast.stmt | None:
     """The statement that was running around the closure when it walked: its optimizer's step."""
     calling = story.reuse.reached.stack[-2:-1]
     return module.statement_at(calling[0].line, calling[0].column) if calling else None
 
 
-def forward_outside(story: Story) -> Place | None:
+def forward_outside(story: ReuseFeatures) -> Place | None:
     """The statement around the closure that made what it walks again; or the call that was seen
     to leave old values in its objects."""
-    where = spot(story.project, story.reuse.reached.at)
+    where = resolve_location(story.project, story.reuse.reached.at)
     if where is None:
         return None
     made = story.join.old.at if story.join is not None else None
@@ -105,7 +105,9 @@ def forward_outside(story: Story) -> Place | None:
     return Place(where.module.path, left[0].lineno) if left else None
 
 
-def _reading_old(story: Story, closure: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+def _reading_old(
+    story: ReuseFeatures, closure: ast.FunctionDef | ast.AsyncFunctionDef
+) -> list[ast.stmt]:
     """The statements of the closure that were seen to compute from old values, be it in a call."""
     places = [join.new.at for join in story.reuse.joins if join.new is not None]
     found = [leading_to(story.project, closure.body, at) for at in places if at is not None]
@@ -113,7 +115,7 @@ def _reading_old(story: Story, closure: ast.FunctionDef | ast.AsyncFunctionDef) 
 
 
 def _call_maker(
-    story: Story, module: Module, closure: ast.FunctionDef | ast.AsyncFunctionDef
+    story: ReuseFeatures, module: Module, closure: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Iterator[Proposal]:
     """Where a method makes the carrier, the closure calls that method itself."""
     for other, maker, _ in story.binders:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.beforehand import ran_before
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.occasions import binds_nothing
-from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import lines_with, text_with
 from analyzers.repair.rewrite import head_of, made_anew
-from analyzers.repair.sites.makings import Making, makings
+from analyzers.repair.sites.definition_sites import DefinitionSite, makings
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -25,13 +25,13 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Scope, spelled
-from analyzers.source.runs import bound_by, computing, read_by
 from analyzers.source.signatures import named, own_names
+from analyzers.source.statement_ranges import bound_by, computing, read_by
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
 
 
-def out_of_constructor(story: Story) -> Iterator[Proposal]:
+def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
     """Move `self.x = f(self.p)` out of `__init__`, or out of a method that ran before the loop: to
     the one method that reads it, or into a property. Arguments that it needs are kept."""
     for making in makings(story):
@@ -120,7 +120,7 @@ class _Moved:
         ]
 
 
-def _moved(story: Story, making: Making) -> _Moved | None:
+def _moved(story: ReuseFeatures, making: DefinitionSite) -> _Moved | None:
     """What a making takes along out of its method, which makes its object or was called ahead of
     the loop: the local statements that it needs. None where it cannot leave."""
     scope, statement = making.scope, making.statement

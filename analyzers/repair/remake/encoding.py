@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import Spot, hops_at, spot
+from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.source_locations import SourceLocation, hops_at, resolve_location
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, definitions, names_read, statements_of, walk_scope
@@ -18,7 +18,7 @@ from analyzers.source.writes import unsliced, writes
 _JOINING = ("stack", "cat")
 
 
-def encoded_where_read(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def encoded_where_read(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """Of `z = self.encode(x)` and `self.seen.append(z)`, where nothing else reads `z`: `x` goes in,
     and `self.encode` is called on what the class makes of them, `torch.stack(self.seen)`. Plainly
     so where nothing else on the way to the walk is encoded: cut off, all of it would not learn."""
@@ -31,15 +31,15 @@ def encoded_where_read(story: Story, rank: int = 0) -> Iterator[Proposal]:
                     yield from _with_inputs_kept(story.project, where, name, call, wanted)
 
 
-def _encodes_once(story: Story, encode: str) -> bool:
-    spots = (spot(story.project, place) for place in story.reuse.reached.stack)
+def _encodes_once(story: ReuseFeatures, encode: str) -> bool:
+    spots = (resolve_location(story.project, place) for place in story.reuse.reached.stack)
     scopes = {id(where.scope): where.scope for where in spots if where is not None}
     calls = (n for s in scopes.values() for n in walk_scope(s) if isinstance(n, ast.Call))
     return [called_name(call) for call in calls].count(encode) == 1
 
 
 def _with_inputs_kept(
-    project: Project, where: Spot, name: str, call: ast.Call, rank: int
+    project: Project, where: SourceLocation, name: str, call: ast.Call, rank: int
 ) -> Iterator[Proposal]:
     owner, editor = where.module.class_of(where.statement), Editor(where.module)
     loads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
@@ -60,7 +60,7 @@ def _with_inputs_kept(
     yield Proposal("store-inputs", title, tuple(edits), tradeoff, rank)
 
 
-def _changes_between(where: Spot, given: ast.expr, put: ast.Call) -> bool:
+def _changes_between(where: SourceLocation, given: ast.expr, put: ast.Call) -> bool:
     """Whether what a call is given means something else where its result is put into a list."""
     read = names_read(given)
     changing = [d for name in read for d in definitions(where.scope, name)]

@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.explain.reuse.story import Story
 from analyzers.repair.blocks import joined
 from analyzers.repair.remake.chains import chains_of, constructs, in_front, read_besides
 from analyzers.repair.remake.makers import computed, draws, makers
@@ -21,12 +21,18 @@ from analyzers.source.cells import Cell
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, walked
 from analyzers.source.project import Module, Project, Scope, spelled
-from analyzers.source.runs import bound_by, computing, first_reading, names_behind, read_by
+from analyzers.source.statement_ranges import (
+    bound_by,
+    computing,
+    first_reading,
+    names_behind,
+    read_by,
+)
 from analyzers.source.targets import taken_by
 from analyzers.source.trees import position
 
 
-def forward_into_loop(story: Story, rank: int = 0) -> Iterator[Proposal]:
+def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """Move the statements that make the carrier to the head of the loop."""
     shared = story.shared
     loop = story.loop or (shared.loops[0] if shared is not None and shared.loops else None)
@@ -77,7 +83,7 @@ def _taken_anew(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Ite
     yield editor.insert_before(head_of(loop), *lines)
 
 
-def _made_in_front(story: Story, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
+def _made_in_front(story: ReuseFeatures, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
     """Names that stand in front of the loop for what was made there together with the old graph:
     by the statement itself, by a function, or by a constructor."""
     making, lines = set[str](), set[int]()
@@ -93,7 +99,7 @@ def _made_in_front(story: Story, module: Module, scope: Scope, loop: ast.stmt) -
     }
 
 
-def forward_into_cell(story: Story, cell: Cell) -> Iterator[Proposal]:
+def forward_into_cell(story: ReuseFeatures, cell: Cell) -> Iterator[Proposal]:
     """Move (or, where its values are read before, copy) into the cell what makes the carrier."""
     if story.shared is None:
         return
@@ -119,7 +125,7 @@ def statements_in(module: Module, cell: Cell) -> list[ast.stmt]:
     return [statement for statement in module.tree.body if statement.lineno in cell]
 
 
-def _behind_the_making(story: Story, module: Module, head: ast.stmt) -> ast.stmt:
+def _behind_the_making(story: ReuseFeatures, module: Module, head: ast.stmt) -> ast.stmt:
     """The statement behind the one that made the carriers, as the run (or the reading) saw it:
     what comes later, up to the cell, may never have run."""
     made = [carrier.place.line for carrier in story.carriers if carrier.place.file == module.path]
@@ -145,7 +151,7 @@ def _drops_out(project: Project) -> bool:
     return any("dropout" in called_name(call).lower() for _, call in project.each(ast.Call))
 
 
-def walked_anew(story: Story, rank: int) -> Iterator[Proposal]:
+def walked_anew(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """What the second walk's loss is made of, once more in front of what makes that loss from it:
     where weights change between the two walks. The last statement that makes it, then with what
     that one reads."""

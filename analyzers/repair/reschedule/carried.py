@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
@@ -38,13 +38,13 @@ def detach_carried(stale: Stale, schedule: Schedule) -> Iterator[Proposal]:
 def freed_again(stale: Stale) -> Iterator[Proposal]:
     """The graph freed by the walk that kept it: what still leads into it is seen then."""
     visit = stale.evidence.reached
-    where = spot(stale.project, visit.at if visit is not None else None)
+    where = resolve_location(stale.project, visit.at if visit is not None else None)
     if edits := [*without_retaining(where)]:
         title = "Free each graph after its backward"
         yield Proposal("release", title, joined(edits), "", SECOND_CHOICE - 1, half=True)
 
 
-def _where_kept(where: Spot, loop: Loop, name: str) -> list[Edit]:
+def _where_kept(where: SourceLocation, loop: Loop, name: str) -> list[Edit]:
     """What the loop puts into a structure for later passes, detached as it goes in."""
     return [
         where.editor.append_to(part, ".detach()")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.names import quote_of
@@ -21,8 +21,8 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
-from analyzers.source.runs import ahead_of, behind
 from analyzers.source.signatures import switches
+from analyzers.source.statement_ranges import ahead_of, behind
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
@@ -30,7 +30,7 @@ _SHARPNESS = re.compile(r"(?:^|_|\b)sam(?:_|\b|$)|SAM|[Ss]harp|[Aa]scen|climb|fi
 MAX_CLEARED = 6  # names: more than a person would clear one by one
 
 
-def optimizer_stepped(where: Spot) -> str | None:
+def optimizer_stepped(where: SourceLocation) -> str | None:
     """The optimizer of the step at a place."""
     return next(iter(_stepped(where.module, where.statement)), None)
 
@@ -55,26 +55,30 @@ def _is_optimizer(module: Module, name: str) -> bool:
     return cleared or any(calls_named(value, "parameters") for value in made)
 
 
-def cleared_already(where: Spot, params: Sequence[str], *, before: bool = False) -> bool:
+def cleared_already(where: SourceLocation, params: Sequence[str], *, before: bool = False) -> bool:
     """Whether the step's own block clears this optimizer, or the model that owns the parameters
     (`before`: in front of the step): then what was seen has another cause."""
     end = where.block.index(where.statement) if before else None
     return next(_clearing(where, params, where.block[:end]), None) is not None
 
 
-def clears_others(where: Spot, params: Sequence[str]) -> ast.stmt | None:
+def clears_others(where: SourceLocation, params: Sequence[str]) -> ast.stmt | None:
     """The statement of the block that is said to clear these parameters, under no condition, by a
     `zero_grad` of the script's own: a run has seen what it leaves."""
     clearing = _clearing(where, params, where.block)
     return next((s for s in clearing if isinstance(s, ast.Expr)), None)
 
 
-def _clearing(where: Spot, params: Sequence[str], block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def _clearing(
+    where: SourceLocation, params: Sequence[str], block: Sequence[ast.stmt]
+) -> Iterator[ast.stmt]:
     names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
     return (statement for statement in block if owners(statement, "zero_grad") & names)
 
 
-def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Iterator[Proposal]:
+def clear_before_walk(
+    where: SourceLocation, rank: int = 0, *, again: bool = False
+) -> Iterator[Proposal]:
     """`zero_grad()` in front of the first backward that feeds the step, in place of one that stands
     elsewhere; else in front of the last, where those before it are for others. `again`: what stands
     in the step's own block comes too early."""
@@ -98,7 +102,7 @@ def clear_before_walk(where: Spot, rank: int = 0, *, again: bool = False) -> Ite
         rank += 1
 
 
-def clear_behind_ascent(where: Spot, project: Project) -> Iterator[Proposal]:
+def clear_behind_ascent(where: SourceLocation, project: Project) -> Iterator[Proposal]:
     """Between two backwards, of which the second is no part of what moved the weights: by an option
     of the script's own that clears, else by whoever clears (or steps) in this function; else by
     what the object itself steps, or that which moves the weights."""
@@ -138,7 +142,7 @@ def _climbers(calls: Sequence[ast.Call], project: Project) -> Iterator[ast.expr]
                     yield owner
 
 
-def ascends(where: Spot, project: Project) -> bool:
+def ascends(where: SourceLocation, project: Project) -> bool:
     """Whether the text says that what stands between two backwards is the ascent of a
     sharpness-aware step: by its names, or by an option for clearing that it leaves alone. Others
     (adversarial training) add up the gradients of both on purpose."""
@@ -149,7 +153,7 @@ def ascends(where: Spot, project: Project) -> bool:
     return said or any(_clearing_option(function) for function in functions)
 
 
-def _calls_since_walk(where: Spot) -> list[ast.Call]:
+def _calls_since_walk(where: SourceLocation) -> list[ast.Call]:
     """The calls in front of a walk, behind the one before it."""
     ahead = ahead_of(where.module, where.statement)
     walks = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
@@ -164,7 +168,9 @@ def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | 
     return next((spelled(node.test) for node in asked if calls_named(node, "zero_grad")), None)
 
 
-def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterator[Proposal]:
+def clear_the_rest(
+    where: SourceLocation, clearing: ast.stmt, project: Project
+) -> Iterator[Proposal]:
     """What a `zero_grad` of the script's own leaves: cleared by the class that it stands for, else
     behind its call; by the optimizer's, where another's was called."""
     name = optimizer_stepped(where)
@@ -188,7 +194,7 @@ def clear_the_rest(where: Spot, clearing: ast.stmt, project: Project) -> Iterato
     yield Proposal("zero-grad", title, (where.editor.insert_after(clearing, *lines),), "", 1)
 
 
-def clear_leaves(where: Spot, leaves: Sequence[str]) -> Iterator[Proposal]:
+def clear_leaves(where: SourceLocation, leaves: Sequence[str]) -> Iterator[Proposal]:
     """Gradients of leaves that the script updates itself, cleared in front of the backward: by what
     clears once for all passes of a loop, or each by its name, those of a model by the model."""
     for own in _too_seldom(where):
@@ -203,7 +209,7 @@ def clear_leaves(where: Spot, leaves: Sequence[str]) -> Iterator[Proposal]:
 
 
 def clear_engine_leaves(
-    where: Spot, leaves: Sequence[str], gradient: str, project: Project
+    where: SourceLocation, leaves: Sequence[str], gradient: str, project: Project
 ) -> Iterator[Proposal]:
     """Each leaf of an engine gets what its class gives a new one; where the text goes over all of
     several leaves to update them, so does what clears them."""
@@ -224,7 +230,9 @@ def clear_engine_leaves(
     yield from _by_hand(where, lines, leaves[:4])
 
 
-def _by_hand(where: Spot, lines: Sequence[str], whose: Sequence[str]) -> Iterator[Proposal]:
+def _by_hand(
+    where: SourceLocation, lines: Sequence[str], whose: Sequence[str]
+) -> Iterator[Proposal]:
     if lines and len(lines) <= MAX_CLEARED:
         told = ", ".join(f"`{name}`" for name in whose)
         edit = where.editor.insert_before(where.statement, *lines)
@@ -250,7 +258,7 @@ def _emptied(path: str, gradient: str, empty: ast.expr) -> str:
     return f"{path}.{gradient} = {value}"
 
 
-def _updating_loop(where: Spot, gradient: str) -> ast.For | None:
+def _updating_loop(where: SourceLocation, gradient: str) -> ast.For | None:
     """The loop beside the walk that uses the gradients."""
     for statement in behind(where.module, where.statement):
         if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
@@ -259,7 +267,7 @@ def _updating_loop(where: Spot, gradient: str) -> ast.For | None:
     return None
 
 
-def _owner(leaf: str, where: Spot) -> str:
+def _owner(leaf: str, where: SourceLocation) -> str:
     """The model that a leaf is of, as the function knows it: `self.net` for `self.net.2.bias`."""
     parts = leaf.split(".")[:-1]
     paths = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
@@ -267,21 +275,21 @@ def _owner(leaf: str, where: Spot) -> str:
     return next((path for path in paths if path in known and path != "self"), parts[0])
 
 
-def uncalled(where: Spot) -> list[ast.expr]:
+def uncalled(where: SourceLocation) -> list[ast.expr]:
     """`opt.zero_grad` without its parentheses, in the function that steps `opt`."""
     name = f"{optimizer_stepped(where)}.zero_grad"
     bare = [node for node in walk_scope(where.scope) if isinstance(node, ast.Expr)]
     return [node.value for node in bare if spelled(node.value) == name]
 
 
-def _elsewhere(where: Spot, name: str) -> list[ast.Expr]:
+def _elsewhere(where: SourceLocation, name: str) -> list[ast.Expr]:
     """Calls that clear the optimizer behind its step, or in an outer block of the same function."""
     beside = [where.statement, *behind(where.module, where.statement)]
     clears = [s for s in [*_in_outer_loops(where), *beside] if isinstance(s, ast.Expr)]
     return [s for s in clears if spelled_alone(s).startswith(f"{name}.zero_grad(")]
 
 
-def _too_seldom(where: Spot) -> Iterator[ast.Expr]:
+def _too_seldom(where: SourceLocation) -> Iterator[ast.Expr]:
     """What clears in an outer block of the same function: once for many passes."""
     for statement in _in_outer_loops(where):
         if isinstance(statement, ast.Expr):
@@ -289,7 +297,7 @@ def _too_seldom(where: Spot) -> Iterator[ast.Expr]:
                 yield statement
 
 
-def _in_outer_loops(where: Spot) -> list[ast.stmt]:
+def _in_outer_loops(where: SourceLocation) -> list[ast.stmt]:
     """The statements of the loops around the innermost one, in the same function."""
     outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
     own = {id(s) for s in statements_of(where.scope)}

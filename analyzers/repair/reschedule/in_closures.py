@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.clearing import optimizer_stepped, spelled_alone
 from analyzers.source.calls import calls_named, steps
@@ -16,7 +16,7 @@ from analyzers.source.project import spelled
 from analyzers.source.trees import walk
 
 
-def walk_of_closure(where: Spot) -> ast.stmt | None:
+def walk_of_closure(where: SourceLocation) -> ast.stmt | None:
     """The first statement with a backward in the closure that the step at a place is given."""
     calls = steps(where.statement)
     given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
@@ -26,7 +26,7 @@ def walk_of_closure(where: Spot) -> ast.stmt | None:
     return None
 
 
-def clear_in_closure(where: Spot, rank: int = 0) -> Iterator[Proposal]:
+def clear_in_closure(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """`zero_grad()` ahead of the backward in the closure, in place of one ahead of the step."""
     name, walked = optimizer_stepped(where), walk_of_closure(where)
     if name is not None and walked is not None:

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Place, Visit
+from analyzers.evidence import BackwardCall, Place
 from analyzers.explain.inplace import Stale
-from analyzers.explain.spots import Spot, leading_to, spot
+from analyzers.explain.source_locations import SourceLocation, leading_to, resolve_location
 from analyzers.repair.rewrite import without_retaining
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
@@ -20,11 +20,11 @@ from analyzers.source.project import FUNCTIONS, Loop
 class Schedule:
     """The failing walk and the step before it, as statements of one block of one frame."""
 
-    where: Spot
+    where: SourceLocation
     walk: ast.stmt
     step: ast.stmt
     block: list[ast.stmt]
-    visit: Visit
+    visit: BackwardCall
 
     @property
     def straight(self) -> bool:
@@ -65,13 +65,15 @@ def schedule_of(stale: Stale) -> Schedule | None:
     return next(around, None) or next((one for one in found if one is not None), None)
 
 
-def _schedule_at(stale: Stale, place: Place, changed: Place, visit: Visit) -> Schedule | None:
-    where = spot(stale.project, place)
+def _schedule_at(
+    stale: Stale, place: Place, changed: Place, visit: BackwardCall
+) -> Schedule | None:
+    where = resolve_location(stale.project, place)
     for statement, block in _blocks_around(where) if where is not None else ():
         step = leading_to(stale.project, block, changed)
         if where is None or step is None or step is statement:
             continue
-        taken = spot(stale.project, changed)
+        taken = resolve_location(stale.project, changed)
         if taken is None or not where.module.holds(step, taken.statement):
             # of several calls that may have taken it, the last one in front of the walk
             before = block[: block.index(statement)]
@@ -81,7 +83,7 @@ def _schedule_at(stale: Stale, place: Place, changed: Place, visit: Visit) -> Sc
     return None
 
 
-def _blocks_around(where: Spot) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
+def _blocks_around(where: SourceLocation) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
     """The blocks around a statement with the statement of each, innermost first."""
     node: ast.AST = where.statement
     while isinstance(node, ast.stmt) and not isinstance(node, FUNCTIONS[:2]):
@@ -89,7 +91,7 @@ def _blocks_around(where: Spot) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
         node = where.module.parents[node]
 
 
-def root_names(visit: Visit, where: Spot) -> set[str]:
+def root_names(visit: BackwardCall, where: SourceLocation) -> set[str]:
     """Names of the tensor that a failing call walked, in the frame of a statement."""
     call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
@@ -103,12 +105,12 @@ def released(stale: Stale, loop: ast.AST | None = None) -> Iterator[Edit]:
     """The failing walk without `retain_graph=True`, where it is the only one of a pass of `loop`:
     what is walked again in the same pass has to be kept until then."""
     visit = stale.evidence.reached
-    where = spot(stale.project, visit.at if visit is not None else None)
+    where = resolve_location(stale.project, visit.at if visit is not None else None)
     if where is not None and _only_walk(where, loop):
         yield from without_retaining(where)
 
 
-def _only_walk(where: Spot, loop: ast.AST | None) -> bool:
+def _only_walk(where: SourceLocation, loop: ast.AST | None) -> bool:
     around = loop if where.module.holds(loop, where.statement) else None
     inner = next(iter(where.module.loops_around(where.statement)), None)
     return inner is around and len(calls_named(around or where.scope, *WALKS)) == 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.inplace import Stale
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot
+from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import indentation, joined, lines_with
 from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.makers import computed, is_data, makers, told
@@ -19,7 +19,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.passes import pass_of
 from analyzers.source.project import Loop, spelled
-from analyzers.source.runs import ahead_of, bound_by, names_behind
+from analyzers.source.statement_ranges import ahead_of, bound_by, names_behind
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
@@ -66,7 +66,7 @@ def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
             yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank + 1)
 
 
-def step_behind_backward(where: Spot) -> Iterator[Proposal]:
+def step_behind_backward(where: SourceLocation) -> Iterator[Proposal]:
     """The step at a place, and those next to it, after the first backward below it in its block;
     nothing where a backward precedes it there."""
     block = where.block

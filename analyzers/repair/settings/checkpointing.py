@@ -15,7 +15,7 @@ from analyzers.advice.training import (
 )
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name
@@ -113,7 +113,7 @@ def checkpoint_around(places: Sequence[Place | None], project: Project) -> Place
     """The line of a reentrant checkpoint among these, or that hands over the function in which the
     last of them is."""
     for place in places:
-        where = spot(project, place)
+        where = resolve_location(project, place)
         for call in walk(where.statement) if where is not None else ():
             if (
                 where is not None

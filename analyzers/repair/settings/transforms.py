@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import KnownError
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import Spot, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit
 from analyzers.source.flow import called_name, statements_of
@@ -19,7 +19,7 @@ _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 def written_out_of_place(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """A total as `total = total + x`; else what is written into made of a tensor that is given."""
-    where = spot(project, error.at)
+    where = resolve_location(project, error.at)
     if where is None:
         return
     write = where.statement
@@ -33,12 +33,12 @@ def written_out_of_place(error: KnownError, project: Project, rank: int = 0) -> 
     yield from _of_what_comes_in(where, rank + 1)
 
 
-def _operand(where: Spot, value: ast.expr) -> str:
+def _operand(where: SourceLocation, value: ast.expr) -> str:
     text = where.editor.text_of(value)
     return f"({text})" if isinstance(value, ast.BinOp | ast.IfExp) else text
 
 
-def _of_what_comes_in(where: Spot, rank: int) -> Iterator[Proposal]:
+def _of_what_comes_in(where: SourceLocation, rank: int) -> Iterator[Proposal]:
     """`torch.zeros(n)` as `x.new_zeros(n)` of the function's first argument."""
     function = where.scope
     if not isinstance(function, FUNCTIONS[:2]) or not function.args.args:
@@ -59,7 +59,7 @@ def _of_what_comes_in(where: Spot, rank: int) -> Iterator[Proposal]:
 
 def returned_loss(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """A backward within the function taken out: the transform takes the gradient."""
-    where = spot(project, error.at)
+    where = resolve_location(project, error.at)
     call = where.call("backward") if where is not None else None
     if where is None or call is None or not isinstance(where.statement, ast.Expr):
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Hop
-from analyzers.explain.spots import returns_of
+from analyzers.evidence import Binding
+from analyzers.explain.source_locations import returns_of
 from analyzers.source.flow import called_name, names_read, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
@@ -43,7 +43,7 @@ def _cuts_its_argument(function: ast.FunctionDef) -> bool:
     return bool(returns) and None not in returns and _only_cuts(function, set())
 
 
-def methods_cutting(hop: Hop, project: Project) -> Iterator[str]:
+def methods_cutting(hop: Binding, project: Project) -> Iterator[str]:
     """Calls, on what a hop names or on the object that has it, of methods that do nothing but
     cut: `memory = memory.detach()`, `model.detach_hidden()`."""
     owner, dot, attribute = hop.name.rpartition(".")

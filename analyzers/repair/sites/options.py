@@ -10,10 +10,10 @@ import ast
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analyzers.evidence import Place, Visit
+from analyzers.evidence import BackwardCall, Place
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import arguments, call_into, frames
-from analyzers.explain.reuse.story import Story
-from analyzers.explain.spots import spot
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import WALKS
@@ -40,9 +40,9 @@ class OptionSite:
         return with_keyword(editor, self.call, self.option, value)
 
 
-def option_site(story: Story, visit: Visit, option: str) -> OptionSite | None:
+def option_site(story: ReuseFeatures, visit: BackwardCall, option: str) -> OptionSite | None:
     """Where an option of this walk is decided; None where the source is not at hand."""
-    where = spot(story.project, visit.at)
+    where = resolve_location(story.project, visit.at)
     call = where.call(*WALKS) if where is not None else None
     if where is None or call is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from analyzers.evidence import Hop, Place
+from analyzers.evidence import Binding, Place
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.source.flow import (
     backward_calls,
@@ -35,7 +35,7 @@ def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
     return last
 
 
-def goes_on(hop: Hop, block: list[ast.stmt]) -> bool:
+def goes_on(hop: Binding, block: list[ast.stmt]) -> bool:
     """Whether the next pass reads the name before it gives it another value."""
     return "." in hop.name or first_use(block, hop.name.partition("[")[0]) == "read"
 
@@ -72,7 +72,7 @@ def _bound_in(scope: Scope, name: str) -> set[ast.AST]:
     }
 
 
-def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
+def guarded(lines: list[str], hops: Sequence[Binding], step: str) -> list[str]:
     """The lines under `if x is not None:` where the first pass finds None."""
     missing = [hop.name for hop in hops if hop.none_before]
     if not missing:
@@ -81,20 +81,20 @@ def guarded(lines: list[str], hops: Sequence[Hop], step: str) -> list[str]:
     return [f"if {asked}:", *(f"{step}{line}" for line in lines)]
 
 
-def is_local(hop: Hop, scope: Scope) -> bool:
+def is_local(hop: Binding, scope: Scope) -> bool:
     """Whether the function itself gives the name its values."""
     root = _root(hop.name)
     own = root not in declared_outer(scope) and bool(_bound_in(scope, root))
     return own or not isinstance(scope, FUNCTIONS)
 
 
-def rebinds(hop: Hop, scope: Scope) -> bool:
+def rebinds(hop: Binding, scope: Scope) -> bool:
     """Whether an assignment to the name reaches what the next pass reads."""
     plain = hop.name == _root(hop.name)
     return not plain or is_local(hop, scope) or hop.name in declared_outer(scope)
 
 
-def is_seen(hop: Hop, at: Place, scope: Scope) -> bool:
+def is_seen(hop: Binding, at: Place, scope: Scope) -> bool:
     """Whether a frame sees the name: it is its own, or one of the module's or of a closure."""
     if hop.at.frame == at.frame:
         return True

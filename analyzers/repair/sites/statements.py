@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Hop, Kind
+from analyzers.evidence import Binding, ValueShape
 from analyzers.repair.cut.kinds import has_graph, part_at
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
@@ -41,7 +41,7 @@ def loss_of(call: ast.Call) -> ast.expr:
     return loss
 
 
-def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool]]:
+def stores(statement: ast.stmt, hop: Binding) -> Iterator[tuple[ast.expr, ValueShape, bool]]:
     """The values that a statement stores under what the hop names, with what they are; where a
     value is a part of what is taken apart, the target instead, and False."""
     for target, value in _assignments(statement):
@@ -57,7 +57,7 @@ def stores(statement: ast.stmt, hop: Hop) -> Iterator[tuple[ast.expr, Kind, bool
             yield from ((call.args[-1], kind, True) for kind in whole)
 
 
-def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Hop) -> Kind | None:
+def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Binding) -> ValueShape | None:
     """What a target gets, if it is what the hop names, an attribute, or an entry of it. A plain
     name stores what is handed over to it, and what is put together for it."""
     name = spelled(target)
@@ -80,7 +80,7 @@ def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | Non
             yield target, value
 
 
-def spellings(hop: Hop) -> Iterator[tuple[str, Kind]]:
+def spellings(hop: Binding) -> Iterator[tuple[str, ValueShape]]:
     """A hop's name, and the paths below it that are expressions, with what each stands for."""
     yield hop.name, hop.kind
     for path in hop.paths:
@@ -89,9 +89,9 @@ def spellings(hop: Hop) -> Iterator[tuple[str, Kind]]:
             yield path, kind
 
 
-def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr, Kind]]:
+def read_in(statement: ast.stmt, known: dict[str, ValueShape]) -> list[tuple[ast.expr, ValueShape]]:
     """The longest expressions of a statement that read something known, with what they are."""
-    found: list[tuple[ast.expr, Kind]] = []
+    found: list[tuple[ast.expr, ValueShape]] = []
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
@@ -106,14 +106,14 @@ def read_in(statement: ast.stmt, known: dict[str, Kind]) -> list[tuple[ast.expr,
     return found
 
 
-def _no_history(node: ast.AST, known: dict[str, Kind]) -> bool:
+def _no_history(node: ast.AST, known: dict[str, ValueShape]) -> bool:
     """Whether it takes no graph from what it names: `x is None`, `x.shape`, `x.data`."""
     if isinstance(node, ast.Attribute) and _kind_of(node, known) is None:
         return node.attr in WITHOUT_GRAPH
     return isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
 
 
-def _kind_of(node: ast.AST, known: dict[str, Kind]) -> Kind | None:
+def _kind_of(node: ast.AST, known: dict[str, ValueShape]) -> ValueShape | None:
     """What an expression reads, if it spells something known or takes a part of it."""
     if not isinstance(node, ast.expr) or spelled(node) in known:
         return known.get(spelled(node))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from analyzers.evidence import Visit
+from analyzers.evidence import BackwardCall
+from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import frames, known_below
-from analyzers.explain.reuse.story import Story
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.source.detached import WITHOUT_GRAPH, names_attached
 from analyzers.source.edits import Edit, Editor
@@ -25,7 +25,7 @@ from analyzers.source.trees import children, position, walk
 _BLOCK = (ast.stmt, ast.excepthandler)
 
 
-def uses(story: Story, visit: Visit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+def uses(story: ReuseFeatures, visit: BackwardCall) -> Iterator[tuple[str, tuple[Edit, ...]]]:
     """The reads on the way to a walk: those of the innermost function that has the carrier first,
     those of the shared frame last. Of each function, what it calls the carrier, and edits that
     detach it where the loss reads it."""

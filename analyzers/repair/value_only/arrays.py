@@ -9,9 +9,9 @@ from itertools import chain, pairwise
 from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.spots import Spot, returns_of, spot
+from analyzers.explain.source_locations import SourceLocation, resolve_location, returns_of
 from analyzers.repair.blocks import alias, joined
-from analyzers.repair.reconnect.ways import goes_on
+from analyzers.repair.reconnect.gradient_paths import goes_on
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
@@ -36,7 +36,7 @@ _LEAVING = frozenset({"numpy", "detach", "cpu"})
 
 
 def detached_arrays(
-    where: Spot, names: Sequence[str], project: Project, rank: int = 1
+    where: SourceLocation, names: Sequence[str], project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
     """`.detach()` in front of `.numpy()`, or on what a NumPy function is given."""
     edits = _in_front_of_numpy(where, names) or _of_comprehensions(where)
@@ -48,10 +48,14 @@ def detached_arrays(
 
 
 def detached_by_caller(
-    where: Spot, names: Sequence[str], stack: Sequence[Place], project: Project, rank: int = 2
+    where: SourceLocation,
+    names: Sequence[str],
+    stack: Sequence[Place],
+    project: Project,
+    rank: int = 2,
 ) -> Iterator[Proposal]:
     """`.detach()` on what a caller gives the function, which others may give arrays."""
-    frames = [one for place in stack if (one := spot(project, place)) is not None]
+    frames = [one for place in stack if (one := resolve_location(project, place)) is not None]
     for caller, inner in pairwise(frames):
         if inner.scope is not where.scope or not isinstance(inner.scope, ast.FunctionDef):
             continue
@@ -65,7 +69,7 @@ def detached_by_caller(
                     yield Proposal("detach-for-numpy", title, (edit,), tradeoff, rank)
 
 
-def _in_front_of_numpy(where: Spot, names: Sequence[str]) -> list[Edit]:
+def _in_front_of_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
     """Every `.numpy()`; the one that was refused alone, where it is known by its name."""
     owners = []
     for call in calls_named(where.statement, "numpy"):
@@ -78,7 +82,7 @@ def _in_front_of_numpy(where: Spot, names: Sequence[str]) -> list[Edit]:
     return [where.editor.append_to(owner, ".detach()") for owner in refused[:1] or owners]
 
 
-def _of_comprehensions(where: Spot) -> list[Edit]:
+def _of_comprehensions(where: SourceLocation) -> list[Edit]:
     """What a comprehension gives to NumPy as it is: its variable, or what a call makes of it."""
     return [
         where.editor.append_to(node.elt, ".detach()")
@@ -89,7 +93,7 @@ def _of_comprehensions(where: Spot) -> list[Edit]:
     ]
 
 
-def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
+def _of_names(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
     """The tensor itself, or each of those in the list that NumPy was given."""
     edits: list[Edit] = []
     for node in walk(where.statement):
@@ -105,7 +109,7 @@ def _of_names(where: Spot, names: Sequence[str]) -> list[Edit]:
     return edits
 
 
-def said_with_torch(where: Spot, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def said_with_torch(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """The function's NumPy calls as torch calls, where each has a namesake, else those of the
     statement alone, and of others in its block that go on to a loss; arrays stay tensors."""
     returned = any(returned.value is not None for returned in returns_of(where.scope))
@@ -118,7 +122,7 @@ def said_with_torch(where: Spot, project: Project, rank: int = 0) -> Iterator[Pr
         yield Proposal("torch-functions", title, joined(edits), "", rank)
 
 
-def _in_numpy(where: Spot, statement: ast.stmt) -> bool:
+def _in_numpy(where: SourceLocation, statement: ast.stmt) -> bool:
     """Whether an assignment calls the function of NumPy that the statement of the place does."""
     numpy = alias(where.module, "numpy")
     called, other = (
@@ -129,7 +133,7 @@ def _in_numpy(where: Spot, statement: ast.stmt) -> bool:
     return any(name.startswith(f"{numpy}.") for name in shared)
 
 
-def torch_edits(where: Spot, within: Iterable[ast.AST] | None = None) -> list[Edit]:
+def torch_edits(where: SourceLocation, within: Iterable[ast.AST] | None = None) -> list[Edit]:
     """The edits of `said_with_torch`, for the whole function or some nodes of it; none for all of
     a module's own lines, for a function without NumPy, and for one that calls what torch does not
     have."""
@@ -146,7 +150,7 @@ def torch_edits(where: Spot, within: Iterable[ast.AST] | None = None) -> list[Ed
     return [*chain(*said), *methods, *_kept_as_tensors(where, nodes)]
 
 
-def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
+def _method_of_tensor(where: SourceLocation, call: ast.Call) -> Iterator[Edit]:
     """What an array's method is called, or means, otherwise: `astype`; a spread without Bessel's
     correction."""
     name, editor = called_name(call), where.editor
@@ -161,7 +165,7 @@ def _method_of_tensor(where: Spot, call: ast.Call) -> Iterator[Edit]:
         yield with_keyword(editor, call, "correction", "0")
 
 
-def _as_torch(where: Spot, call: ast.Call) -> list[Edit]:
+def _as_torch(where: SourceLocation, call: ast.Call) -> list[Edit]:
     """A NumPy call as the torch call of the same name; of a number and a tensor, as a `clamp`; of a
     list, as Python's own `sum`, or by stacking."""
     editor, name, torch = where.editor, called_name(call), alias(where.module, "torch")
@@ -197,7 +201,7 @@ def counted_by_torch(editor: Editor, call: ast.Call) -> list[Edit]:
     return stacked if name == "array" else [*stacked, editor.append_to(call, f".{name}()")]
 
 
-def _kept_as_tensors(where: Spot, nodes: Sequence[ast.AST]) -> Iterator[Edit]:
+def _kept_as_tensors(where: SourceLocation, nodes: Sequence[ast.AST]) -> Iterator[Edit]:
     """Edits that take `.detach().cpu().numpy()` off, and a tensor made from the result."""
     editor, path = where.editor, where.module.path
     inner: list[ast.expr] = []

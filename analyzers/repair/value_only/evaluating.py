@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.spots import functions_reaching, spot
+from analyzers.explain.source_locations import functions_reaching, resolve_location
 from analyzers.repair.blocks import wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.source.calls import calls_named
@@ -20,7 +20,7 @@ def evaluated_without_graph(
 ) -> Iterator[Proposal]:
     """Where nothing was walked, the function that passes a model under `no_grad`; where that may
     come to a backward, another time, the outermost loop that does not."""
-    where = spot(project, fault.at)
+    where = resolve_location(project, fault.at)
     if fault.visit is not None or where is None:
         return
     walking, edit = functions_reaching(project, *WALKS), None

@@ -6,12 +6,12 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 
-from analyzers.evidence import Holder, Kind, Place, SilentFault
+from analyzers.evidence import Holder, Place, SilentFault, ValueShape
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.handing import arguments_kept
+from analyzers.explain.reuse.escapes import arguments_kept
 from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.spots import Spot, names_held, root_of
+from analyzers.explain.source_locations import SourceLocation, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import told
 from analyzers.repair.cut.kinds import Writing
@@ -38,7 +38,7 @@ _WORD = re.compile(r"\[['\"]([^'\"\]]+)['\"]\]")
 _ENTRY = re.compile(r"\[[^\]]*\]")
 
 
-def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
+def stores_of(fault: SilentFault, project: Project) -> list[SourceLocation]:
     """Statements that add to what the fault's names keep, in the code that has those names."""
     seen, held = fault.seen_at, names_held(fault.holders)
     found = [
@@ -55,7 +55,7 @@ def stores_of(fault: SilentFault, project: Project) -> list[Spot]:
     return [s for s in found if not (own := _keys(s.statement)) or not keys or keys & {*own}]
 
 
-def _in_called(fault: SilentFault, project: Project, name: str) -> Iterator[Spot]:
+def _in_called(fault: SilentFault, project: Project, name: str) -> Iterator[SourceLocation]:
     """Stores in functions that are given what has a plain name, under what they call it."""
     known = _functions(fault, name)
     for module in project.modules.values() if "." not in name else ():
@@ -81,7 +81,7 @@ def _functions(fault: SilentFault, name: str) -> set[str]:
     return {function.rpartition(".")[2] for function in found}
 
 
-def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Iterator[Spot]:
+def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Iterator[SourceLocation]:
     """Stores in one scope: of a plain name in the functions that know it, of an attribute
     anywhere."""
     last = name.rpartition(".")[2]
@@ -95,7 +95,7 @@ def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Itera
         for bound in bindings(node):
             root = bound.partition("[")[0]
             if root == name or ("." in name and "." in root and root.endswith(f".{last}")):
-                yield Spot(module, node, Place(module.path, node.lineno, function))
+                yield SourceLocation(module, node, Place(module.path, node.lineno, function))
                 break
 
 
@@ -122,7 +122,7 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     stores = stores_of(fault, project)
     roots = set(fault.visit.root) if fault.visit is not None else set()
     name = (names_held(fault.holders) or ["it"])[0]
-    ways: dict[str, tuple[str, Callable[[Spot], Iterator[Edit]]]] = {
+    ways: dict[str, tuple[str, Callable[[SourceLocation], Iterator[Edit]]]] = {
         "store-item": ("Keep numbers in `{}`", lambda s: _as_items(s, roots, project)),
         "detach-when-stored": (
             "Keep values without their graph in `{}`",
@@ -136,12 +136,12 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
             yield Proposal(strategy, title.format(name), joined(edits), "", rank)
 
 
-def _as_numbers(store: Spot, project: Project) -> Iterator[Edit]:
+def _as_numbers(store: SourceLocation, project: Project) -> Iterator[Edit]:
     for value in _parts_added(store, project):
         yield store.editor.replace(value, f"float({store.editor.text_of(value)})")
 
 
-def _summed(store: Spot) -> Iterator[Edit]:
+def _summed(store: SourceLocation) -> Iterator[Edit]:
     """Where a store keeps a running value (`ema = 0.9 * ema + loss`): that value detached."""
     call = store.statement.value if isinstance(store.statement, ast.Expr) else None
     kept = {spelled(value) for value in (call.args[-1:] if isinstance(call, ast.Call) else [])}
@@ -154,7 +154,7 @@ def _summed(store: Spot) -> Iterator[Edit]:
             yield store.editor.append_to(node.value, ".detach()")
 
 
-def _as_items(store: Spot, roots: set[str], project: Project) -> Iterator[Edit]:
+def _as_items(store: SourceLocation, roots: set[str], project: Project) -> Iterator[Edit]:
     """Edits that make numbers of walked tensors, once: where they are handed to the function that
     stores them, else where it does."""
     function = store.scope if isinstance(store.scope, FUNCTIONS[:2]) else None
@@ -168,9 +168,9 @@ def _as_items(store: Spot, roots: set[str], project: Project) -> Iterator[Edit]:
     yield from handed or [store.editor.append_to(value, ".item()") for value in stored]
 
 
-def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Iterator[Edit]:
+def _detached(store: SourceLocation, holders: Sequence[Holder], project: Project) -> Iterator[Edit]:
     """Edits that cut what a store adds, be it a tensor or a structure of tensors."""
-    kind = Kind("tensor", graph=True)
+    kind = ValueShape("tensor", graph=True)
     for name in {bound.partition("[")[0] for bound in bindings(store.statement)}:
         for holder in holders:
             if holder.path.startswith(f"{name}["):
@@ -187,7 +187,7 @@ def _detached(store: Spot, holders: Sequence[Holder], project: Project) -> Itera
             yield store.editor.replace(value, text)
 
 
-def _kept_elsewhere(store: Spot, value: ast.expr) -> ast.expr | None:
+def _kept_elsewhere(store: SourceLocation, value: ast.expr) -> ast.expr | None:
     """Where a stored name gets its value from a call, once, and another name keeps that, too."""
     if not isinstance(value, ast.Name):
         return None
@@ -211,7 +211,7 @@ def _depth(statement: ast.stmt) -> int:
     return depth
 
 
-def _added(store: Spot, project: Project) -> list[ast.expr]:
+def _added(store: SourceLocation, project: Project) -> list[ast.expr]:
     """What a store adds to what was kept: of a call the arguments that a method of the script's
     keeps, else the last. Plain numbers carry no graph."""
     call = getattr(store.statement, "value", None)
@@ -221,12 +221,12 @@ def _added(store: Spot, project: Project) -> list[ast.expr]:
     return [value for value in kept if not is_plainly_number(value, store.scope)]
 
 
-def _parts_added(store: Spot, project: Project) -> list[ast.expr]:
+def _parts_added(store: SourceLocation, project: Project) -> list[ast.expr]:
     """The same, with the entries of what is written out as a tuple, list or dictionary."""
     return [part for value in _added(store, project) for part in _parts(value, store)]
 
 
-def _parts(value: ast.expr, store: Spot) -> Iterator[ast.expr]:
+def _parts(value: ast.expr, store: SourceLocation) -> Iterator[ast.expr]:
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
             for part in parts:

@@ -10,7 +10,7 @@ from analyzers.evidence import Holder, Place
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
-from analyzers.explain.spots import assignments_to, names_held, root_of, spot
+from analyzers.explain.source_locations import assignments_to, names_held, resolve_location, root_of
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.cut.detaching import LEAF, TORCH
 from analyzers.repair.rewrite import unused_name
@@ -41,13 +41,13 @@ def stored_detached(
     if edits:
         title = f"Store {said(names[:2])} without its graph"
         yield Proposal("detach-when-stored", title, joined(edits), "", rank)
-    elif (making := spot(project, made)) is not None:
+    elif (making := resolve_location(project, made)) is not None:
         for value in [v for _, v in assigned_pairs(making.statement) if not _is_plain(v)]:
             cut, leaf = TORCH.at(making.editor, value), LEAF.at(making.editor, value)
             title = f"Make {said(names[:1])} without its graph"
             yield Proposal("detach-when-stored", title, (cut,), "", rank)
             yield Proposal("new-leaf", f"{title}, as a leaf that can learn", (leaf,), "", rank + 1)
-    where = spot(project, at)
+    where = resolve_location(project, at)
     for call in calls_named(where.statement, "deepcopy") if where is not None else ():
         if where is None or not call.args:
             continue
@@ -80,7 +80,7 @@ def dropped_first(
     holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
     """What a forward left behind, let go in front of the copy: the next forward stores it anew."""
-    where = spot(project, at)
+    where = resolve_location(project, at)
     names = [name for name in names_held(holders) if "." in name]
     if where is None or not names:
         return

@@ -1,0 +1,278 @@
+"""Find bootstrap targets that a loss trains too although the source intends them as constants."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from analyzers.evidence import Place, SilentFault
+from analyzers.explain.origins import behind
+from analyzers.explain.reuse.passing import arguments
+from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.source_locations import SourceLocation, resolve_location
+from analyzers.explain.target_networks import followers, is_of_follower
+from analyzers.explain.weighing import weights
+from analyzers.source.flow import (
+    bindings,
+    called_name,
+    definitions,
+    names_read,
+    statements_of,
+    value_of,
+    walk_scope,
+)
+from analyzers.source.project import Project, spelled
+from analyzers.source.recording import recorded
+from analyzers.source.signatures import named
+from analyzers.source.targets import assigned_pairs
+from analyzers.source.trees import position, walk
+
+OTHERS = "the target leads to trained parameters of another network"
+CROSSED = "of two predictions each is compared with what the other is made of"
+WEIGHS = "what weighs a log-probability leads to trained parameters"
+_DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
+_GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
+_REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+)", re.IGNORECASE)
+_DONE = re.compile(r"(?:.*\.)?_?(?:dones?|terminals?|terminated|not_dones?)", re.IGNORECASE)
+_TARGET = re.compile(
+    r"(?:.*\.)?_?(?:(?:td|q|v|value|critic)_?targets?|targets?(?:_(?:q|v|value|values|p))?)",
+    re.IGNORECASE,
+)
+_ADVANTAGE = re.compile(
+    r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
+)
+_WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # expressions that compute a new value
+_TEACHER = re.compile(
+    r"(?:.*\.)?_?(?:(?:teacher|pseudo|bootstrap|sharpened|soft_?(?:label|target))\w*|guesses)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target that a loss compares with, or (`weighs`) the factor of its log-probabilities.
+
+    `given` is the expression in the loss, `made` the statement in the same function that computed
+    it, or that named it where nothing is recorded (`is_alias`).
+    """
+
+    where: SourceLocation
+    given: ast.expr
+    made: ast.Assign | None
+    weighs: bool = False
+    is_alias: bool = False
+
+    @property
+    def name(self) -> str:
+        return spelled(self.given) if isinstance(self.given, ast.Name | ast.Attribute) else ""
+
+
+def constant_target(fault: SilentFault, project: Project) -> Target | None:
+    """Return the target of the loss at a place if it is intended as a constant: it is discounted
+    (bootstrapped), a copy of what it is compared with, or has a target's name. Or return the factor
+    in it that is a difference or has an advantage's name. None if nothing shows that it is a
+    constant.
+    """
+    seen = resolve_location(project, fault.at)
+    if seen is None:
+        return None
+    if fault.detail == CROSSED:
+        given = _side(seen.statement, int(fault.figures[0]) if fault.figures else 1)
+        if given is None:
+            return None
+        return _alias_unrecorded(seen, given, project) or Target(seen, given, None)
+    if fault.detail == OTHERS and fault.params:
+        if all(is_of_follower(name, project) for name in fault.params):
+            return next(_told_by_follower(project), None)
+    for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
+        made = _made(where, given)
+        value = made.value if made is not None else given
+        called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
+        called = called and where is seen  # both of two that are compared may learn
+        taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
+        discounted = _is_discounted(given) or any(
+            _is_discounted(one.statement) for one in behind(where, names_read(given), project)
+        )
+        if fault.detail == OTHERS and not (taught or discounted):
+            continue  # two networks that learn to meet
+        if called or taught or discounted or _is_copy(where, given):
+            return Target(where, given, made)
+        if (alias := _alias_unrecorded(where, given, project)) is not None:
+            return alias
+    pairs = weights(seen.scope, walk(seen.statement), by_name=True)
+    for weight, _ in pairs if fault.detail == WEIGHS else ():
+        given = weight.operand if isinstance(weight, ast.UnaryOp) else weight
+        made = _made(seen, given)
+        value = made.value if made is not None else given
+        called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None
+        if called or _is_difference(value):
+            return Target(seen, given, made, weighs=True)
+    return None
+
+
+def _side(statement: ast.stmt, side: int) -> ast.expr | None:
+    """Return one of the two values that a statement compares, without its normalisation."""
+    for node in walk(statement):
+        match node:
+            case ast.Call(args=[one, other, *_]) if is_loss(node) or "cos" in called_name(node):
+                return _undirected((one, other)[side])
+            case ast.BinOp(left=one, op=ast.Mult() | ast.MatMult() | ast.Sub(), right=other):
+                if names_read(one) and names_read(other):
+                    return _undirected((one, other)[side])
+    return None
+
+
+def _undirected(value: ast.expr) -> ast.expr:
+    """Return `z` for `F.normalize(z, dim=1)` and for `z / z.norm()`."""
+    match value:
+        case ast.Call(args=[inner, *_]) if called_name(value) == "normalize":
+            return inner
+        case ast.BinOp(left=inner, op=ast.Div()):
+            return inner
+    return value
+
+
+def _given_anywhere(
+    where: SourceLocation, project: Project
+) -> Iterator[tuple[SourceLocation, ast.expr]]:
+    """Yield the targets of a statement; if they are parameters of its function, the callers'
+    arguments.
+    """
+    own = [*_targets(where)]
+    yield from ((where, given) for given in own)
+    if not isinstance(where.scope, ast.FunctionDef):
+        return
+    names = {spelled(_whole(given)) for given in own} & named(where.scope)
+    for module, call in project.each(ast.Call) if names else ():
+        statement = module.statement_at(call.lineno, call.col_offset)
+        if called_name(call) == where.scope.name and statement is not None:
+            at = SourceLocation(module, statement, Place(module.path, call.lineno))
+            for name, argument in arguments(call, where.module, where.scope):
+                if name in names:
+                    yield at, argument
+
+
+def _told_by_follower(project: Project) -> Iterator[Target]:
+    """Yield the outputs of target networks that are named and recorded in the graph."""
+    own = {name.rpartition(".")[2] for name in followers(project)}
+    for module, statement in project.each(ast.Assign):
+        for one, value in assigned_pairs(statement):
+            calls = [node for node in walk(value) if isinstance(node, ast.Call)]
+            if any(called_name(call) in own for call in calls) and recorded(module, statement):
+                where = SourceLocation(module, statement, Place(module.path, statement.lineno))
+                yield Target(where, one, statement)
+
+
+def _alias_unrecorded(seen: SourceLocation, given: ast.expr, project: Project) -> Target | None:
+    """Return the assignment that gives the target its name where nothing is recorded, from values
+    with their graphs; in another function if the loss's own has none.
+    """
+    name = spelled(_whole(given))
+    own = definitions(seen.scope, name)
+    for module, statement in project.each(ast.Assign):
+        if own and statement not in own:
+            continue
+        for one, value in assigned_pairs(statement):
+            if spelled(one) == name and not any(isinstance(n, _WORK) for n in walk(value)):
+                values = [n for n in walk(value) if isinstance(n, ast.Name | ast.Attribute)]
+                if values and not recorded(module, statement):
+                    where = SourceLocation(module, statement, Place(module.path, statement.lineno))
+                    return Target(where, one, statement, is_alias=True)
+    return None
+
+
+def _whole(node: ast.expr) -> ast.expr:
+    """Return what an index takes a part of."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _is_difference(value: ast.expr) -> bool:
+    """Return True if a value is a difference of two values; `1 - p` does not count."""
+    sub = value if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub) else None
+    return sub is not None and not {type(sub.left), type(sub.right)} & {ast.Constant}
+
+
+def _is_copy(where: SourceLocation, given: ast.expr) -> bool:
+    """Return True if a value is a copy of what the statement compares with it: they differ only in
+    what is written into the copy, which is the target.
+    """
+    pairs = [node.args for node in walk(where.statement) if isinstance(node, ast.Call)]
+    compared = {spelled(pair[0]) for pair in pairs if given in pair[1:2]}
+    return any(
+        spelled(copied.func.value) in compared
+        for statement in definitions(where.scope, spelled(given))
+        if isinstance(copied := value_of(statement), ast.Call)
+        and isinstance(copied.func, ast.Attribute)
+        and copied.func.attr == "clone"
+    )
+
+
+def is_discount(name: str) -> bool:
+    """Return True if a name is typical for a discount factor."""
+    return bool(_GAMMA.fullmatch(name) or _DISCOUNT.fullmatch(name))
+
+
+def _is_discounted(value: ast.AST) -> bool:
+    """Return True if a value is computed with a discount. `gamma` is one if a product with it is
+    added to a reward, or is masked when an episode is over.
+    """
+    if any(map(_DISCOUNT.fullmatch, names_read(value))):
+        return True
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add)
+        and any(map(_GAMMA.fullmatch, names_read(node.right)))
+        and (_is_reward(node.left) or any(map(_DONE.fullmatch, _words(node.right))))
+        for node in walk(value)
+    )
+
+
+def _is_reward(value: ast.expr) -> bool:
+    return _REWARD.fullmatch(spelled(value).partition("[")[0]) is not None
+
+
+def _words(value: ast.expr) -> set[str]:
+    """Return the names that an expression reads, and its string keys: `done`
+    for `batch["done"]`.
+    """
+    keys = [n.value for n in walk(value) if isinstance(n, ast.Constant)]
+    return names_read(value) | {key for key in keys if isinstance(key, str)}
+
+
+def given_beside(target: Target) -> Iterator[ast.expr]:
+    """Yield what losses of the function are given of the other names that the
+    same statement binds.
+    """
+    where, made = target.where, target.made
+    names = set(bindings(made)) - {target.name} if made is not None else set()
+    if names:
+        spots = [replace(where, statement=s) for s in statements_of(where.scope)]
+        weighing = [weight for weight, _ in weights(where.scope, walk_scope(where.scope))]
+        aimed = [given for one in spots for given in _targets(one)]
+        yield from (given for given in (*weighing, *aimed) if spelled(given) in names)
+
+
+def _targets(where: SourceLocation) -> Iterator[ast.expr]:
+    """Yield the second arguments of the statement's calls, `target` keywords, and operands of
+    differences.
+    """
+    for node in walk(where.statement):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            yield from (node.right, node.left)
+        if isinstance(node, ast.Call):
+            yield from (k.value for k in node.keywords if k.arg == "target")
+            yield from node.args[1:2]
+
+
+def _made(where: SourceLocation, given: ast.expr) -> ast.Assign | None:
+    """Return the last earlier statement that bound a name."""
+    before = [
+        statement
+        for statement in definitions(where.scope, spelled(given))
+        if position(statement) < position(where.statement) and value_of(statement) is not None
+    ]
+    return before[-1] if before and isinstance(before[-1], ast.Assign) else None

@@ -1,0 +1,124 @@
+"""A loss that is to move what a straight-through step cuts off, given that itself.
+
+`q = z + (codes - z).detach()` hands the gradient to `z` alone. Where a loss compares `q` with a
+detached `z`, it means to move the codes; whoever has their indices can look them up again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.source_locations import SourceLocation, returns_of
+from analyzers.repair.blocks import joined, text_with
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in
+from analyzers.repair.reconnect.gradient_paths import functions_called
+from analyzers.source.edits import Editor
+from analyzers.source.flow import bindings, definitions, statements_of
+from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.trees import walk
+
+DEPTH = 2  # of functions that hand on what they were given
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a caller knows of a call of the function that cuts: `owner` is the object that it is
+    called on, `names` are the caller's, by those of what the function returns."""
+
+    owner: str
+    names: Mapping[str, str]
+
+
+def looked_up_again(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Losses that get the value with its graph where they get the one that passes it by."""
+    made = _looked_up(where)
+    if made is None or not isinstance(where.scope, ast.FunctionDef):
+        return
+    for module in project.modules.values():
+        for scope in module.scopes:
+            for statement in statements_of(scope):
+                for given in _compared(statement):
+                    seen = _seen(where, module, scope, given.id, project)
+                    text = _as_seen(where, made, seen) if seen is not None else None
+                    if text is not None:
+                        edit = Editor(module).replace(given, text)
+                        title = f"Compare with `{text}`, which has its graph"
+                        yield Proposal("look-up-again", title, joined([edit]), "", rank)
+                        return
+
+
+def _looked_up(where: SourceLocation) -> ast.expr | None:
+    """What the cut values are made by: `self.codebook(indices)`."""
+    for cut in cuts_in(where.statement):
+        match cut_from(cut):
+            case ast.BinOp(left=ast.Name(id=name), op=ast.Sub()):
+                made = [s for s in definitions(where.scope, name) if s is not where.statement]
+                match made:
+                    case [ast.Assign(targets=[ast.Name()], value=ast.Call() as value)]:
+                        return value
+    return None
+
+
+def _compared(statement: ast.stmt) -> Iterator[ast.Name]:
+    """What a loss in a statement compares with a constant."""
+    for call in walk(statement):
+        match call:
+            case ast.Call(args=[ast.Name() as given, other, *_]) if is_loss(call):
+                if cuts_in(ast.Expr(other)):
+                    yield given
+
+
+def _seen(
+    where: SourceLocation,
+    module: Module,
+    scope: Scope,
+    name: str,
+    project: Project,
+    depth: int = DEPTH,
+) -> Seen | None:
+    """How a scope has a name from the function that cuts; None where it has it otherwise."""
+    for made in definitions(scope, name):
+        match made:
+            case ast.Assign(targets=[target], value=ast.Call() as call):
+                targets = target.elts if isinstance(target, ast.Tuple) else [target]
+                names = [spelled(one) for one in targets]
+            case _:
+                continue
+        for inner, function in functions_called(call, project):
+            returned = _returned(function)
+            if len(returned) != len(names) or name not in names:
+                continue
+            there = returned[names.index(name)]
+            known = dict(zip(returned, names, strict=True))
+            if function is where.scope and there in bindings(where.statement):
+                return Seen(spelled(call.func), known)
+            below = _seen(where, inner, function, there, project, depth - 1) if depth > 1 else None
+            if below is not None and below.owner.startswith("self."):
+                owner = spelled(call.func).rpartition(".")[0]
+                handed = {k: known[v] for k, v in below.names.items() if v in known}
+                return Seen(f"{owner}{below.owner.removeprefix('self')}", handed)
+    return None
+
+
+def _returned(function: ast.FunctionDef) -> list[str]:
+    """The names of what a function returns, where it does so once."""
+    match returns_of(function):
+        case [ast.Return(value=ast.Tuple(elts=parts))]:
+            return [spelled(part) for part in parts]
+        case [ast.Return(value=ast.expr() as value)]:
+            return [spelled(value)]
+    return []
+
+
+def _as_seen(where: SourceLocation, made: ast.expr, seen: Seen) -> str | None:
+    """An expression of the function that cuts, in the caller's words."""
+    names = {"self": seen.owner, **seen.names}
+    read = [n for n in walk(made) if isinstance(n, ast.Name)]
+    if any(node.id not in names for node in read):
+        return None
+    edits = [where.editor.replace(node, names[node.id]) for node in read]
+    return text_with(where.editor, made, edits)

@@ -1,0 +1,82 @@
+"""An argument that a function takes for a part of it, and does not hand on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Place
+from analyzers.explain.pattern import Carrier, Proposal
+from analyzers.explain.source_locations import SourceLocation
+from analyzers.repair.reconnect.gradient_paths import functions_called
+from analyzers.repair.reconnect.siblings import of_part
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import mentions, walk_scope
+from analyzers.source.project import Module, Project, spelled
+from analyzers.source.signatures import named
+from analyzers.source.trees import position, walk
+
+MOST = 2  # parts that are tried
+
+
+@dataclass(frozen=True)
+class Unpassed:
+    """A function that is given an argument of this name, on its own or with the rest (`**extra`),
+    and reads it nowhere; `calls` are those of its parts, which go without it."""
+
+    module: Module
+    function: ast.FunctionDef
+    name: str
+    text: str
+    calls: tuple[ast.Call, ...]
+
+    @property
+    def place(self) -> Place:
+        """The line of the call that goes without it."""
+        return Place(self.module.path, self.calls[0].lineno, self.function.name)
+
+    @property
+    def carrier(self) -> Carrier:
+        """The argument."""
+        return Carrier(self.name, self.place)
+
+
+def unpassed(
+    where: SourceLocation, is_source: Callable[[ast.expr], bool], project: Project
+) -> Unpassed | None:
+    """The first function that the statement gives such a source by name, and which drops it,
+    though another one of the project takes an argument of that name."""
+    for call in walk(where.statement):
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            name = keyword.arg
+            if name is None or not isinstance(call, ast.Call) or not is_source(keyword.value):
+                continue
+            taking = [f for _, f in project.each(ast.FunctionDef) if name in named(f)]
+            for module, function in functions_called(call, project):
+                text = _text(function, name)
+                parts = filter(None, map(of_part, walk_scope(function)))
+                calls = tuple(sorted((call for _, call in parts), key=position))
+                if text and calls and any(other is not function for other in taking):
+                    return Unpassed(module, function, name, text, calls)
+    return None
+
+
+def _text(function: ast.FunctionDef, name: str) -> str:
+    """How a function hands on what it is given by a name; empty where it reads it."""
+    rest = function.args.kwarg
+    own = name in named(function)
+    given = name if own else rest.arg if rest is not None else ""
+    if not given or any(mentions(one, given) for one in function.body):
+        return ""
+    return f"{name}={name}" if own else f"**{given}"
+
+
+def given_to_part(found: Unpassed, rank: int = 0) -> Iterator[Proposal]:
+    """The argument handed on to the part, or to another one."""
+    for call in found.calls[:MOST]:
+        _, end = Editor(found.module).span([*call.args, *call.keywords][-1])
+        title = f"Hand `{found.name}` on to `{spelled(call.func)}`"
+        edit = Edit(found.module.path, end, end, f", {found.text}")
+        yield Proposal("hand-on-argument", title, (edit,), "", rank)
+        rank += 1

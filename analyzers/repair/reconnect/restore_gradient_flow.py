@@ -1,0 +1,125 @@
+"""Fixes that let the gradient through to a starved parameter: its cuts taken away."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from analyzers.explain.origins import behind
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.source_locations import SourceLocation
+from analyzers.repair.blocks import alias, joined
+from analyzers.repair.reconnect.codebook_lookup import looked_up_again
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
+from analyzers.repair.reconnect.dropped_argument import given_to_part
+from analyzers.repair.reconnect.fast_weights import as_weights
+from analyzers.repair.reconnect.function_none_grad import handed_on
+from analyzers.repair.reconnect.functional import called_with
+from analyzers.repair.reconnect.moved_cuts import (
+    cut_beside,
+    later_cut,
+    narrower_cut,
+    other_cut,
+    passed_on,
+)
+from analyzers.repair.reconnect.recording import recording, switched_off_at, walked_again
+from analyzers.repair.reconnect.softening import (
+    differentiable,
+    is_probability,
+    straight_through,
+)
+from analyzers.repair.reconnect.starving import Cut
+from analyzers.repair.reconnect.tensor_from_scalars import filled
+from analyzers.repair.reconnect.uncutting import sampled, without_cut
+from analyzers.repair.value_only.arrays import torch_edits
+from analyzers.source.edits import Edit
+from analyzers.source.flow import bindings, names_read, own_expressions, walk_scope
+from analyzers.source.project import Project, spelled
+
+# by the same name, with the same arguments, in `math` and in torch
+_OF_BOTH = frozenset(
+    {"exp", "expm1", "log", "log10", "log1p", "log2", "sqrt", "sin", "cos", "tan"}
+    | {"asin", "acos", "atan", "sinh", "cosh", "tanh"}
+)
+
+
+def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """A module called with what is written into it; the statement without its cut; recorded; what
+    its function says in NumPy said in torch; a sample, or a value, that has a gradient."""
+    if cut.withheld is not None:
+        yield from handed_on(cut.withheld, rank)
+        return
+    if cut.unpassed is not None:
+        yield from given_to_part(cut.unpassed, rank)
+        return
+    where = cut.where
+    for instead in (*as_weights(where, project, rank), *looked_up_again(where, project, rank)):
+        yield instead
+        rank += 1
+    for instead in called_with(where, project, rank):
+        yield instead
+        rank += 1
+    if switched_off_at(where) is not None:
+        yield from recording(where, project, rank)
+    yield from walked_again(where, rank)
+    yield from filled(where, rank)
+    if in_torch := joined([*torch_edits(where), *_math(where)]):
+        title = "Say it with torch, which keeps the graph"
+        yield Proposal("torch-functions", title, in_torch, "", rank)
+    narrower = [*narrower_cut(where, rank), *later_cut(where, rank)]
+    yield from narrower
+    for other in other_cut(where, rank):
+        yield other
+        rank += 1
+    if not narrower and not passed_on(where):
+        beside = list(cut_beside(where, rank))
+        yield from beside
+        for whole in without_cut(where, rank + len(beside)):
+            yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
+    if not narrower:
+        yield from _passed_earlier(where, project, rank)
+    if not cuts_in(where.statement):
+        soft = is_probability(where)
+        yield from differentiable(where, rank if soft else SECOND_CHOICE)
+        yield from straight_through(where, SECOND_CHOICE if soft else rank)
+    yield from sampled(where, rank)
+
+
+def _math(where: SourceLocation) -> Iterator[Edit]:
+    """Functions of `math` in a statement that cuts by nothing else, as those of torch."""
+    math = alias(where.module, "math")
+    if any((cuts_in(where.statement), *samples(where.statement))):
+        return
+    for node in own_expressions(where.statement):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            given = (name for one in node.args for name in names_read(one))
+            of_names = any(name.partition(".")[0] != math for name in given)
+            if spelled(node.func.value) == math and node.func.attr in _OF_BOTH and of_names:
+                yield where.editor.replace(node.func.value, alias(where.module, "torch"))
+
+
+def _passed_earlier(where: SourceLocation, project: Project, rank: int) -> Iterator[Proposal]:
+    """Where step functions made what is cut, its graph alone would bring zeros: they pass the
+    gradient straight through, and the cut goes."""
+    uncut = next(without_cut(where), None)
+    names = {name for one in cuts_in(where.statement) for name in names_read(cut_from(one))}
+    origins = [o for o in behind(where, names, project) if o.scope is where.scope]
+    passed = [p for origin in origins for p in straight_through(origin)]
+    if uncut is not None and passed:
+        edits = joined([*uncut.edits, *(edit for p in passed for edit in p.edits)])
+        yield Proposal(passed[0].strategy, passed[0].title, edits, passed[0].tradeoff, rank)
+
+
+def _with_torch(where: SourceLocation) -> Iterator[Edit]:
+    """`torch.exp` in place of `math.exp` around a value that is a tensor now, and around the names
+    that the statement gives to one."""
+    math, bound = alias(where.module, "math"), set(bindings(where.statement))
+    for node in walk_scope(where.scope):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if spelled(node.func.value) != math:
+            continue
+        own = where.module.statement_at(node.lineno, node.col_offset) is where.statement
+        if names_read(node) & bound or (own and cuts_in(ast.Expr(node))):
+            yield where.editor.replace(node.func.value, alias(where.module, "torch"))

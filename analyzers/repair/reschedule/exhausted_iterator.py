@@ -1,0 +1,68 @@
+"""Gradients that a loop clears over an iterator, which its first pass has used up:
+`trainable = filter(lambda p: p.requires_grad, net.parameters())`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.source_locations import SourceLocation
+from analyzers.source.flow import called_name, definitions, walk_scope
+from analyzers.source.project import spelled
+from analyzers.source.trees import walk
+
+_ITERATORS = frozenset(
+    {"filter", "map", "zip", "iter", "reversed", "chain", "from_iterable", "islice"}
+    | {"parameters", "named_parameters", "buffers", "modules", "children"}
+)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """The loop that clears, and the statement in front of all passes that made its iterator."""
+
+    loop: ast.For
+    name: str
+    made: ast.Assign
+
+
+def spent(where: SourceLocation) -> Spent | None:
+    """The first in the passes of a step, if there is one."""
+    passes = where.module.loops_around(where.statement)
+    for node in walk_scope(where.scope):
+        if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Name):
+            continue
+        around = [one for one in passes if where.module.holds(one, node)]
+        made = definitions(where.scope, node.iter.id)
+        if not around or not _clears(node) or len(made) != 1:
+            continue
+        match made[0]:
+            case ast.Assign(value=ast.GeneratorExp() | ast.Call() as value) as statement if (
+                not where.module.holds(around[-1], statement)
+                and (isinstance(value, ast.GeneratorExp) or called_name(value) in _ITERATORS)
+            ):
+                return Spent(node, node.iter.id, statement)
+    return None
+
+
+def kept_as_list(where: SourceLocation, used: Spent, rank: int = 0) -> Iterator[Proposal]:
+    """A list in place of the iterator."""
+    value, text = used.made.value, where.editor.text_of(used.made.value)
+    listed = f"list{text}" if isinstance(value, ast.GeneratorExp) else f"list({text})"
+    title = f"Make `{used.name}` a list, which every pass can go through"
+    yield Proposal("zero-grad", title, (where.editor.replace(value, listed),), "", rank)
+
+
+def _clears(loop: ast.For) -> bool:
+    """Whether the loop gives up gradients, or sets them to zero."""
+    return any(
+        (
+            isinstance(node, ast.Assign)
+            and any(spelled(target).endswith(".grad") for target in node.targets)
+            and spelled(node.value) == "None"
+        )
+        or (isinstance(node, ast.Call) and spelled(node.func).endswith(".grad.zero_"))
+        for node in walk(loop)
+    )

@@ -1,0 +1,50 @@
+"""The statements that made what a later pass found there still, and gave it its first name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Binding
+from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.reuse.occasions import fills_cache
+from analyzers.source.project import Module, Scope
+
+
+@dataclass(frozen=True)
+class DefinitionSite:
+    """A statement that made a value, what its function calls the value, and the `if` that kept it
+    from running once more."""
+
+    module: Module
+    scope: Scope
+    statement: ast.stmt
+    name: str
+    guard: ast.If | None = None
+
+
+def makings(story: ReuseFeatures) -> Iterator[DefinitionSite]:
+    """Where each carried value got its first name: as a run has seen; else what binds it."""
+    known: set[ast.stmt] = set()
+    for hop, module, statement in story.first_named:
+        if statement in known:
+            continue
+        known.add(statement)
+        guard = fills_cache(module, statement) if _entered_again(story, hop) else None
+        yield DefinitionSite(module, module.scope_of(statement), statement, hop.name, guard)
+    for module, scope, statement in story.binders:
+        if statement not in known:
+            own = f"self.{story.attribute}" if story.attribute else story.name
+            guard = fills_cache(module, statement, story.attribute or story.name)
+            yield DefinitionSite(module, scope, statement, own, guard)
+
+
+def _entered_again(story: ReuseFeatures, making: Binding) -> bool:
+    """Whether the function that made the value ran once more and had it already."""
+    return any(
+        hop.how == "argument"
+        and hop.at.function == making.at.function
+        and hop.at.frame != making.at.frame
+        for hop in story.reuse.path
+    )

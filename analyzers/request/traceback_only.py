@@ -1,0 +1,208 @@
+"""Use a traceback without its script: the lines that its frames show and what its message says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from analyzers.certainty import Certainty
+from analyzers.evidence import (
+    BackwardCall,
+    Evidence,
+    GraphReuse,
+    Holder,
+    InplaceChange,
+    KnownError,
+    MissingGraph,
+    Node,
+    Place,
+    StaleEdge,
+)
+from analyzers.explain.pattern import Match, usually
+from analyzers.messages import entry_of
+from analyzers.source.flow import names_read
+from analyzers.source.project import spelled
+from analyzers.source.targets import assigned
+from analyzers.source.writes import writes
+from analyzers.tracebacks import Frame, ParsedTraceback
+
+MAX_LINE = 20_000
+_NAMED = re.compile(r"with name ([\w.]{1,200})|[Ff]unction '?(\w{1,120}?)(?:Backward\d*)?'? return")
+_WALKS = ("backward", "_backward", "backprop", "backpropagate")
+
+
+def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
+    """Return files that contain the lines which the user's frames show, at their line numbers, and
+    no others. Frames in notebook cells or in files without a name become lines of `entry`.
+    """
+    lines: dict[str, dict[int, str]] = {entry: {}}
+    for frame in _own([*traceback.forward_frames, *traceback.frames]):
+        code = _statement(frame.code)
+        if code and 0 < frame.line <= MAX_LINE:
+            lines.setdefault(_file(frame, entry), {})[frame.line] = code
+    return {
+        path: "\n".join(shown.get(n, "") for n in range(1, max(shown, default=0) + 1)) + "\n"
+        for path, shown in lines.items()
+    }
+
+
+def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
+    """Return what the message says about the user's innermost frame; None for errors of other
+    kinds.
+    """
+    own = _own(traceback.frames)
+    if traceback.family == "engine":  # the script's backward call, not the engine's frame
+        own = [f for f in own if f.function.rpartition(".")[2] not in _WALKS] or own
+    stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
+    known = entry_of(traceback.message)
+    if known is not None and known.names_cause and known.kind is not None:
+        stack = tuple(place for place in stack if place.line)
+        last = stack[-1] if stack else None
+        names = named_in(traceback.message)
+        return KnownError(known.id, known.kind, "predicted", traceback.message, last, stack, names)
+    if not stack:
+        return None
+    at, message = stack[-1], traceback.message
+    visit = BackwardCall(at, n=2, stack=stack)
+    made = _made(traceback, entry)
+    match traceback.family:
+        case "graph-reuse" | "engine":
+            joins = (StaleEdge(made, holders=_holders(traceback)),) if made is not None else ()
+            engine = "custom" if traceback.family == "engine" else "torch"
+            return GraphReuse(
+                BackwardCall(at, n=1, stack=stack),
+                visit,
+                "predicted",
+                message,
+                remade=True,
+                joins=joins,
+                engine=engine,  # type: ignore[arg-type]
+            )
+        case "inplace":
+            kind = traceback.kind or "saved"
+            return InplaceChange(
+                kind,  # type: ignore[arg-type]
+                "predicted",
+                message,
+                reached=visit if kind == "saved" else None,
+                at=at,
+                node=made,
+                holders=_asked_for(own[-1]) if kind != "saved" else (),
+            )
+        case "no-grad":
+            holders = _asked_for(own[-1])
+            rebound = at if "NoneType" in message and _is_assignment(own[-1]) else None
+            return MissingGraph("predicted", message, at, stack, holders, rebound)
+    return None
+
+
+def named_in(message: str) -> tuple[str, ...]:
+    """Return what a message names: DDP's parameters, the Function whose backward failed."""
+    return tuple(dict.fromkeys(n for found in _NAMED.findall(message) for n in found if n))[:8]
+
+
+def _is_assignment(frame: Frame) -> bool:
+    text = _statement(frame.code)
+    return bool(text) and isinstance(ast.parse(text).body[0], ast.Assign)
+
+
+def _asked_for(frame: Frame) -> tuple[Holder, ...]:
+    """Return the names that the failing line writes to, calls backward on, or passes to the failing
+    call.
+    """
+    text = _statement(frame.code)
+    statement = ast.parse(text).body[0] if text else None
+    if statement is None:
+        return ()
+    found = [write.name for write in writes(statement) if not write.name.endswith(".grad")]
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="grad")):
+                found = [spelled(k.value) for k in node.keywords if k.arg == "inputs"]
+                found += [spelled(argument) for argument in node.args[1:2]]
+                break
+            case ast.Attribute(value=owner, attr="grad") if isinstance(node.ctx, ast.Load):
+                found.append(spelled(owner))
+            case ast.Call(func=ast.Attribute(value=owner, attr="backward" | "numpy"), args=[]):
+                found.append(spelled(owner))
+            case ast.Call(args=[ast.Name(id=name) | ast.List(elts=[ast.Name(id=name)]), *_]):
+                found.append(name)
+    named = [name for name in found if name.replace(".", "_").isidentifier()]
+    return tuple(Holder(name, frame.function) for name in dict.fromkeys(named))[:1]
+
+
+def is_vague(match: Match) -> bool:
+    """Return True if the traceback fits many causes: it reports a second use,
+    and no name is known.
+    """
+    return isinstance(match.evidence, GraphReuse) and match.carrier is None
+
+
+def explained(title: str, at: Place, code: str) -> str:
+    """Return Markdown: what the traceback shows, and what the script would add."""
+    shown = f" (`{code}`)" if code else ""
+    return (
+        f"{title}: the likeliest cause of such an error at line {at.line}{shown}. "
+        "Only a traceback was sent. With the script, the tensor and the line that made it can be "
+        "named, the error reproduced, and a patch run."
+    )
+
+
+def beside_sources(title: str, at: Place, code: str) -> str:
+    """Return Markdown: what the traceback shows if the sources show no more."""
+    shown = f" (`{code}`)" if code else ""
+    return (
+        f"{title}: the likeliest cause of such an error at line {at.line}{shown} of `{at.file}`. "
+        "The traceback says so; nothing in the sources shows it."
+    )
+
+
+def usual(evidence: Evidence) -> list[Match]:
+    """Return the usual causes of a second use, for frames that show no more
+    than the backward call.
+    """
+    if not isinstance(evidence, GraphReuse) or evidence.joins:
+        return []
+    at = evidence.reached.at
+    return [Match(name, Certainty.USUAL, evidence, at) for name in usually()]
+
+
+def _own(frames: Iterable[Frame]) -> list[Frame]:
+    return [frame for frame in frames if not frame.is_library]
+
+
+def _file(frame: Frame, entry: str) -> str:
+    return frame.file if frame.cell is None and frame.file.endswith(".py") else entry
+
+
+def _statement(code: str) -> str:
+    """Return the line as a complete statement; empty if it is only a part of one."""
+    for text in (code.strip(), f"{code.strip()} pass"):
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        return text
+    return ""
+
+
+def _made(traceback: ParsedTraceback, entry: str) -> Node | None:
+    """Return the node of the forward call that anomaly mode names."""
+    frame = traceback.forward
+    if frame is None or frame.is_library:
+        return None
+    at = Place(_file(frame, entry), frame.line, frame.function)
+    return Node(traceback.forward_op or "unknown", at)
+
+
+def _holders(traceback: ParsedTraceback) -> tuple[Holder, ...]:
+    """Names that the forward line both reads and binds: a state and its like; else those bound."""
+    frame = traceback.forward
+    text = _statement(frame.code) if frame is not None else ""
+    body = ast.parse(text).body if text else []
+    if not body:
+        return ()
+    bound = assigned(body[0])
+    carried = [name for name in bound if name in names_read(body[0])]
+    return tuple(Holder(name, frame.function if frame else "") for name in carried or bound)

@@ -1,0 +1,207 @@
+"""Try candidates in rounds: diagnose, patch, run again, while the patched script shows another
+fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from analyzers.request.causes import Candidate, RankedCause, candidates_of
+from analyzers.request.static_recheck import sound
+from app.request.case import READING_LIMIT_S, Case
+from app.request.reader import Reader, ReadingLimit
+from app.run.reproduce import Observation, is_suspected, project_of
+from app.run.time_budget import TimeBudget
+from app.run.witness import observed
+from sandbox.protocol import Raised, Session
+
+if TYPE_CHECKING:
+    from app.repair.follow_up import Behind, Faults
+    from app.repair.original import Original
+    from app.repair.verify import Told, Trial
+
+MAX_ROUNDS = 3
+
+Stage = Callable[[str, int, int, str], Awaitable[None]]
+
+
+@dataclass
+class RepairResult:
+    """Every cause that was found, and the candidates with what their runs showed."""
+
+    causes: list[RankedCause]
+    trials: list[Trial] = field(default_factory=list)
+    untried: list[Candidate] = field(default_factory=list)
+
+
+async def mend(
+    case: Case,
+    seen: Observation,
+    causes: list[RankedCause],
+    session: Session | None,
+    reader: Reader,
+    stage: Stage,
+    told: Told | None = None,
+    spent: TimeBudget | None = None,
+) -> RepairResult:
+    """Try the candidates of all causes and report each that passes at once. If none can be run,
+    they are returned untried. `spent` counts the runs of the session, including earlier ones.
+    """
+    candidates = candidates_of(causes)
+    run = seen.run
+    if session is None or run is None or not seen.from_run or not candidates:
+        return RepairResult(causes, untried=await _read_again(candidates, case, seen, reader))
+    from app.repair.follow_up import Faults  # a process that only reads does not need these
+    from app.repair.original import Original
+
+    await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
+    files, entry = case.project.files, case.project.entry
+    original = Original(files, entry, run, session, case.time_limit_s, spent)
+    try:
+        seen_in = replace(case, project=project_of(case, seen))
+        faults = Faults(original, seen_in, session, reader, seen.evidence[0])
+        mended = await _in_rounds(faults, causes, candidates, stage, told)
+        mended.trials.sort(key=lambda trial: trial.order)
+        await _reduce(original, mended)
+    finally:
+        original.close()
+    mended.trials.sort(key=lambda trial: trial.order)
+    mended.causes = _led_by_winner(mended)
+    return mended
+
+
+async def _in_rounds(
+    faults: Faults,
+    causes: list[RankedCause],
+    candidates: list[Candidate],
+    stage: Stage,
+    told: Told | None,
+) -> RepairResult:
+    """Try the candidates. If none passes, or one is only a partial patch, try those of the faults
+    that patched runs show.
+    """
+    from app.repair.search import try_out
+
+    mended = RepairResult(causes)
+    groups = _in_turns(candidates)
+    behind: list[Behind] = []
+    for _ in range(MAX_ROUNDS):
+        number = sum(map(len, groups))
+        counted = partial(_counted, stage, f"Trying {number} patches")
+        trials = await try_out(faults.original, groups, told=told, judged=counted)
+        mended.trials += [one for one in trials if not one.candidate.half or one.status == "passed"]
+        await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
+        passed = [trial.candidate for trial in trials if trial.status == "passed"]
+        mended.causes = _with(mended.causes, _told_of(behind, passed))
+        further = [trial for trial in trials if trial.candidate.half] if passed else trials
+        behind = await faults.behind(further) if further else []
+        groups = [group for one in behind for group in _in_turns(one.candidates)]
+        if not groups:
+            break
+    return mended
+
+
+async def _counted(stage: Stage, message: str, done: int, total: int) -> None:
+    await stage("verifying", done, total, message)
+
+
+async def _reduce(original: Original, mended: RepairResult) -> None:
+    """Replace the best trial by one of its smallest part that has the same effect."""
+    from app.repair.reduction import reduce
+
+    best = mended.trials[0] if mended.trials else None
+    if best is not None and best.status == "passed":
+        least = await reduce(original, best)
+        if least is not None:
+            mended.trials[0] = least
+
+
+def has_passed(mended: RepairResult) -> bool:
+    """Return True if a patch passed."""
+    return any(trial.status == "passed" for trial in mended.trials)
+
+
+def stopped_short(mended: RepairResult, sent: Mapping[str, str]) -> Trial | None:
+    """Return the trial of the first candidate whose run got past the error and ended with another
+    error, not autograd's, on a line that was sent; None if there is none or a patch passed.
+    """
+    if has_passed(mended):
+        return None
+    for trial in mended.trials:
+        trace = trial.run.trace
+        if trial.run.status == "raised" and trace is not None and not observed(trace):
+            if _on_a_line_of(sent, trial.run.raised):
+                return trial
+    return None
+
+
+def _on_a_line_of(sent: Mapping[str, str], raised: Raised | None) -> bool:
+    """Return True if the innermost frame of the script that raised an error is on a line that was
+    sent.
+    """
+    frames = [frame for frame in raised.frames if frame.file in sent] if raised is not None else []
+    if not frames:
+        return True
+    lines = {line.strip() for line in sent[frames[-1].file].splitlines()}
+    return bool(frames[-1].code.strip()) and frames[-1].code.strip() in lines
+
+
+def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[RankedCause]:
+    """Return the causes of the later fault whose patch passed; else those of
+    the first later fault.
+    """
+    mended = (one for one in behind if any(c in one.candidates for c in passed))
+    found = next(mended, None) or next(iter(behind), None)
+    return found.causes if found is not None else []
+
+
+async def _read_again(
+    candidates: list[Candidate], case: Case, seen: Observation, reader: Reader
+) -> list[Candidate]:
+    """Return candidates that are not run, without those that static analysis rules out."""
+    if not candidates or case.project.notebook:
+        return candidates
+    error = case.traceback if is_suspected(case, seen) else None
+    suspecting = error.family if error is not None else ""
+    known = case.reading if case.traceback is None else None  # complete: no error selected from it
+    try:
+        return await reader.call(
+            partial(sound, suspecting=suspecting, before=known),
+            project_of(case, seen),
+            candidates,
+            timeout=READING_LIMIT_S,
+        )
+    except ReadingLimit:
+        return candidates
+
+
+def _in_turns(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Group the candidates by the certainty of their causes, most certain first."""
+    groups: dict[int, list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(candidate.turn, []).append(candidate)
+    return [groups[turn] for turn in sorted(groups)]
+
+
+def _with(causes: list[RankedCause], further: list[RankedCause]) -> list[RankedCause]:
+    """Return the causes with the first one of a later round appended, without duplicates."""
+    known = {(cause.pattern, cause.location.line) for cause in causes}
+    new = [c for c in further[:1] if (c.pattern, c.location.line) not in known]
+    return [*causes, *new]
+
+
+def _led_by_winner(mended: RepairResult) -> list[RankedCause]:
+    """Return the causes with that of the passed patch first, unless it passed only as a last
+    resort. The cause of an error stays before a silent fault whose patch fixes both.
+    """
+    winner = next((t for t in mended.trials if t.status == "passed"), None)
+    if winner is None or winner.candidate.last_resort:
+        return mended.causes
+    won = [c for c in mended.causes if c.pattern == winner.candidate.pattern]
+    rest = [c for c in mended.causes if c.pattern != winner.candidate.pattern]
+    if won and won[0].silent and not mended.causes[0].silent:
+        return mended.causes
+    return [*(replace(c, basis="mended") for c in won), *rest]

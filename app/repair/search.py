@@ -1,0 +1,106 @@
+"""Search among candidate patches: which to run, in what order, and which can no longer win."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from analyzers.explain.pattern import SECOND_CHOICE
+from analyzers.request.causes import Candidate
+from app.repair import checks
+from app.repair.original import Original
+from app.repair.verify import AT_BEST, Told, Trial, run_plain, trial_of
+
+Judged = Callable[[int, int], Awaitable[None]]
+"""Who is told how many candidates have been judged, of how many."""
+AT_ONCE = 2  # candidates under way: the first, and the one that follows if it does not settle it
+
+
+async def try_out(
+    original: Original,
+    groups: Sequence[Sequence[Candidate]],
+    *,
+    every: bool = False,
+    told: Told | None = None,
+    judged: Judged | None = None,
+) -> list[Trial]:
+    """Run the candidates, those of the most certain cause first, until no remaining one could come
+    before the best (or `every` one). Return the trials, best first. The best is run once more as
+    the user will run it; if that fails, the search goes on.
+
+    The result does not depend on how long runs take: a candidate counts only after all before it.
+    """
+    waiting = [
+        PendingCandidate(turn, one, checks.minimal(original.files, one.files)[1])
+        for turn, group in enumerate(groups)
+        for one in group
+    ]
+    trials: list[Trial] = []
+    proven: Trial | None = None
+    try:
+        while True:
+            best = min((t for t in trials if t.status == "passed"), key=_order, default=None)
+            hopeful = [e for e in waiting if every or best is None or e.may_come_before(best)]
+            for entrant in waiting:
+                if entrant not in hopeful:
+                    entrant.withdraw()
+            if hopeful:
+                trial = await _first_of(hopeful, original)
+                waiting.remove(hopeful[0])
+                trials.append(trial)
+                if judged is not None:
+                    await judged(len(trials), len(trials) + len(waiting))
+                if told is not None and trial.status == "passed":
+                    await told(trial)
+            elif best is None or best is proven:
+                return sorted(trials, key=_order)
+            else:
+                await run_plain(original, best)
+                proven = best
+    finally:
+        for entrant in waiting:
+            entrant.withdraw()
+
+
+async def _first_of(entrants: Sequence[PendingCandidate], original: Original) -> Trial:
+    """Return the trial of the first entrant, while the next ones and the reference run too."""
+    for entrant in entrants[:AT_ONCE]:
+        entrant.start(original)
+        original.expect("kept")
+    assert entrants[0].task is not None
+    return await entrants[0].task
+
+
+def _order(trial: Trial) -> tuple[object, ...]:
+    return trial.order
+
+
+@dataclass(eq=False)
+class PendingCandidate:
+    """A candidate that has not been judged yet; `turn` is that of its cause, `lines` how many it
+    changes."""
+
+    turn: int
+    candidate: Candidate
+    lines: int
+    task: asyncio.Task[Trial] | None = None
+
+    def start(self, original: Original) -> None:
+        """Begin its runs, unless they go on already."""
+        if self.task is None:
+            self.task = asyncio.create_task(trial_of(original, self.turn, self.candidate))
+
+    def withdraw(self) -> None:
+        """End its runs: others have made them needless."""
+        if self.task is not None:
+            self.task.cancel()
+            self.task = None
+
+    def may_come_before(self, best: Trial) -> bool:
+        """Return True if the candidate could come before the best trial in the best case."""
+        if best.settles and best.lines <= self.lines:
+            return False
+        rank = self.candidate.rank // SECOND_CHOICE
+        at_best = (0, False, self.candidate.last_resort, self.turn, rank, *AT_BEST)
+        return at_best <= best.order[: len(at_best)]

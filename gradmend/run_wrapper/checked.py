@@ -1,0 +1,74 @@
+"""`gradmend run --check` where nothing was found: what was looked at, and what that showed."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradmend.run_wrapper.exchange_dir import Process
+
+Json = dict[str, Any]
+FEW = 4  # calls of a line that show how its graph goes on
+
+
+def summary(found: Sequence[Process]) -> str:
+    """A line about the processes that trained, the first of them by rank."""
+    trained = [one for one in found if b'{"t":"backward"' in one.records]
+    if not trained:
+        return "checked nothing: no backward call was made"
+    records = list(_records(trained[0].records))
+    ended = records[-1] if records and records[-1]["t"] == "end" else None
+    if ended is None:
+        return "checked nothing: the records stop before the program did (is a disk full?)"
+    told = [*_learning(records), *_level(records), "no fault was found"]
+    looked, calls = ended["looked"], ended["backwards"]
+    number = f"{looked} of {calls}" if looked < calls else f"{calls}"
+    ranks = f" of rank 0 of {len(trained)}" if len(trained) > 1 else ""
+    whole = f"checked {number} backward call{'s' * (calls != 1)}{ranks}: {', '.join(told)}"
+    return "; ".join([whole, *ended["truncated"]])
+
+
+def _records(lines: bytes) -> Iterator[Json]:
+    for line in lines.splitlines():
+        try:
+            one = json.loads(line)
+        except ValueError:
+            return
+        if isinstance(one, dict) and isinstance(one.get("t"), str):
+            yield one
+
+
+def _learning(records: Sequence[Json]) -> Iterator[str]:
+    """Of how many parameters that optimizers have backward calls gave a gradient to."""
+    latest = {one["id"]: one for r in records if r["t"] == "parameters" for one in r["params"]}
+    trained = {
+        number
+        for number, one in latest.items()
+        if one["optimizer"] is not None and one["requires_grad"]
+    }
+    optimizers = {one["optimizer"] for one in latest.values() if one["optimizer"] is not None}
+    given = {n for r in records if r["t"] == "backward" for n in r["received"]} & trained
+    of = {0: "", 1: "of the optimizer"}.get(len(optimizers), f"of {len(optimizers)} optimizers")
+    if len(optimizers) == 2:
+        of = "of both optimizers"
+    if not trained:
+        yield "no optimizer was made"
+    elif given == trained:
+        yield f"every parameter {of} gets a gradient"
+    else:
+        yield f"{len(given)} of the {len(trained)} parameters {of} get a gradient"
+
+
+def _level(records: Sequence[Json]) -> Iterator[str]:
+    """Whether the graphs of each line stay as large as they were."""
+    sizes = defaultdict[tuple[str, int], list[int]](list)
+    for one in records:
+        if one["t"] == "backward":
+            at = one["visit"]["at"]
+            sizes[at["file"], at["line"]].append(one["nodes"])
+    long = [each for each in sizes.values() if len(each) >= FEW]
+    halves = [(each[: len(each) // 2], each[len(each) // 2 :]) for each in long]
+    if halves and all(max(later) <= max(first) for first, later in halves):
+        yield "graphs stay level"

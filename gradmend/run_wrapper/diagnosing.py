@@ -1,0 +1,164 @@
+"""From what a run of the user's own showed to the findings: the service's way, on his machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+from app.diagnose import Progress, diagnose
+from app.http.problems import ProblemError
+from app.request.reader import RECURSION_DEPTH, Reader, ReadingLimit
+from app.request.uploads import decoded
+from app.schemas import DiagnosisRequest, Findings, SourceFile
+from gradmend.run_wrapper.exchange_dir import Process
+from gradmend.run_wrapper.rerun import Again
+from sandbox.collect import run_result
+from sandbox.protocol import Job, RunResult, Sandbox, Session
+from sandbox.watch.outcome import Outcome
+
+T = TypeVar("T")
+
+LEAST_S = 60.0
+PATIENCE = 4.0  # a repeated run may take so many times as long as the failure took
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The process that failed, what its run showed, and its sources as they are now: name → text.
+
+    `changed` are files that were written since the process began.
+    """
+
+    process: Process
+    run: RunResult
+    sources: dict[str, str] = field(default_factory=dict)
+    entry: str = "main.py"
+    changed: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run was looked at to its end, by every instrument."""
+        ended = self.run.trace.ended if self.run.trace is not None else None
+        return not self.process.engine and (ended is None or not ended.truncated)
+
+    @property
+    def calls(self) -> int:
+        """Backward calls that were made."""
+        trace = self.run.trace
+        if trace is None:
+            return 0
+        return trace.ended.backwards if trace.ended is not None else len(trace.backwards)
+
+
+def seen_in(process: Process) -> Seen:
+    """What a process left, read and checked."""
+    sources: dict[str, str] = {}
+    changed = []
+    for name, path in process.files.items():
+        text, written = _source(path)
+        if text is not None:
+            sources[name] = text
+            changed += [name] if written > process.begun else []
+    code = 1 if process.error not in (None, "SystemExit") else 0
+    outcome = Outcome("exited", code, records=process.records, duration_s=process.seconds)
+    run = run_result(Job(files={}), outcome, "beside")
+    return Seen(process, run, sources, _entry(process, run, sources), tuple(changed))
+
+
+def _source(path: str) -> tuple[str | None, float]:
+    """The text of a file, None where it cannot be read as one; and when it was written."""
+    try:
+        with open(path, "rb") as file:
+            text = decoded(path, file.read())
+        return text, os.stat(path).st_mtime
+    except (OSError, ProblemError):
+        return None, 0.0
+
+
+def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
+    """The program's main file; where that is a tool, the user's file that the failure began in."""
+    if process.main in sources:
+        return str(process.main)
+    frames = run.raised.frames if run.raised is not None else []
+    named = [frame.file for frame in frames if frame.file in sources]
+    return next(iter([*named, *sources]), "main.py")
+
+
+async def findings_of(
+    seen: Seen, again: Again | None, progress: Progress, then: Then | None = None
+) -> Findings:
+    """The findings; runs go through `again`, and where there is none, fixes are not tried. `then`
+    may run more, once they are found."""
+    sys.setrecursionlimit(max(RECURSION_DEPTH, sys.getrecursionlimit()))
+    files = [
+        SourceFile.model_construct(path=name, content=text, encoding="utf-8")
+        for name, text in seen.sources.items()
+        if name != seen.entry
+    ]
+    request = DiagnosisRequest.model_construct(
+        script=seen.sources.get(seen.entry, ""),
+        filename=seen.entry,
+        files=files,
+        traceback="",
+        run="auto",
+        trace="" if again is not None else seen.process.records.decode("utf-8", "replace"),
+        time_limit_s=max(LEAST_S, PATIENCE * seen.process.seconds),
+        args=[],
+        module=None,
+        target=None,
+    )
+    reader = cast(Reader, Here())
+    if again is None:
+        return await diagnose(request, sandbox=None, reader=reader, progress=progress)
+    try:
+        again.begin()
+        place = cast(Sandbox, Place(again))  # it is never asked whether it is ready, nor closed
+        findings = await diagnose(request, sandbox=place, reader=reader, progress=progress)
+        if then is not None:
+            await then(again, seen, findings)
+        return findings
+    finally:
+        await again.close()
+
+
+Then = Callable[[Again, Seen, Findings], Awaitable[None]]
+
+
+class Here:
+    """Reads in this process: the source is the user's own."""
+
+    async def call(
+        self,
+        function: Callable[..., T],
+        *args: object,
+        timeout: float,  # noqa: ASYNC109
+    ) -> T:
+        """The function's result; raises `ReadingLimit`."""
+        try:
+            async with asyncio.timeout(timeout * 3):
+                return await asyncio.to_thread(function, *args)
+        except TimeoutError:
+            raise ReadingLimit("reading took too long") from None
+        except RecursionError:
+            raise ReadingLimit("the source is nested too deeply") from None
+
+
+class Place:
+    """The user's machine as a sandbox: one session, and nothing to start or end."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def session(self) -> Place:
+        """For the runs of one diagnosis."""
+        return self
+
+    async def __aenter__(self) -> Session:
+        return self._session
+
+    async def __aexit__(self, *_: object) -> None:
+        return None

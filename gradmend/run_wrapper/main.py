@@ -1,0 +1,117 @@
+"""`gradmend run`: the user's command as it is, with the tracer beside it.
+
+What explains a failure is imported once there is one: until then, this process only waits.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+
+from gradmend.run_wrapper import command
+from gradmend.run_wrapper.cli_args import HELP, Words, WordsError, parse
+from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.stderr import note
+
+USAGE = 2
+# Ended well, never begun, or ended by who started it: nothing to explain.
+_QUIET = (0, command.NOT_FOUND, command.NOT_RUNNABLE, -signal.SIGINT, -signal.SIGTERM, 130, 143)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the user's command, and diagnose where it failed; its own exit code."""
+    try:
+        words = parse(arguments)
+    except WordsError as error:
+        note(str(error))
+        return USAGE
+    if words.help:
+        print(HELP, end="")
+        return 0
+    if words.against is not None:
+        from gradmend.run_wrapper.against import compare  # with the whole comparison
+
+        return compare(words)
+    return command.leave_as(_beside(words))
+
+
+def _beside(words: Words) -> int:
+    try:
+        box = Box({"mode": "trace", "silent": words.check, "seed": False, "limited": True})
+    except OSError as error:
+        note(f"no room for records ({error.strerror}); the command runs without a tracer")
+        return _run(words, None)
+    try:
+        code = _run(words, box)
+        with suppress(KeyboardInterrupt):
+            found = _look(words, box, code)
+            return 1 if words.strict and found and code == 0 else code
+        return code
+    finally:
+        box.close()
+
+
+def _look(words: Words, box: Box, code: int) -> bool:
+    """Say what is to be said of how the command ended; whether a cause was found. Of a healthy
+    command nothing is said, unless it was to be checked."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    found = box.processes()
+    failed = _failed(found) if code else [one for one in found if words.check and one.silent]
+    summary = "" if failed or code in _QUIET else _why_not(found, box, code)
+    if summary:
+        note(summary)
+    findings = None
+    if failed:
+        from gradmend.run_wrapper.summarize import look
+
+        findings = look(words, failed[0], raised=code != 0)
+    causes = findings is not None and bool(findings.causes)
+    if words.check and code == 0 and not causes:
+        from gradmend.run_wrapper.checked import summary as checked
+
+        note(summary := checked(found))
+    if words.json:
+        from gradmend.run_wrapper.summarize import print_json
+
+        print_json(findings, summary)
+    return causes
+
+
+def _failed(found: list[Process]) -> list[Process]:
+    """The processes of a command that failed in which autograd, or an engine, raised the error."""
+    failed = [one for one in found if one.failed] or [one for one in found if one.engine]
+    if failed or not any(one.raised for one in found):
+        return failed
+    from analyzers.messages import entry_of
+
+    return [one for one in found if one.raised and entry_of(one.raised) is not None]
+
+
+def _why_not(found: list[Process], box: Box, code: int) -> str:
+    """Why a command that failed gets no diagnosis."""
+    if code < 0 or code >= 128:
+        return "the command was ended by a signal, not by an error of autograd"
+    if troubles := box.troubles():
+        return f"not traced: {troubles[0]}"
+    if not found:
+        return (
+            "no Python of this command imported torch, so nothing was traced (is it another "
+            "interpreter, `python -I`, `-E` or `-S`, or an error before the import?)"
+        )
+    walked = [one for one in found if b'{"t":"backward"' in one.records]
+    if not all(one.ended for one in walked) or not any(one.ended for one in found):
+        return "no cause can be told: the records stop before the program did (is a disk full?)"
+    if not walked:
+        return "the command failed before its first backward call: no error of autograd"
+    return "the command failed, but not with an error of autograd"
+
+
+def _run(words: Words, box: Box | None) -> int:
+    """The command's return code; what a shell would say of one that cannot be started."""
+    try:
+        return command.run(words.command, box.environment() if box else dict(os.environ))
+    except command.CommandError as error:
+        note(str(error))
+        return error.code

@@ -1,0 +1,234 @@
+"""The user's command, run again: what the sandbox is to a script that was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from gradmend.run_wrapper import landlocked
+from gradmend.run_wrapper.exchange_dir import END, Box, Process
+from gradmend.run_wrapper.starting import Running, Warm, anew, can_be_warm, end, furnish
+from sandbox.collect import run_result
+from sandbox.protocol import Job, RunResult
+from sandbox.watch.outcome import Ending, Outcome
+
+ALL_S = 60.0  # for all runs, unless the user is patient
+LEAST_S = 0.5  # a run that has less is not begun
+PLAIN = 3.0  # times as long as the failure took: what the last run of a fix may take in any case
+GRACE_S = 5.0  # for the other processes, once the one that is watched has ended
+TAIL = 1 << 16
+_TRACER = (
+    *("mode", "follow", "freed", "reference", "keep_graphs", "frozen_steps", "gradients"),
+    *("stop_after_backwards", "patience_s", "follow_s"),
+    *("stop_after_steps", "stop_after_s", "state", "double"),
+)
+
+
+class Again:
+    """A session whose runs are the user's command with sources patched in memory.
+
+    `first` is the process that failed, and `seen` what its run showed: the first traced run of the
+    sources as they are is not made twice. A program without torch was not traced; then its runs
+    import torch before it begins. Without `patient`, no run begins beyond the first minute, but for
+    the last one of a fix, as the user will run it.
+
+    A compiled program is traced with its compiler off: what its mathematics is stays the same, and
+    a run takes seconds. Its last run, without the tracer, is compiled.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        first: Process,
+        seen: RunResult | None,
+        sources: Mapping[str, str],
+        *,
+        steps: int | None = None,
+        patient: bool = True,
+    ) -> None:
+        self._command = list(command)
+        self._first = first
+        self._seen = seen
+        self._sources = sources
+        self._steps = steps
+        self._until = math.inf if patient else time.monotonic() + ALL_S
+        self._eager = any(name.startswith("torch._inductor") for name in first.torch)
+        self._home = Box({})
+        self._warming: asyncio.Future[Warm | None] | None = None
+        self._start_s = 0.0  # that a start takes longer than a fork
+        self._turn = asyncio.Lock()  # one at a time: memory, ports and devices are the user's
+        self.runs = 0
+        self.troubles: set[str] = set()
+
+    async def run(self, job: Job) -> RunResult:
+        """The outcome of one run; cancelling ends it, with all that it started."""
+        if job.world is not None or job.spans:
+            return RunResult(status="unavailable", reason="it is run as it is")
+        if self._seen is not None and self._is_first(job):
+            return self._seen
+        async with self._turn:
+            if (left := self._left_s(job)) < LEAST_S:
+                why = f"not all fixes were tried within {ALL_S:g} s; `gradmend run --patient` does"
+                self.troubles.add(why)
+                return RunResult(status="unavailable", reason="the time was used up")
+            self.runs += 1
+            limit = min(job.time_limit_s, left)
+            try:
+                return await self._again(job.model_copy(update={"time_limit_s": limit}))
+            except OSError as error:
+                why = f"its files cannot be written ({(error.strerror or 'unknown').lower()})"
+                self.troubles.add(f"it could not be run again: {why}")
+                return RunResult(status="unavailable", reason=why)
+
+    def _left_s(self, job: Job) -> float:
+        left = self._until - time.monotonic()
+        return max(left, PLAIN * self._first.seconds) if job.mode == "plain" else left
+
+    def _is_first(self, job: Job) -> bool:
+        asked = job.reference or job.frozen_steps or job.keep_graphs or job.follow
+        if asked or job.mode != "trace" or job.stop_after_backwards:
+            return False
+        return not self._changed(job)
+
+    def _changed(self, job: Job) -> dict[str, str]:
+        return {n: text for n, text in job.files.items() if self._sources.get(n) != text}
+
+    async def _again(self, job: Job) -> RunResult:
+        """Forked where that can be; where the fork was lost, anew."""
+        result = None
+        if job.mode != "plain" and (warm := await self._warm()) is not None:
+            result = await self._made(job, warm)
+            if result is None:
+                await self._cool()
+        return result or await self._made(job, None) or RunResult(status="unavailable")
+
+    async def _made(self, job: Job, warm: Warm | None) -> RunResult | None:
+        """The run; None for a fork that did not tell its end."""
+        box = Box({}, self._home.path)
+        try:
+            self._prepare(box, job)
+            began = time.monotonic()
+            start = anew(box.path, self._command) if warm is None else warm.run(box.path)
+            if (run := await start) is None:
+                return None
+            limit = job.time_limit_s + (self._start_s if warm is None else 0.0)
+            ending, code = await self._watched(run, box, limit)
+            box.try_room()
+            outcome = self._outcome(box, job, ending, code)
+            self.troubles |= {f"not traced: {told}" for told in box.troubles()}
+            outcome.duration_s = time.monotonic() - began
+            if warm is not None and _is_lost(outcome):
+                return None
+            return await asyncio.to_thread(run_result, job, outcome, "beside")
+        finally:
+            box.close()
+
+    def begin(self) -> None:
+        """Have an interpreter become warm, where runs can be forked from it."""
+        if can_be_warm(self._first):
+            begun = Warm.begun(self._home, self._command, self._first, eager=self._eager)
+            self._warming = asyncio.ensure_future(begun)
+
+    async def close(self) -> None:
+        """Nothing is to be run any more."""
+        try:
+            await self._cool()
+        finally:
+            self._home.close()
+
+    async def _warm(self) -> Warm | None:
+        warm = await asyncio.shield(self._warming) if self._warming is not None else None
+        self._start_s = warm.took_s if warm is not None else self._start_s
+        return warm
+
+    async def _cool(self) -> None:
+        warming, self._warming = self._warming, None
+        if warming is not None and not warming.done():
+            warming.cancel()
+        with suppress(asyncio.CancelledError, OSError):
+            warm = await warming if warming is not None else None
+            if warm is not None:
+                await warm.close()
+
+    def _prepare(self, box: Box, job: Job) -> None:
+        told: dict[str, Any] = {k: v for k, v in job.model_dump().items() if k in _TRACER}
+        if self._steps is not None and job.stop_after_backwards:
+            told["stop_after_backwards"] = self._steps
+        told |= {"early": self._first.engine and job.mode != "plain", "overlay": {}}
+        for number, (name, text) in enumerate(self._changed(job).items()):
+            patched = box.path / f"patched-{number}.py"
+            patched.write_bytes(text.encode())
+            told["overlay"][self._first.files[name]] = str(patched)
+        furnish(box, told, eager=self._eager and job.mode != "plain")
+
+    async def _watched(self, run: Running, box: Box, limit: float) -> tuple[Ending, int | None]:
+        """Until the run ends, the watched process has told all, or time is up."""
+        try:
+            async with asyncio.timeout(limit):
+                return "exited", await self._ended(run, box)
+        except TimeoutError:
+            return "timed_out", None
+        finally:
+            await end(run)
+
+    async def _ended(self, run: Running, box: Box) -> int | None:
+        """The exit code, if the run ends by itself before a while after the watched process."""
+        ending = asyncio.ensure_future(run.wait())
+        try:
+            while not ending.done():
+                await asyncio.wait([ending], timeout=0.2)
+                watched = _one_like(self._first, box.processes())
+                if watched is not None and watched.ended:
+                    await asyncio.wait([ending], timeout=GRACE_S)
+                    break
+            return ending.result() if ending.done() else None
+        finally:
+            ending.cancel()
+
+    def _outcome(self, box: Box, job: Job, ending: Ending, code: int | None) -> Outcome:
+        watched = _one_like(self._first, box.processes())
+        records = watched.records if watched is not None else b""
+        if ending == "exited" and job.mode != "plain":
+            code = _code(records, code)
+        return Outcome(
+            ending=ending,
+            exit_code=code,
+            walls=["landlock"] if landlocked.available() else [],
+            stdout=_tail(box.path / "out"),
+            stderr=_tail(box.path / "err"),
+            records=records,
+        )
+
+
+def _one_like(first: Process, found: Sequence[Process]) -> Process | None:
+    """The process that does what the first one did: the same program and rank."""
+    same = [p for p in found if (p.rank, p.argv[:1]) == (first.rank, first.argv[:1])]
+    return max(same or found, key=lambda p: len(p.records), default=None)
+
+
+def _code(records: bytes, code: int | None) -> int | None:
+    """The watched process's own exit code, by its last record; launchers leave with theirs."""
+    *_, last = records.splitlines() or [b""]
+    if not last.startswith(END):
+        return code
+    return 1 if b'"reason":"raised"' in last else 0
+
+
+def _is_lost(outcome: Outcome) -> bool:
+    """Whether a fork may have ended, or hung, for being one: it told no end, or nothing at all."""
+    if outcome.ending == "timed_out":
+        return b'{"t":"backward"' not in outcome.records
+    return END not in outcome.records
+
+
+def _tail(path: Path) -> bytes:
+    with suppress(OSError), path.open("rb") as file:
+        size = path.stat().st_size
+        file.seek(max(0, size - TAIL))
+        return file.read()
+    return b""

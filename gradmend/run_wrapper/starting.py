@@ -1,0 +1,158 @@
+"""How a repeated run of the user's command starts: anew, or forked from a warm interpreter.
+
+The warm one is the command itself, begun once more and held where its program would begin, with
+torch imported. A run forked there goes on as a fresh start would, without the seconds before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from gradmend.run_wrapper import landlocked
+from gradmend.run_wrapper.exchange_dir import Box, Process
+
+MOST_BYTES = 1 << 16
+START_S, ANSWER_S = 120.0, 10.0
+BROKEN = -signal.SIGKILL  # the end of a run whose parent is gone, too
+
+
+def furnish(box: Box, told: dict[str, Any], *, eager: bool = False) -> None:
+    """Make a box ready for a repeated run that is told this; `eager`: nothing is compiled."""
+    for folder in ("files", "tmp"):
+        (box.path / folder).mkdir()
+    told |= {"scratch": str(box.path / "files"), "kept": [str(box.path), *landlocked.kept()]}
+    (box.path / "job.json").write_text(json.dumps(told))
+    environment = box.environment() | {"TMPDIR": str(box.path / "tmp"), "WANDB_MODE": "disabled"}
+    environment |= {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"TORCH_COMPILE_DISABLE": "1", "TORCHDYNAMO_DISABLE": "1"} if eager else {}
+    (box.path / "environment.json").write_text(json.dumps(environment))
+
+
+class Running(Protocol):
+    """A run that has started; it leads a session of its own."""
+
+    @property
+    def pid(self) -> int: ...
+
+    async def wait(self) -> int: ...
+
+
+async def anew(box: Path, command: Sequence[str], *descriptors: int) -> asyncio.subprocess.Process:
+    """The command behind the wall, in the environment that its box holds."""
+    with (box / "out").open("wb") as out, (box / "err").open("wb") as err:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "gradmend.run_wrapper.landlocked", str(box)),
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+            pass_fds=descriptors,
+            env={**os.environ, "PYTHONPATH": str(Path(landlocked.__file__).parents[2])},
+        )
+
+
+def can_be_warm(first: Process) -> bool:
+    """Whether a fork does what the process that failed did: Gradmend started it directly, it used
+    no device that a fork cannot, and it chose nothing that torch reads as it is imported."""
+    direct = first.parent == os.getpid()
+    return sys.platform == "linux" and direct and first.as_begun and not first.cuda
+
+
+class Warm:
+    """The warm interpreter, and its runs: one at a time."""
+
+    def __init__(self, process: asyncio.subprocess.Process, channel: socket.socket) -> None:
+        self._process = process
+        self._channel = channel
+        self._run: Forked | None = None
+        self.took_s = 0.0
+
+    @classmethod
+    async def begun(
+        cls, home: Box, command: Sequence[str], first: Process, *, eager: bool = False
+    ) -> Warm | None:
+        """The command, waiting where its program would begin; None where it cannot."""
+        began = time.monotonic()
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            own = sorted(first.files.values())
+            told = {"warm": theirs.fileno(), "words": first.words, "own": own}
+            furnish(home, {**told, "load": first.torch, "mode": "plain"}, eager=eager)
+            mine.setblocking(False)
+            warm = cls(await anew(home.path, command, theirs.fileno()), mine)
+        try:
+            answer = await warm._answer(START_S)
+        except BaseException:
+            await warm.close()
+            raise
+        if "ready" in answer:
+            warm.took_s = time.monotonic() - began
+            return warm
+        await warm.close()
+        return None
+
+    async def run(self, box: Path) -> Forked | None:
+        """A run that has just been forked; None where none can be."""
+        with suppress(OSError):
+            self._channel.send(json.dumps({"box": str(box)}).encode())
+        answer = await self._answer(ANSWER_S)
+        self._run = Forked(answer["pid"], self._ended()) if "pid" in answer else None
+        return self._run
+
+    async def close(self) -> None:
+        """End it, and what it has forked."""
+        if self._run is not None:
+            await end(self._run)
+            self._run.forget()
+        self._channel.close()
+        await end(self._process)
+
+    async def _ended(self) -> int:
+        return int((await self._answer(None)).get("ended", BROKEN))
+
+    async def _answer(self, patience: float | None) -> dict[str, Any]:
+        """What it says next; nothing where it has ended or is silent."""
+        loop = asyncio.get_running_loop()
+        with suppress(TimeoutError, OSError, ValueError):
+            async with asyncio.timeout(patience):
+                told: dict[str, Any] = json.loads(await loop.sock_recv(self._channel, MOST_BYTES))
+                return told
+        return {}
+
+
+class Forked:
+    """One run of a warm interpreter's."""
+
+    def __init__(self, pid: int, ended: Coroutine[Any, Any, int]) -> None:
+        self.pid = pid
+        self._ended = asyncio.ensure_future(ended)
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended; negative for a signal."""
+        return await asyncio.shield(self._ended)
+
+    def forget(self) -> None:
+        """Nobody asks any more."""
+        self._ended.cancel()
+
+
+async def end(run: Running) -> None:
+    """End a run with the whole of its session: politely, then for good."""
+    for number, patience in ((signal.SIGTERM, 2.0), (signal.SIGKILL, 2.0)):
+        with suppress(ProcessLookupError):
+            os.killpg(run.pid, number)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(run.wait(), patience)
+    with suppress(ProcessLookupError):
+        os.killpg(run.pid, signal.SIGKILL)
