@@ -1,4 +1,4 @@
-"""Edits on whole runs of statements: rewrite them, or put them under a `with`."""
+"""Edit whole runs of statements: rewrite them, or put them under a `with`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _USUAL = {"torch.nn.functional": "F", "torch.nn": "nn", "numpy": "np"}
 
 
 def text_with(editor: Editor, node: ast.AST, edits: Iterable[Edit]) -> str:
-    """The node's source with edits made in it, or right in front of it."""
+    """Return the node's source with edits made in it or right before it."""
     made, (start, end) = list(edits), editor.span(node)
     start = min([start, *(edit.start for edit in made)])
     moved = [Edit(e.path, e.start - start, e.end - start, e.text) for e in made]
@@ -22,15 +22,16 @@ def text_with(editor: Editor, node: ast.AST, edits: Iterable[Edit]) -> str:
 
 
 def lines_with(editor: Editor, statement: ast.stmt, edits: Iterable[Edit] = ()) -> list[str]:
-    """The statement's lines, edited, with the indentation of its first line taken off."""
+    """Return the statement's lines, edited, without the indentation of its first line."""
     indent = editor.indent_of(statement)
     text = text_with(editor, statement, edits)
     return [line.removeprefix(indent) for line in text.splitlines()]
 
 
 def rewritten(editor: Editor, statements: Sequence[ast.stmt], lines: Sequence[str]) -> Edit:
-    """Other lines in place of adjacent statements, at their indentation. The end of the last line
-    (a comment, say) stays."""
+    """Return an edit that replaces adjacent statements by lines at their indentation. The end of
+    the last line (for example a comment) stays.
+    """
     first, last = statements[0], statements[-1]
     if len(lines) == 1:
         return Edit(editor.module.path, editor.span(first)[0], editor.span(last)[1], lines[0])
@@ -46,8 +47,10 @@ def wrapped(
     edits: Sequence[Edit] = (),
     behind: Sequence[str] = (),
 ) -> Edit | None:
-    """Adjacent statements under a header such as `with torch.no_grad():`, with edits inside them
-    made on the way, and new lines behind them. None where they have strings of several lines."""
+    """Return an edit that puts adjacent statements under a header such as `with torch.no_grad():`,
+    with edits made inside them, and new lines after them. Return None if they contain multi-line
+    strings.
+    """
     if any(_spans_lines(node) for statement in statements for node in walk(statement)):
         return None
     first, last = statements[0], statements[-1]
@@ -75,8 +78,9 @@ def _inside(editor: Editor, statement: ast.stmt, edits: Iterable[Edit]) -> list[
 
 
 def joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits with insertions at one and the same place made one: in order, those of an inner
-    block first."""
+    """Return the edits with insertions at the same offset merged: in order, those of an inner block
+    first.
+    """
     inserted: dict[tuple[str, int], list[str]] = {}
     others: list[Edit] = []
     for edit in dict.fromkeys(edits):
@@ -101,7 +105,7 @@ def _spans_lines(node: ast.AST) -> bool:
 
 
 def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
-    """The statements of a `with`, without it."""
+    """Return edits that remove a `with` and keep its statements."""
     if len(block.items) != 1:
         return None
     start, end = editor.span(block)
@@ -109,8 +113,9 @@ def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
 
 
 def unindented(editor: Editor, block: ast.If | ast.With) -> str:
-    """The statements of a block as they read without it; lines within a text of several lines
-    stay as they are."""
+    """Return the statements of a block, dedented; lines within a multi-line
+    string stay the same.
+    """
     inner, outer = editor.indent_of(block.body[0]), editor.indent_of(block)
     inside = {
         line
@@ -127,7 +132,7 @@ def unindented(editor: Editor, block: ast.If | ast.With) -> str:
 
 
 def indentation(module: Module) -> str:
-    """One step of indentation, as the script has it."""
+    """Return one step of indentation, as the script has it."""
     for node in walk(module.tree):
         if isinstance(node, ast.FunctionDef | ast.For | ast.If | ast.With | ast.ClassDef):
             outer = module.lines[node.lineno - 1]
@@ -141,8 +146,9 @@ def indentation(module: Module) -> str:
 
 
 def alias(module: Module, name: str) -> str:
-    """How the module calls a library, or a part of one (`torch`, `torch.nn.functional`). A fragment
-    without imports tells by the usual name that it uses; else it is called through its owner."""
+    """Return how the module names a library or a part of one (`torch`, `torch.nn.functional`). If
+    an import is missing, use the usual name if it occurs; else go through its owner.
+    """
     if (known := imported(module, name)) is not None:
         return known
     usual = _USUAL.get(name)
@@ -153,13 +159,17 @@ def alias(module: Module, name: str) -> str:
 
 
 def imported(module: Module, name: str) -> str | None:
-    """What the module's imports call a library, or a part of one; None where none names it."""
+    """Return the name that the module's imports give a library or a part of
+    one; None if none does.
+    """
     return _imports(module.tree).get(name)
 
 
 @remembered
 def _imports(tree: ast.Module) -> dict[str, str]:
-    """By what an import names, what the first one outside of functions calls it."""
+    """Return, by what an import names, the name that the first import outside of functions gives
+    it.
+    """
     called: dict[str, str] = {}
     for node in walk_scope(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -170,7 +180,7 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 
 
 def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:
-    """An import of the library, where the module has none."""
+    """Return an edit that imports the library if the module does not."""
     known = imported(editor.module, name) is not None
     for node in editor.module.tree.body if not known else ():
         if isinstance(node, ast.Import) or getattr(node, "module", "__future__") != "__future__":

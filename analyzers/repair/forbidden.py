@@ -1,4 +1,4 @@
-"""Edits that the observed types forbid: `.detach()` asked of what is no tensor."""
+"""Reject edits that the observed types forbid: `.detach()` on what is no tensor."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from analyzers.source.edits import Edit
 from analyzers.source.project import Project
 
 _ASKED = re.compile(r"([A-Za-z_][\w.]{0,120})\.detach\(\)")
-_BEFORE = 160  # characters in front of an edit that may spell what it detaches
+_BEFORE = 160  # characters before an edit that may spell what it detaches
 
 
 def is_forbidden(proposal: Proposal, evidence: object, project: Project) -> bool:
-    """Whether a proposal detaches a name that was only ever seen to stand for something else."""
+    """Return True if a proposal detaches a name that was only seen to hold other types."""
     if not isinstance(evidence, GraphReuse) or not evidence.path or _has_own(project):
         return False
     seen: dict[str, set[str]] = {}
@@ -30,7 +30,7 @@ def is_forbidden(proposal: Proposal, evidence: object, project: Project) -> bool
 
 
 def _detached(edit: Edit, project: Project) -> Iterator[str]:
-    """The names that an edit detaches as they stand: those it writes, and one it stands behind."""
+    """Yield the names that an edit detaches: those in its text, and one right before it."""
     before = project.files[edit.path][max(0, edit.start - _BEFORE) : edit.start]
     yield from _ASKED.findall(edit.text)
     if edit.text.startswith(".detach()"):
@@ -38,5 +38,5 @@ def _detached(edit: Edit, project: Project) -> Iterator[str]:
 
 
 def _has_own(project: Project) -> bool:
-    """Whether the script has a class whose objects can be detached, too."""
+    """Return True if the script has a class with a `detach` method."""
     return any(node.name == "detach" for _, node in project.each(ast.FunctionDef))

@@ -1,4 +1,6 @@
-"""Edits that several patterns share: detach at a boundary, one backward of a sum, moved work."""
+"""Build edits that several patterns share: detach at a boundary, one backward of a sum, moved
+statements.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from analyzers.source.writes import is_true
 
 
 def unused_name(module: Module, wanted: str) -> str:
-    """The name, with a number behind it if the script uses it already."""
+    """Return the name, with a number appended if the script uses it already."""
     taken = {node.id for node in walk(module.tree) if isinstance(node, ast.Name)}
     name, number = wanted, 2
     while name in taken:
@@ -25,7 +27,9 @@ def unused_name(module: Module, wanted: str) -> str:
 
 
 def head_of(loop: Loop | ast.FunctionDef) -> ast.stmt:
-    """The statement in front of which new work for each pass or call goes (behind a docstring)."""
+    """Return the statement before which new work for each iteration or call goes (after a
+    docstring).
+    """
     first = loop.body[0]
     if len(loop.body) > 1 and isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         return loop.body[1]
@@ -33,7 +37,7 @@ def head_of(loop: Loop | ast.FunctionDef) -> ast.stmt:
 
 
 def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "True") -> Edit:
-    """The call with a keyword set, in place of the value it may have had."""
+    """Return an edit that sets a keyword of a call."""
     for given in call.keywords:
         if given.arg == keyword:
             return editor.replace(given.value, value)
@@ -45,7 +49,7 @@ def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "Tru
 
 
 def without_keyword(editor: Editor, call: ast.Call, keyword: ast.keyword) -> Edit:
-    """The call without one keyword argument, and without the comma that parted it."""
+    """Return an edit that removes a keyword argument and its comma."""
     start, end = editor.span(keyword)
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     given.sort(key=lambda argument: editor.span(argument)[0])
@@ -61,26 +65,26 @@ def without_keyword(editor: Editor, call: ast.Call, keyword: ast.keyword) -> Edi
 
 
 def without_true(editor: Editor, call: ast.Call, flag: str) -> Iterator[Edit]:
-    """The call without a keyword argument that is `True`."""
+    """Yield an edit that removes a keyword argument that is `True`."""
     for keyword in call.keywords:
         if keyword.arg == flag and is_true(keyword.value):
             yield without_keyword(editor, call, keyword)
 
 
 def without_retaining(where: SourceLocation | None) -> Iterator[Edit]:
-    """The backward call at a place without `retain_graph=True`."""
+    """Yield an edit that removes `retain_graph=True` from the backward call at a place."""
     call = where.call("backward") if where is not None else None
     if where is not None and call is not None:
         yield from without_true(where.editor, call, "retain_graph")
 
 
 def made_anew(strategy: str, title: str, *edits: Edit, rank: int = 0) -> Proposal:
-    """A proposal by which a value that was made once is made again in each pass."""
+    """Return a proposal that recomputes in each iteration a value that was computed once."""
     return Proposal(strategy, title, joined(edits), "It is computed anew in each pass.", rank)
 
 
 def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:
-    """The statement of the block that holds the node, or is it."""
+    """Return the statement of the block that contains the node or is it."""
     return next((s for s in block if module.holds(s, node)), None)
 
 
@@ -93,8 +97,9 @@ def sum_in_loop(
     *,
     loss_first: bool = False,
 ) -> tuple[Edit, ...] | None:
-    """Instead of a backward in each pass: add up, then one backward behind the loop. `loss_first`:
-    only a loss knows how to be added to a number."""
+    """Return edits that replace a backward call in each iteration by a sum and one backward call
+    after the loop. `loss_first`: only the loss's own type can be added to a number.
+    """
     loss = walked(call)
     if loss is None or not isinstance(statement, ast.Expr) or statement.value is not call:
         return None
@@ -115,23 +120,24 @@ def sum_in_loop(
 
 
 def backward_of(editor: Editor, call: ast.Call, loss: str, given: str = "") -> str:
-    """The text of a backward call like another one, of another loss: an engine that is given its
-    loss stays (`accelerator.backward(total)`)."""
+    """Return the source of a backward call like another one, on another loss. An engine that
+    receives its loss stays (`accelerator.backward(total)`).
+    """
     if isinstance(call.func, ast.Attribute) and walked(call) is call.func.value:
         return f"{loss}.backward({given})"
     return f"{editor.text_of(call.func)}({', '.join(filter(None, (loss, given)))})"
 
 
 def move_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
-    """Take statements out where they stand and put them in front of `head`, in order."""
+    """Return edits that move statements before `head`, in order."""
     return (*editor.delete_all(chain), *copy_into(editor, chain, head))
 
 
 def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tuple[Edit, ...]:
-    """As `move_into`, but the first computation stays where it is."""
+    """Return edits as of `move_into`, but keep the first computation."""
     return (editor.insert_before(head, *editor.lines_of(*chain)),)
 
 
 def move_behind(editor: Editor, moved: Sequence[ast.stmt], last: ast.stmt) -> list[Edit]:
-    """Take statements out where they stand and put them behind `last`, in order."""
+    """Return edits that move statements after `last`, in order."""
     return [*editor.delete_all(moved), editor.insert_after(last, *editor.lines_of(*moved))]

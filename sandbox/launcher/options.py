@@ -1,4 +1,4 @@
-"""Define the launcher's command line."""
+"""The launcher's command line."""
 
 from __future__ import annotations
 

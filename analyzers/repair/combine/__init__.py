@@ -1,1 +1,1 @@
-"""The operator *combine*: several backward calls into one."""
+"""The operator *combine*: merge several backward calls into one."""

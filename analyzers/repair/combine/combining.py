@@ -1,5 +1,6 @@
-"""One backward in place of several: of the sum of a loop's losses, in front of a loop that walks
-one loss for each part of the weights, of one number out of several values."""
+"""Replace several backward calls by one: on the sum of a loop's losses, before a loop that calls
+backward on one loss for each part of the weights, or on one number computed from several values.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +29,9 @@ from analyzers.source.trees import walk
 
 
 def sum_behind_loop(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Add the losses up in the loop and walk them once behind it; then the steps of all passes, in
-    a second loop."""
+    """Yield proposals that sum the losses in the loop and call backward once after it; then the
+    steps of all iterations, in a second loop.
+    """
     shared = story.shared
     statement = shared.reached if shared is not None and shared.loops else None
     if shared is None or statement is None or story.called_for(story.reuse.reached):
@@ -71,7 +73,9 @@ def sum_behind_loop(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
-    """The losses that a loop goes through, as one expression: `losses`, `losses.values()`."""
+    """Return the losses that a loop iterates over, as one expression:
+    `losses`, `losses.values()`.
+    """
     scope = editor.module.scope_of(loop)
     if spelled(loop.target) == loss:
         generated = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in (
@@ -90,9 +94,10 @@ CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads
 
 
 def walks_for_each_part(story: ReuseFeatures) -> bool:
-    """Whether each pass of the loop walks one loss, made in front of it, for the part of the
-    weights that the pass is about (its `inputs=`, or what it clips), and none steps: one walk gives
-    all their gradients. A loop that only counts is about no part."""
+    """Return True if each iteration of the loop calls backward on one loss, computed before it, for
+    the part of the weights that the iteration concerns (its `inputs=`, or what it clips), and none
+    steps: one call gives all their gradients. A loop that only counts concerns no part.
+    """
     loop, call = story.loop, story.root_call
     if not isinstance(loop, ast.For) or call is None or not story.reuse.same_root:
         return False
@@ -106,20 +111,20 @@ def walks_for_each_part(story: ReuseFeatures) -> bool:
 
 
 def _clips_a_part(loop: ast.For) -> bool:
-    """Whether the passes clip the gradients of what the loop goes through."""
+    """Return True if the iterations clip the gradients of the loop's variable."""
     parts = set(target_names(loop.target))
     clips = (call for statement in loop.body for call in calls_named(statement, *CLIPPING))
     return any(names_read(argument) & parts for call in clips for argument in call.args)
 
 
 def _of_a_part(loop: ast.For, call: ast.Call) -> list[ast.keyword]:
-    """The options of a walk that name what the loop goes through."""
+    """Return the options of a backward call that mention the loop's variable."""
     parts = set(target_names(loop.target))
     return [word for word in call.keywords if names_read(word.value) & parts]
 
 
 def walk_in_front(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """The walk goes in front of the loop, and reaches every weight."""
+    """Yield a proposal that moves the backward call before the loop, for all weights."""
     loop, call, shared = story.loop, story.root_call, story.shared
     if shared is None or call is None or not isinstance(loop, ast.For):
         return
@@ -137,7 +142,9 @@ def walk_in_front(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
 
 
 def reduced(where: SourceLocation) -> Iterator[Proposal]:
-    """For a loss: its mean, its sum. For a derivative: the sum, which is exact."""
+    """Yield reductions to a scalar. For a loss: its mean, its sum. For a derivative: the sum, which
+    is exact.
+    """
     call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
     if call is None or tensor is None:
@@ -157,7 +164,7 @@ def reduced(where: SourceLocation) -> Iterator[Proposal]:
 
 
 def _conventions(where: SourceLocation) -> list[str]:
-    """`mean` and `sum`, the one that the script uses for its losses first."""
+    """Return `mean` and `sum`, first the one that the script uses for its losses."""
     means = sums = 0
     for node in walk(where.module.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -167,8 +174,9 @@ def _conventions(where: SourceLocation) -> list[str]:
 
 
 def _at_definition(where: SourceLocation, tensor: ast.expr, method: str) -> Edit | None:
-    """The reduction where the walked name gets its value, whatever happens on the way to the walk,
-    so that what is logged is one number too."""
+    """Return an edit that reduces the value where the root is bound, if that always precedes the
+    backward call; then what is logged is one number too.
+    """
     made = definitions(where.scope, tensor.id) if isinstance(tensor, ast.Name) else []
     before = [s for s in made if isinstance(s, ast.Assign) and s.lineno < where.statement.lineno]
     before = [s for s in before if where.module.holds(where.module.parents[s], where.statement)]

@@ -1,4 +1,4 @@
-"""Fixes that keep a graph for another walk, or make one of the gradients themselves."""
+"""Fix second uses by retaining a graph, or by making one of the gradients themselves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_CALLERS = 4
 
 
 def retain_on_first(story: ReuseFeatures) -> Iterator[Proposal]:
-    """The last resort: keep the first graph."""
+    """Yield the last resort: retain the first graph."""
     site = option_site(story, story.reuse.freed, "retain_graph")
     if site is not None:
         title = "Last resort: keep the graph of the first backward"
@@ -38,8 +38,9 @@ def retain_on_first(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
-    """Losses whose gradients are taken apart, one walk after the other: each but the last keeps
-    the graph that they share."""
+    """Yield a proposal for losses whose gradients are used separately: each backward call but the
+    last retains the graph that they share.
+    """
     loop, site = story.loop, option_site(story, story.reuse.freed, "retain_graph")
     if site is None or not isinstance(loop, ast.For) or not story.each_of_many:
         return
@@ -55,7 +56,9 @@ def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
 
 
 def ask_again(story: ReuseFeatures) -> Iterator[Proposal]:
-    """`Tape(persistent=True)`, where the tape raises of itself unless its maker said so."""
+    """Yield `Tape(persistent=True)` if the tape raises unless its constructor
+    allowed a second use.
+    """
     shared = story.shared
     if shared is None or story.reuse.engine == "torch":
         return
@@ -81,7 +84,9 @@ def _last_resort(title: str, told: str, edit: Edit) -> Proposal:
 
 
 def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
-    """Options of the class's constructor, off unless told, without which a method raises."""
+    """Yield options of the class's constructor that are off by default and without which a method
+    raises.
+    """
     inits = [s for s in kind.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"]
     options = {name for init in inits for name in switches(init)}
     for node in walk(kind):
@@ -95,8 +100,9 @@ def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
 
 
 def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Keep the graph at either call, where it is meant to be walked again: in windows of steps
-    that overlap."""
+    """Yield a proposal that retains the graph at both calls, where repeated use is intended: in
+    overlapping windows of steps.
+    """
     reuse = story.reuse
     sites = [option_site(story, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
     edits = dict.fromkeys(site.told() for site in sites if site is not None)
@@ -107,8 +113,9 @@ def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 
 def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Tell `autograd.grad` to keep the graph, or to make one of the gradients: where it is called,
-    or where a helper is called that hands the option on."""
+    """Yield a proposal that makes `autograd.grad` retain the graph, or create one of the gradients:
+    where it is called, or where a helper is called that passes the option on.
+    """
     site = option_site(story, story.reuse.freed, "create_graph")
     if site is None:
         return
@@ -133,7 +140,7 @@ def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _moves_input(story: ReuseFeatures) -> bool:
-    """Whether the gradient is taken for the direction of a step of its own input."""
+    """Return True if the gradient is used as the direction of a step of its own input."""
     where = resolve_location(story.project, story.reuse.freed.at)
     call = where.call("grad") if where is not None else None
     if where is None or call is None or len(call.args) < 2:
@@ -144,7 +151,9 @@ def _moves_input(story: ReuseFeatures) -> bool:
 
 
 def _in_hook(story: ReuseFeatures) -> bool:
-    """Whether a walk was under way that makes no graph of what its hooks hand back."""
+    """Return True if an outer backward call was running that creates no graph of what its hooks
+    return.
+    """
     outer = [resolve_location(story.project, place) for place in story.reuse.freed.stack[:-1]]
     calls = [call for where in outer if where and (call := where.call("backward")) is not None]
     return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
@@ -153,8 +162,9 @@ def _in_hook(story: ReuseFeatures) -> bool:
 def _reaches_walk(
     project: Project, module: Module, statement: ast.stmt, depth: int = _MAX_CALLERS
 ) -> bool:
-    """Whether what a statement binds or returns becomes part of a tensor that a `backward()`
-    walks; also where nobody can be seen to call the function that returns it."""
+    """Return True if what a statement binds or returns becomes part of a tensor on which
+    `backward()` is called; also if no caller of the returning function is visible.
+    """
     scope = module.scope_of(statement)
     carried, returned = carried_from(scope, statement)
     walks = calls_named(scope, "backward", "manual_backward")

@@ -1,7 +1,8 @@
-"""Two losses of one pass in one walk: of their sum, where the second is walked.
+"""Merge two losses of one iteration into one backward call: on their sum, where the second call is.
 
-Gradients add up, so nothing changes but how often the shared part is walked. A helper that walks
-its loss returns it instead; steps between the two walks go behind the one that stays.
+Gradients add up, so nothing changes except how often the shared part is traversed. A helper that
+calls backward on its loss returns it instead; steps between the two calls move after the remaining
+one.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from analyzers.source.trees import walk
 
 @dataclass(frozen=True)
 class Walked:
-    """One of the two walks, as the function that has both sees it: its statement there, how it
-    spells the loss once `edits` are made, the walk where it is that function's own, and what is to
-    follow the last walk."""
+    """One of the two backward calls, as seen from the function that contains both: its statement
+    there, the spelling of the loss once `edits` are made, the call if it is that function's own,
+    and what must follow the last call.
+    """
 
     at: ast.stmt
     loss: str
@@ -43,14 +45,16 @@ class Walked:
 
 
 def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
-    """The first loss waits for the second, and one call walks their sum."""
+    """Yield a proposal that keeps the first loss for the second and calls backward once on their
+    sum.
+    """
     shared, reuse = story.shared, story.reuse
     if shared is None or not story.same_pass:
         return
     module, last = shared.module, shared.reached
     ahead, then = _walked(story, reuse.freed, shared.freed), _walked(story, reuse.reached, last)
     if then is None and (later := next(filter(walk_alone, behind(module, last)), None)):
-        # behind a gradient that was only asked for, what is made of it is walked
+        # after `autograd.grad`, backward is called on what is computed from the gradient
         then = _walked(story, reuse.reached, later)
     block = module.block_of(shared.freed)
     top = top_level_in(module, then.at, block) if then is not None else None
@@ -66,7 +70,7 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
         edits = _summed(editor, ahead, then, between)
         edits += rescheduled(editor, moved, cleared, (ahead.at, top))
     elif name.isidentifier() and ahead.walk and then.walk and not (moved or cleared):
-        if name not in bound_by(between):  # deeper in the pass: walked behind both
+        if name not in bound_by(between):  # nested deeper: backward comes after both
             added = editor.replace(then.at, f"{name} = {name} + {then.loss}")
             walk = editor.insert_after(top, *editor.lines_of(ahead.at))
             edits = [editor.delete(ahead.at), added, walk]
@@ -77,8 +81,9 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def with_the_walk_ahead(where: SourceLocation) -> Iterator[Proposal]:
-    """The walk at a statement, of the sum of its loss and that of the walk in front of it in its
-    block: where hooks step as gradients arrive, each walk is a step."""
+    """Yield a proposal that calls backward on the sum of the statement's loss and that of the
+    previous backward call in its block: if hooks step as gradients arrive, each call is a step.
+    """
     ahead = [s for s in ahead_of(where.module, where.statement) if walk_alone(s)]
     first, second = walk_alone(ahead[-1]) if ahead else None, walk_alone(where.statement)
     if first is None or second is None:
@@ -94,7 +99,9 @@ def with_the_walk_ahead(where: SourceLocation) -> Iterator[Proposal]:
 
 
 def _walked(story: ReuseFeatures, visit: BackwardCall, statement: ast.stmt) -> Walked | None:
-    """One walk; None where it does more than that. Both may hand their losses to one function."""
+    """Return one of the backward calls; None if the statement does more. Both may pass their losses
+    to one function.
+    """
     function = story.called_for(visit)
     both = function == story.called_for(story.reuse.freed) == story.called_for(story.reuse.reached)
     call = walk_alone(statement, function if both else "")
@@ -105,7 +112,7 @@ def _walked(story: ReuseFeatures, visit: BackwardCall, statement: ast.stmt) -> W
 
 
 def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> Walked | None:
-    """The loss of a helper that this statement alone calls, in the caller's hands."""
+    """Return the loss of a helper that only this statement calls, as seen by the caller."""
     found, inside = _returning(story.project, function), set(walk(statement))
     if found is None or any(call not in inside for _, call in calls_to(story.project, function)):
         return None
@@ -128,9 +135,10 @@ def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> Walke
 
 
 def _returning(project: Project, name: str) -> tuple[tuple[Edit, ...], bool] | None:
-    """A function that walks one loss, in a statement of its own, and takes no step: without its
-    walk, its loss returned. Its only return with a value, if it has one, is of that loss, or of its
-    number (True)."""
+    """Return edits by which a function that calls backward on one loss, and takes no step, returns
+    the loss instead. The flag is True if its only return with a value, if any, is of the loss's
+    number.
+    """
     for module, function in project.functions_by_name(name):
         if not isinstance(function, ast.FunctionDef) or steps(function):
             continue
@@ -139,7 +147,7 @@ def _returning(project: Project, name: str) -> tuple[tuple[Edit, ...], bool] | N
         call = walk_alone(walks[0]) if len(walks) == 1 else None
         if call is None or len(returns) > 1 or walks[0] not in function.body:
             return None
-        if takes_loss(call):  # the caller may not know what goes backward from it
+        if takes_loss(call):  # the caller may not know how to call backward
             return None
         editor, loss = Editor(module), loss_of(call)
         value = returns[0].value if returns else None
@@ -153,7 +161,7 @@ def _returning(project: Project, name: str) -> tuple[tuple[Edit, ...], bool] | N
 
 
 def _is_loss(value: ast.expr, loss: ast.expr) -> bool:
-    """Whether a value is the loss itself, or only its number."""
+    """Return True if a value is the loss itself, or only its number."""
     while spelled(value) != spelled(loss):
         match value:
             case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in VALUES:
@@ -166,7 +174,7 @@ def _is_loss(value: ast.expr, loss: ast.expr) -> bool:
 
 
 def _summed(editor: Editor, ahead: Walked, then: Walked, between: Sequence[ast.stmt]) -> list[Edit]:
-    """The first walk goes; the second is that of the sum."""
+    """Return edits that remove the first backward call and make the second one use the sum."""
     edits, name = [*ahead.edits, *then.edits], ahead.loss
     if ahead.walk is not None:
         left = loss_of(ahead.walk)
@@ -186,7 +194,7 @@ def _summed(editor: Editor, ahead: Walked, then: Walked, between: Sequence[ast.s
 
 
 def of_other_loss(editor: Editor, walk: ast.Call, loss: ast.expr, other: str) -> Edit:
-    """The walk, of another loss in the place of its own."""
+    """Return an edit that replaces the loss of a backward call."""
     start, end = editor.span(loss)
     if isinstance(walk.func, ast.Attribute) and walk.func.value is loss:  # it may be in parentheses
         start, end = editor.span(walk)[0], editor.module.text.index(".backward", end)

@@ -1,4 +1,4 @@
-"""Fixes for a running total that is walked in every pass."""
+"""Fix a running total on which every iteration calls backward."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 
 
 def walk_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Walk the newest loss and keep values in the total; or start the total anew."""
+    """Yield proposals that call backward on the newest loss and keep numbers in the total, or
+    restart the total.
+    """
     shared, call = story.shared, story.root_call
     if shared is None or call is None:
         return
@@ -57,8 +59,9 @@ def walk_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _newest_loss(story: ReuseFeatures) -> tuple[ast.stmt, ast.expr] | None:
-    """The statement of the loop that adds to the total (or hands a loss to the function that
-    does), and what it adds."""
+    """Return the loop's statement that adds to the total (or passes a loss to the function that
+    does), and what it adds.
+    """
     shared = story.frame
     region = story.loop or shared.scope
     for statement in statements_of(region):
@@ -80,7 +83,7 @@ def _newest_loss(story: ReuseFeatures) -> tuple[ast.stmt, ast.expr] | None:
 
 
 def _begin_before_summing(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Begin the total anew in front of the inner loop that adds it up."""
+    """Yield proposals that restart the total before the inner loop that sums it up."""
     for module, _, statement in story.binders:
         inner = module.loops_around(statement)
         if not inner or not _adds(statement) or backward_calls(inner[0]):
@@ -95,7 +98,9 @@ def _begin_before_summing(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def begin_behind_walk(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Begin the total anew behind its first walk, in front of what is added for the second."""
+    """Yield a proposal that restarts the total after its first backward call, before what is added
+    for the second.
+    """
     shared = story.shared
     if shared is None or not story.sums_on:
         return
@@ -112,7 +117,9 @@ def begin_behind_walk(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _plain_beginning(story: ReuseFeatures, name: str) -> str | None:
-    """The value without a graph that the total begins with in front of its first walk."""
+    """Return the value without a graph with which the total starts before its
+    first backward call.
+    """
     made = [s for s in definitions(story.frame.scope, name) if position(s) < story.frame.freed_at]
     for statement in reversed([s for s in made if not isinstance(s, ast.AugAssign)]):
         value = part_for(statement, name.__eq__)
@@ -129,7 +136,7 @@ def _adds(statement: ast.stmt) -> bool:
 
 
 def _beginnings(story: ReuseFeatures, loop: Loop) -> Iterator[tuple[Scope, ast.expr]]:
-    """The values that the total is given outside of a loop, but for what adds to it."""
+    """Yield the values to which the total is bound outside of a loop, except additions."""
     inside = set(ast.walk(loop))
     for _, scope, statement in story.binders:
         if statement not in inside and isinstance(statement, ast.Assign) and not _adds(statement):
@@ -138,7 +145,7 @@ def _beginnings(story: ReuseFeatures, loop: Loop) -> Iterator[tuple[Scope, ast.e
 
 
 def _added(statement: ast.stmt, total: str) -> ast.expr | None:
-    """What the statement adds to the total."""
+    """Return what the statement adds to the total."""
     match statement:
         case ast.AugAssign(target=target, op=ast.Add(), value=value):
             return value if spelled(target) == total else None
@@ -154,7 +161,7 @@ def _added(statement: ast.stmt, total: str) -> ast.expr | None:
 def _total_of_values(
     editor: Editor, statement: ast.stmt, added: ast.expr, idiom: Idiom
 ) -> tuple[tuple[Edit, ...], str]:
-    """Edits that let the total take a detached loss, and the name of the live one."""
+    """Return edits by which the total receives a detached loss, and the name of the live one."""
     plain = isinstance(added, ast.Name | ast.Attribute)
     name = editor.text_of(added) if plain else unused_name(editor.module, "loss")
     line = f"{name} = {editor.text_of(added)}"
@@ -163,7 +170,9 @@ def _total_of_values(
 
 
 def _reset_total(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Behind the walk, begin a new total (gradient accumulation by summed losses)."""
+    """Yield a proposal that starts a new total after the backward call (gradient accumulation by
+    summed losses).
+    """
     shared = story.frame
     if story.loop is None:
         return

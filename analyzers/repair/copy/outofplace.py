@@ -1,5 +1,6 @@
-"""Rewrites of in-place operations as out-of-place ones: `x += y` as `x = x + y`, `x.relu_()` as
-`x = x.relu()`, `x[i] = y` as a write into a copy."""
+"""Rewrite in-place operations as out-of-place ones: `x += y` as `x = x + y`, `x.relu_()` as `x =
+x.relu()`, `x[i] = y` as a write into a copy.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +53,9 @@ Wanted = Callable[[str], bool]
 
 
 def out_of_place(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[Edit, ...]:
-    """The statement without its in-place writes to the wanted names; empty where that cannot be
-    said in the same place."""
+    """Return edits that remove a statement's in-place writes to the wanted names; empty if no
+    statement at the same place can express that.
+    """
     found = [write for write in writes(statement) if wanted(write.name)]
     if not found:
         return ()
@@ -74,7 +76,7 @@ def _augmented(editor: Editor, statement: ast.AugAssign) -> tuple[Edit, ...]:
 
 
 def _applied(editor: Editor, statement: ast.AugAssign) -> str:
-    """`x + y` for `x += y`."""
+    """Return `x + y` for `x += y`."""
     text, value = editor.text_of(statement.value), statement.value
     bare: tuple[type[ast.expr], ...] = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
     if isinstance(statement.op, ast.Add | ast.Sub) and isinstance(value, ast.BinOp):
@@ -88,8 +90,9 @@ def _applied(editor: Editor, statement: ast.AugAssign) -> str:
 def into_copy(
     editor: Editor, statement: ast.Assign | ast.AugAssign, write: Write
 ) -> tuple[Edit, ...]:
-    """An indexed write as one into a copy that takes the name afterwards. Where the new value
-    does not read the tensor, the copy takes the name at once."""
+    """Return edits that write into a copy, which takes the name afterwards. If the new value does
+    not read the tensor, the copy takes the name at once.
+    """
     name, value = write.name, statement.value
     if not isinstance(unsliced(write.target), ast.Name | ast.Attribute):
         return ()
@@ -109,7 +112,7 @@ def into_copy(
 
 
 def _masked(editor: Editor, statement: ast.Assign, write: Write) -> tuple[Edit, ...]:
-    """`x[mask] = v` as `x = torch.where(mask, v, x)`, where the index is plainly a mask."""
+    """Return `x = torch.where(mask, v, x)` for `x[mask] = v`, if the index is clearly a mask."""
     match statement:
         case ast.Assign(
             targets=[
@@ -146,12 +149,14 @@ def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[
 
 
 def _is_chain(found: list[Write]) -> bool:
-    """Whether the writes are a chain of methods on the whole tensor: `x.mul_(a).div_(b)`."""
+    """Return True if the writes are a chain of methods on the whole tensor: `x.mul_(a).div_(b)`."""
     return len(found) > 1 and isinstance(found[-1].target, ast.Name | ast.Attribute)
 
 
 def _otherwise(editor: Editor, call: ast.Call, name: str) -> str:
-    """The new value of a method that has no counterpart; empty for the others."""
+    """Return the new value for a method that has no out-of-place counterpart;
+    empty for the others.
+    """
     method = called_name(call)
     if is_library(call):
         return ""
@@ -164,7 +169,7 @@ def _otherwise(editor: Editor, call: ast.Call, name: str) -> str:
 
 
 def _bare(editor: Editor, call: ast.Call) -> Iterator[Edit]:
-    """The call without its trailing underscore, `inplace=True` or `out=`."""
+    """Yield edits that remove the call's trailing underscore, `inplace=True` or `out=`."""
     name = called_name(call)
     if writes_in_place(name):
         end = editor.span(call.func)[1]
@@ -176,14 +181,14 @@ def _bare(editor: Editor, call: ast.Call) -> Iterator[Edit]:
 
 
 def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[Edit, ...]:
-    """A copy under the same name in front of the statement that writes."""
+    """Return edits that insert a copy under the same name before the statement that writes."""
     names = dict.fromkeys(w.name for w in writes(statement) if wanted(w.name))
     lines = [f"{name} = {name}.clone()" for name in names if is_path(name)]
     return (Editor(module).insert_before(statement, *lines),) if lines else ()
 
 
 def cloned_first(where: SourceLocation, names: set[str], rank: int) -> Iterator[Proposal]:
-    """The same as a proposal."""
+    """Yield the same as a proposal."""
     edits = clone_before(where.module, where.statement, names.__contains__)
     if edits:
         title = f"Clone {said(sorted(names))} before writing to it"
@@ -193,8 +198,9 @@ def cloned_first(where: SourceLocation, names: set[str], rank: int) -> Iterator[
 def given_new(
     written: Iterable[tuple[SourceLocation, Set[str]]], how: str, rank: int
 ) -> Iterator[Proposal]:
-    """Each of these statements without its writes to those names; `how` ends the title. Other names
-    of a tensor that was written to follow it, as they do now; or they keep the old value."""
+    """Yield a proposal that makes the writes of these statements to those names out of place; `how`
+    ends the title. Other names of the tensor are either rebound with it, or keep the old value.
+    """
     edits, following = list[Edit](), list[Edit]()
     names, others = list[str](), list[str]()
     for where, wanted in written:

@@ -1,4 +1,4 @@
-"""Fixes for a saved value that was overwritten: write elsewhere, or save a copy."""
+"""Fix a saved value that was overwritten: write to a new tensor, or save a copy."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from analyzers.source.writes import Write, is_true, unsliced, writes
 
 
 def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
-    """Every write to the tensor, out of place; then every such write of the function, since
-    PyTorch tells of the first tensor only."""
+    """Yield proposals that make every write to the tensor out of place; then every such write of
+    the function, because PyTorch reports only the first tensor.
+    """
     own = [(where, stale.concerned(where)) for where in stale.statements]
     rest = list(_alike(own))
     for later, written in enumerate((own, own + rest) if rest else (own,)):
@@ -29,7 +30,7 @@ def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _alike(own: list[tuple[SourceLocation, set[str]]]) -> Iterator[tuple[SourceLocation, set[str]]]:
-    """Other writes in place near those of the evidence, in the same function."""
+    """Yield other in-place writes in the same function."""
     known = [where.statement for where, _ in own]
     for first, _ in own[:1]:
         for node in statements_of(first.scope):
@@ -39,8 +40,9 @@ def _alike(own: list[tuple[SourceLocation, set[str]]]) -> Iterator[tuple[SourceL
 
 
 def _may_be_tensor(statement: ast.stmt, write: Write) -> bool:
-    """Whether the write is one to a tensor by its form: a method, a slice, or a product of
-    calls; a plain counter (`n += 1`) or an entry of a table (`table["key"]`) is none."""
+    """Return True if the write is one to a tensor by its form: a method, a slice, or a product of
+    calls; not a plain counter (`n += 1`) or an entry of a table (`table["key"]`).
+    """
     if isinstance(statement, ast.AugAssign) and not write.indexed:
         plain = isinstance(statement.value, ast.Constant)
         return not plain and "item" not in spelled(statement.value)
@@ -51,13 +53,13 @@ def _may_be_tensor(statement: ast.stmt, write: Write) -> bool:
 
 
 def clone_first(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
-    """A copy in front of the first write."""
+    """Yield a proposal that copies before the first write."""
     for where in stale.statements[:1]:
         yield from cloned_first(where, stale.concerned(where), rank)
 
 
 def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
-    """A copy for the operation that keeps the value."""
+    """Yield a proposal that gives a copy to the operation that saves the value."""
     saving = stale.saving
     if saving is None:
         return
@@ -71,7 +73,7 @@ def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
 
 
 def _reads(where: SourceLocation, statement: ast.stmt, stale: Stale) -> Iterator[ast.expr]:
-    """The outermost expressions of a statement that read the tensor or a part of it."""
+    """Yield the outermost expressions of a statement that read the tensor or a part of it."""
     parents = where.module.parents
     for node in ast.walk(statement):
         if not isinstance(node, ast.Name | ast.Attribute) or not stale.concerns(spelled(node)):
@@ -85,8 +87,10 @@ def _reads(where: SourceLocation, statement: ast.stmt, stale: Stale) -> Iterator
 
 
 def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
-    """The modules called on the changing line, made without `inplace=True`; where they cannot be
-    followed, those that the operation's name tells; else the flag off wherever it is handed on."""
+    """Yield a proposal that removes `inplace=True` from the modules called on the changing line; if
+    they are unknown, from those that the operation's name suggests; else wherever the flag is
+    passed on.
+    """
     edits: dict[Edit, None] = {}
     for change, where in stale.changes:
         if list(writes(where.statement)):
@@ -101,8 +105,9 @@ def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _flags_passed_on(stale: Stale) -> Iterator[Edit]:
-    """Edits that turn the flag off where it is handed on: in a table of arguments, in a call of
-    a function that builds modules, as the default of a parameter."""
+    """Yield edits that turn the flag off where it is passed on: in a table of arguments, in a call
+    of a function that builds modules, as the default of a parameter.
+    """
     for module in stale.project.modules.values():
         for node in module.nodes:
             for name, value in keyed(node):
@@ -111,7 +116,7 @@ def _flags_passed_on(stale: Stale) -> Iterator[Edit]:
 
 
 def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
-    """Edits that take `inplace=True` from what is assigned to a name."""
+    """Yield edits that remove `inplace=True` from what is assigned to a name."""
     for module, assignment in assignments_to(stale.project, name):
         for call in ast.walk(assignment.value):
             if isinstance(call, ast.Call):
@@ -119,7 +124,7 @@ def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
 
 
 def _flags_named(stale: Stale, op: str) -> list[Edit]:
-    """Edits that take `inplace=True` from every module of the operation's name."""
+    """Return edits that remove `inplace=True` from every module of the operation's name."""
     wanted = op.rstrip("_").replace("_", "")
     return [
         edit

@@ -1,5 +1,6 @@
-"""Copies of an object that goes on to be computed with: it shares the tensors, so that its history
-is theirs, and has lists of its own."""
+"""Replace a deep copy of an object that is used for further computation: the copy shares the
+tensors, and so their history, and has its own lists.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +30,10 @@ _CHANGING = frozenset(
 def shared_copy(
     holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 0
 ) -> Iterator[Proposal]:
-    """`copy.copy` in place of `copy.deepcopy`, or `replace` of a dataclass, with copies of the
-    object's containers, where the copy is of a class of the script's and has its methods called."""
+    """Yield proposals that use `copy.copy` instead of `copy.deepcopy`, or a dataclass's `replace`,
+    with copies of the object's containers. The object must be of a class of the script and have its
+    methods called.
+    """
     where = resolve_location(project, at)
     for call in calls_named(where.statement, "deepcopy") if where is not None else ():
         held = spelled(call.args[0]) if call.args else ""
@@ -44,7 +47,7 @@ def shared_copy(
         if added & {f"self.{name}" for name in parts}:
             continue  # it writes into the tensor itself
         if _changed(kinds[0]) - {name for name, _ in _containers(kinds[0])}:
-            continue  # what else is changed in place would be both objects' own
+            continue  # other parts changed in place would be shared by both objects
         edits = _as_dataclass(where, call, held, kinds[0]) or _plainly(where, call, held, kinds[0])
         if edits:
             title = f"Copy `{held}` with the tensors that it has"
@@ -54,7 +57,7 @@ def shared_copy(
 
 
 def _fields(kind: ast.ClassDef) -> set[str]:
-    """The attributes that objects of a class get."""
+    """Return the attributes that objects of a class get."""
     own = {spelled(s.target) for s in kind.body if isinstance(s, ast.AnnAssign)}
     stores = (
         n for n in walk(kind) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
@@ -63,7 +66,9 @@ def _fields(kind: ast.ClassDef) -> set[str]:
 
 
 def _changed(kind: ast.ClassDef) -> set[str]:
-    """The attributes that methods of a class change in place, or that hold what may be so."""
+    """Return the attributes that methods of a class change in place, or that hold what may be
+    changed so.
+    """
     found = set()
     for node in walk(kind):
         match node:
@@ -77,7 +82,9 @@ def _changed(kind: ast.ClassDef) -> set[str]:
 
 
 def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    """The attributes that are lists, dictionaries or sets, as the text makes them, with which."""
+    """Yield the attributes that the source initialises as lists, dictionaries or sets, with the
+    kind.
+    """
     for node in walk(kind):
         match node:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.Call(keywords=given)):
@@ -90,7 +97,7 @@ def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
                     pairs = [(node.target, node.value)]
                 for target, value in pairs:
                     if any(isinstance(n, _NESTED) for n in walk(value) if n is not value):
-                        continue  # a copy of it shares what is in it
+                        continue  # its copy shares the entries
                     made = type(value).__name__.lower().removesuffix("comp")
                     made = spelled(value.func) if isinstance(value, ast.Call) else made
                     if spelled(target).startswith("self.") and made in _CONTAINERS:
@@ -100,7 +107,7 @@ def _containers(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:
 def _as_dataclass(
     where: SourceLocation, call: ast.Call, held: str, kind: ast.ClassDef
 ) -> list[Edit]:
-    """`replace(held, tacks=list(held.tacks))`."""
+    """Return edits for `replace(held, tacks=list(held.tacks))`."""
     named = replace_of(where.module)
     if named is None or not any("dataclass" in spelled(_called(d)) for d in kind.decorator_list):
         return []
@@ -110,7 +117,7 @@ def _as_dataclass(
 
 
 def _plainly(where: SourceLocation, call: ast.Call, held: str, kind: ast.ClassDef) -> list[Edit]:
-    """`copy.copy(held)`, and a statement behind it for each container."""
+    """Return edits for `copy.copy(held)`, and a statement after it for each container."""
     if not isinstance(call.func, ast.Attribute):
         return []
     edits = [where.editor.replace(call.func, f"{spelled(call.func.value)}.copy")]
@@ -127,7 +134,7 @@ def _called(node: ast.expr) -> ast.expr:
 
 
 def _goes_on(where: SourceLocation) -> bool:
-    """Whether a method of the copy is called behind it."""
+    """Return True if a method of the copy is called after it."""
     names = set(bindings(where.statement))
     called = (node.func for node in walk(where.scope) if isinstance(node, ast.Call))
     return any(

@@ -1,4 +1,4 @@
-"""Indexed writes over time as a list that is stacked: `out[:, t] = h` → `out.append(h)`."""
+"""Replace indexed writes over time by a list that is stacked: `out[:, t] = h` → `out.append(h)`."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Buffer:
 
 
 def list_and_stack(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
-    """The buffers of the loop as lists, joined behind it."""
+    """Yield a proposal that turns the loop's buffers into lists, joined after it."""
     for where in stale.statements[:1]:
         for loop in where.module.loops_around(where.statement)[:1]:
             yield from _stacked(where.module, loop, rank)
 
 
 def any_stacked(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The same for every loop that fills buffers: where an error tells of no write."""
+    """Yield the same for every loop that fills buffers, if the error names no write."""
     for module, loop in project.each(ast.For):
         yield from _stacked(module, loop, rank)
 
@@ -54,7 +54,7 @@ def _stacked(module: Module, loop: Loop, rank: int) -> Iterator[Proposal]:
 
 
 def _buffers(loop: Loop) -> dict[str, Buffer]:
-    """What the loop's own statements fill, by name."""
+    """Return what the loop's own statements fill, by name."""
     variable, start = _counter(loop)
     found: dict[str, Buffer] = {}
     assigned = [s for s in loop.body if isinstance(s, ast.Assign)]
@@ -69,7 +69,7 @@ def _buffers(loop: Loop) -> dict[str, Buffer]:
 
 
 def _counter(loop: Loop) -> tuple[str, int]:
-    """The loop's counting variable and its first value; no name where it has none."""
+    """Return the loop's counting variable and its first value; an empty name if it has none."""
     match loop:
         case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name("range"), args=given)):
             match given:
@@ -86,7 +86,7 @@ def _counter(loop: Loop) -> tuple[str, int]:
 
 
 def _written_parts(statement: ast.stmt) -> list[ast.Subscript]:
-    """The indexed targets of an assignment, those of a tuple too."""
+    """Return the indexed targets of an assignment, including those of a tuple."""
     match statement:
         case ast.Assign(targets=[target]):
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -95,7 +95,7 @@ def _written_parts(statement: ast.stmt) -> list[ast.Subscript]:
 
 
 def _position(target: ast.AST) -> tuple[int, ast.expr] | None:
-    """The one dimension that is indexed, and by what; None where other parts are not whole."""
+    """Return the only indexed dimension and its index; None if other dimensions are not whole."""
     if not isinstance(target, ast.Subscript):
         return None
     parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
@@ -107,7 +107,7 @@ def _position(target: ast.AST) -> tuple[int, ast.expr] | None:
 
 
 def _offset(index: ast.expr, variable: str) -> int | None:
-    """`c` in `variable + c`."""
+    """Return `c` for `variable + c`; None for other expressions."""
     match index:
         case ast.Name(id=name) if name == variable:
             return 0
@@ -117,7 +117,9 @@ def _offset(index: ast.expr, variable: str) -> int | None:
 
 
 def _is_regular(where: SourceLocation, loop: Loop, buffer: Buffer) -> bool:
-    """Whether each pass writes one entry, and everything else in the loop reads single ones."""
+    """Return True if each iteration writes one entry, and everything else in the loop reads single
+    ones.
+    """
     return len(buffer.writes) == 1 and all(
         (place := _position(part)) is not None
         and place[0] == buffer.dim
@@ -127,7 +129,7 @@ def _is_regular(where: SourceLocation, loop: Loop, buffer: Buffer) -> bool:
 
 
 def _mentions(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[ast.AST]:
-    """Where else the buffer stands: the indexed expression, or the bare name."""
+    """Yield other occurrences of the buffer: the indexed expression, or the bare name."""
     for node in walk(loop):
         if isinstance(node, ast.Name | ast.Attribute) and spelled(node) == buffer.name:
             parent = where.module.parents.get(node)
@@ -158,7 +160,7 @@ def _converted(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[Ed
 
 
 def _begun(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[Edit]:
-    """The list with the entries that were there before the loop."""
+    """Yield edits that start the list with the entries that existed before the loop."""
     editor, name = where.editor, buffer.name
     block = where.module.block_of(loop)
     before = [s for s in definitions(where.scope, name) if s in block[: block.index(loop)]]

@@ -1,4 +1,4 @@
-"""Fixes for views that are written in place: new tensors, stacked rows, clones."""
+"""Fix in-place writes to views: new tensors, stacked rows, clones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from analyzers.source.writes import writes
 
 
 def siblings(where: SourceLocation, names: set[str]) -> set[str]:
-    """The names, and those that one statement binds together with them (`a, b = x.chunk(2)`)."""
+    """Return the names, and those that a statement binds together with them
+    (`a, b = x.chunk(2)`).
+    """
     together = [set(assigned(s)) for s in statements_of(where.scope) if isinstance(s, ast.Assign)]
     return names.union(*(bound for bound in together if bound & names))
 
@@ -28,8 +30,10 @@ def siblings(where: SourceLocation, names: set[str]) -> set[str]:
 def views_out_of_place(
     where: SourceLocation, names: Sequence[str], rank: int = 0
 ) -> Iterator[Proposal]:
-    """Every write to the view and its siblings behind this line, out of place. Not for the rows
-    that a loop goes over: what it was taken from would keep its old values."""
+    """Yield a proposal that makes every write to the view and its siblings from this line on out of
+    place. Not for rows that a loop iterates over: the tensor that contains them would keep its old
+    values.
+    """
     wanted = siblings(where, _viewed(where, names))
     if not _loop_over(where, wanted):
         begun = position(where.statement)
@@ -39,19 +43,21 @@ def views_out_of_place(
 
 
 def _viewed(where: SourceLocation, names: Sequence[str]) -> set[str]:
-    """The names of the view; where the evidence has none, what the statement writes to."""
+    """Return the names of the view; if the evidence has none, what the statement writes to."""
     return set(names) or {w.name for w in writes(where.statement)}
 
 
 def _loop_over(where: SourceLocation, names: set[str]) -> ast.For | None:
-    """The innermost loop around a statement that goes over rows of one of these names."""
+    """Return the innermost loop around a statement that iterates over rows of
+    one of these names.
+    """
     loops = where.module.loops_around(where.statement)
     found = (x for x in loops if isinstance(x, ast.For) and names & set(_row_names(x)))
     return next(found, None)
 
 
 def rows_stacked(where: SourceLocation, names: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
-    """Where a loop goes over the rows that it changes: collect the new rows and stack them."""
+    """Yield a proposal that collects the new rows of a loop over rows and stacks them."""
     wanted, loops = _viewed(where, names), where.module.loops_around(where.statement)
     if (loop := _loop_over(where, wanted)) is None:
         return
@@ -68,8 +74,9 @@ def rows_stacked(where: SourceLocation, names: Sequence[str], rank: int = 0) -> 
 
 
 def rows_selected(where: SourceLocation, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
-    """Where a loop goes over the rows that it changes: each taken by its index, as a view that may
-    be written, of what keeps the new values."""
+    """Yield a proposal that takes each row of a loop by its index, as a view that may be written,
+    so that the container keeps the new values.
+    """
     wanted = _viewed(where, names)
     loop = _loop_over(where, wanted)
     row = next((name for name in _row_names(loop) if name in wanted), "") if loop else ""
@@ -86,8 +93,9 @@ def _row_names(loop: Loop) -> list[str]:
 
 
 def _rebuilt(where: SourceLocation, loops: Sequence[Loop], row: str) -> list[Edit]:
-    """Edits by which what the loop goes over gets its new rows: a tensor by a stack, a tuple of
-    names by unpacking, the variable of an outer loop by doing the same to that."""
+    """Return edits that rebuild what the loop iterates over from the new rows: a tensor by a stack,
+    a tuple of names by unpacking, the variable of an outer loop by doing the same there.
+    """
     loop = loops[0]
     source = _source(loop, row) if isinstance(loop, ast.For) else None
     taken = unpacking(source) if source is not None else None
@@ -116,7 +124,7 @@ def _rebuilt(where: SourceLocation, loops: Sequence[Loop], row: str) -> list[Edi
 
 
 def _source(loop: ast.For, row: str) -> ast.expr | None:
-    """What the loop takes the variable from."""
+    """Return what the loop takes the variable from."""
     match loop.target, loop.iter:
         case ast.Tuple(elts=parts), ast.Call(args=given) as call:
             sources = {"zip": given, "enumerate": [ast.Constant(0), *given]}
@@ -128,7 +136,9 @@ def _source(loop: ast.For, row: str) -> ast.expr | None:
 def record_view(
     where: SourceLocation, names: Sequence[str], project: Project, rank: int = 0
 ) -> Iterator[Proposal]:
-    """A view made under `no_grad`, in this function or in one it calls, made while recording."""
+    """Yield a proposal that creates, with recording on, a view that was created under `no_grad`, in
+    this function or in one that it calls.
+    """
     for node in statements_of(where.scope):
         if not set(bindings(node)) & set(names):
             continue
@@ -143,7 +153,7 @@ def record_view(
 
 
 def clone_views(where: SourceLocation, names: Sequence[str], rank: int = 2) -> Iterator[Proposal]:
-    """A copy of the view under its name, in front of the write."""
+    """Yield a proposal that copies the view under its name before the write."""
     wanted = _viewed(where, names)
     if not _loop_over(where, wanted):
         yield from cloned_first(where, wanted, rank)

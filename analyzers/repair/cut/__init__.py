@@ -1,1 +1,1 @@
-"""The operator *cut*: a value goes on as numbers, without its history."""
+"""The operator *cut*: a value continues as numbers, without its history."""

@@ -1,4 +1,4 @@
-"""A loss's target as a constant: the argument that has no derivative."""
+"""Make a loss's target constant: the argument that has no derivative."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from analyzers.source.trees import walk
 
 
 def detached_argument(error: KnownError, project: Project) -> Iterator[Proposal]:
-    """The target detached where the loss is given it; or prediction and target the other way."""
+    """Yield proposals that detach the target where the loss receives it, or swap prediction and
+    target.
+    """
     where = resolve_location(project, error.at)
     for call in walk(where.statement) if where is not None else ():
         if where is None or not isinstance(call, ast.Call) or loss_call(call, where.module) is None:

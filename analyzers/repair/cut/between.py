@@ -1,4 +1,4 @@
-"""Cuts between two passes: each pass stays whole, and what one hands to the next is numbers."""
+"""Cut between two iterations: each stays whole, and passes only numbers to the next."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from analyzers.source.trees import position
 def at_boundary(
     cutting: Cutting, shared: Shared, loop: Loop | None, rank: int
 ) -> Iterator[Proposal]:
-    """In the frame that both walks have in common: at the head of the loop around them, and
-    behind the first walk; else between the two."""
+    """Yield cuts in the frame that both backward calls share: at the head of the loop around them,
+    and after the first call; without a loop, between the two.
+    """
     here = [h for h in cutting.outlived() if h.at.frame == shared.frame]
     block = [*loop.body] if loop is not None else [shared.reached]
     kept = [hop for hop in here if goes_on(hop, block)]
@@ -42,8 +43,9 @@ def at_boundary(
 def _between(
     cutting: Cutting, shared: Shared, loop: Loop | None, chosen: list[Binding], rank: int
 ) -> Iterator[Site]:
-    """Each place between the two walks where these names can be cut; what no pass of the loop gives
-    anew, in front of it, so that all passes are treated alike."""
+    """Yield each place between the two backward calls where these names can be cut. Names that no
+    iteration rebinds are cut before the loop, so that all iterations are treated alike.
+    """
     if loop is None:
         if (head := head_of_rerun(shared, cutting.project)) is not None:
             yield Site("detach-at-head", "at the head of the cell", head, rank)
@@ -58,7 +60,7 @@ def _between(
     if not fresh:
         where = "at the head of the loop"
         yield Site("detach-at-head", where, head_of(loop), rank + rarely, guarded=True)
-    if rarely and fresh:  # what each pass makes would be cut in some of them only
+    if rarely and fresh:  # the value of each iteration would be cut in only some of them
         return
     if not cutting.made_once and not around:  # else the first pass learns through it, no later one
         after = walked_behind(shared.module, shared.freed)
@@ -68,21 +70,23 @@ def _between(
 
 
 def _constant(hops: Sequence[Binding], loop: Loop, scope: Scope) -> bool:
-    """Whether no pass of a loop gives any of these values anew; what can be changed may be filled
-    anywhere."""
+    """Return True if no iteration of a loop rebinds any of these values; a mutable value may be
+    filled anywhere.
+    """
     return all(_is_fixed(hop.kind) and bound_outside(loop, scope, hop.name) for hop in hops)
 
 
 def _is_fixed(kind: ValueShape) -> bool:
-    """Whether a value holds the same tensors for as long as it lives."""
+    """Return True if a value holds the same tensors for as long as it lives."""
     return kind.kind in ("tensor", "tuple", "namedtuple") or kind.frozen
 
 
 def _bound_behind(
     cutting: Cutting, hops: Sequence[Binding], after: ast.stmt, module: Module, frame: int
 ) -> ast.stmt:
-    """The walk's last statement, or a later one of its block that gives a name the value that
-    the next pass meets."""
+    """Return the last statement of the backward call, or a later one of its block that binds what
+    the next iteration meets.
+    """
     names = {hop.name for hop in hops}
     lines = [
         hop.at.line
@@ -95,7 +99,7 @@ def _bound_behind(
 
 
 def behind_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """Where a generator goes on: what it keeps between two passes is its own."""
+    """Yield cuts where a generator resumes: what it keeps between two iterations is local."""
     for hops, module, function in cutting.functions("bound", "argument"):
         for node in walk_scope(function):
             value = getattr(node, "value", None)
@@ -108,8 +112,9 @@ def behind_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 
 
 def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[Proposal]:
-    """In the functions between that frame and the walk: behind what walks there, for what
-    outlives them."""
+    """Yield cuts in the functions between the shared frame and the backward call: after the call,
+    for what outlives them.
+    """
     for frame in reversed(frames(cutting.project, cutting.reuse.freed)):
         if shared is not None and frame.place.frame == shared.frame:
             return

@@ -1,8 +1,8 @@
-"""The operator *cut*: a carried value goes on as numbers, without its history.
+"""The operator *cut* for carried values.
 
-Where: at the boundary that both walks have in common, in the functions that lead to the walk, where
-the value is stored, where it is read again. Several old nodes are cut as a set: enough names of
-one site that each node is behind one of them.
+Places: at the boundary that both backward calls share, in the functions that lead to the call,
+where the value is stored, where it is read again. Several old nodes are cut as a set: enough names
+at one site that each node is reached through one of them.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ def cuts(
     stored_first: bool = False,
     stored: int = 0,
 ) -> Iterator[Proposal]:
-    """Every cut along the path that a run has seen, the most idiomatic first, each with its rank;
-    none where no run has. `stored` ranks a cut where the value is stored, if that comes first."""
+    """Yield every cut along the path that a run has seen, most idiomatic first, each with its rank;
+    nothing if no run has seen one. `stored` ranks a cut where the value is stored, if that comes
+    first.
+    """
     if reuse.path and reuse.engine == "torch":
         try:
             yield from _cuts(Cutting(reuse, project), rank, stored_first, stored)
@@ -63,5 +65,5 @@ def _cuts(cutting: Cutting, rank: int, stored_first: bool, stored: int) -> Itera
 
 
 def at_boundary(proposals: Sequence[Proposal]) -> bool:
-    """Whether one of the cuts lies between two passes, where it leaves each pass whole."""
+    """Return True if one of the cuts is between two iterations and so leaves each of them whole."""
     return any(proposal.strategy in _BETWEEN for proposal in proposals)

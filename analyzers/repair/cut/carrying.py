@@ -1,4 +1,4 @@
-"""What one pass of a loop, or one call of a method, hands to the next; and how to cut it."""
+"""Find what one iteration of a loop, or one call of a method, passes to the next; and cut it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def _read_first(statements: Sequence[ast.stmt]) -> list[str]:
 
 
 def carried_attributes(where: SourceLocation) -> Iterator[tuple[str, ast.stmt]]:
-    """Attributes that the function around a place reads before it binds them, with the first
-    statement that reads each."""
+    """Yield attributes that the function reads before it binds them, with the first statement that
+    reads each.
+    """
     statements = statements_of(where.scope)
     bound = names_bound(where.scope)
     for name in _read_first(statements):
@@ -53,8 +54,9 @@ def carried_attributes(where: SourceLocation) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[str]]:
-    """Statements that detach the name: as a tensor; as a tuple of tensors. Which it is, source
-    alone does not tell; a dictionary it does. `step` is the script's indentation."""
+    """Yield statements that detach the name: as a tensor; as a tuple of tensors. The source alone
+    does not show which it is, except for a dictionary. `step` is the script's indentation.
+    """
     values = [f"{name}.detach()", f"tuple(t.detach() for t in {name})"]
     if any(isinstance(value, ast.Tuple) for value in values_given(scope, name)):
         values.reverse()
@@ -67,7 +69,7 @@ def cut_lines(scope: ast.AST, name: str, step: str = "    ") -> Iterator[list[st
 
 
 def _is_keyed(node: ast.AST, name: str) -> bool:
-    """Whether a node reads the name by a key, or unpacks it into a dictionary."""
+    """Return True if a node reads the name by a key, or unpacks it into a dictionary."""
     match node:
         case ast.Subscript(value=held, slice=ast.Constant(value=str())):
             return spelled(held) == name

@@ -1,4 +1,4 @@
-"""Values that one of two losses only reads: how sure we are, and where to detach them."""
+"""Recognise values that one of two losses only reads, with a certainty, and detach them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ _FOR_ALL = "No loss sends gradient through it any more."
 
 
 def meant_as_constant(story: ReuseFeatures) -> Certainty | None:
-    """How surely one of the walks only meant to read the carrier; None where nothing says so."""
+    """Return how certain it is that one of the backward calls should only read the carrier; None if
+    nothing shows it.
+    """
     if story.shared is None:
         return None
     if story.same_pass:
@@ -55,27 +57,30 @@ def meant_as_constant(story: ReuseFeatures) -> Certainty | None:
 
 
 def _is_compared(story: ReuseFeatures) -> bool:
-    """Whether a loss takes the carrier for its target."""
+    """Return True if a loss uses the carrier as its target."""
     return bool(target_calls(story) or helper_targets(story))
 
 
 def stale_beside_fresh(story: ReuseFeatures) -> bool:
-    """Whether the loop runs the carrier's network again, or steps by hand other weights than the
-    carrier's: then a slice of the carrier is an old value beside a new one, and not one of the
-    samples that are walked."""
+    """Return True if the loop runs the carrier's network again, or updates by hand other weights
+    than the carrier's: then a slice of the carrier is an old value next to a new one, and not one
+    of several samples.
+    """
     others = bool(story.steps_by_hand) and steps_others(story)
     return story.reuse.remade or maker_called_inside(story) or others
 
 
 def _kept_for_later(story: ReuseFeatures) -> bool:
-    """Whether the loop binds the carrier behind the walk: not for this pass, for the next."""
+    """Return True if the loop binds the carrier after the backward call: for the next iteration."""
     inside = set(walk(story.loop)) if story.loop is not None else set()
     bound = [s for _, scope, s in story.binders if scope is story.frame.scope and s in inside]
     return bool(bound) and all(position(s) > story.frame.freed_at for s in bound)
 
 
 def _steps_between(story: ReuseFeatures) -> bool:
-    """Whether an optimizer steps after the first walk and before the second loss is made."""
+    """Return True if an optimizer steps after the first backward call and before the second loss is
+    computed.
+    """
     if story.steps_between:
         return True
     where = resolve_location(story.project, story.reuse.freed.at)
@@ -85,8 +90,9 @@ def _steps_between(story: ReuseFeatures) -> bool:
 
 
 def _weighs_log_probability(story: ReuseFeatures) -> bool:
-    """Whether what is made of the carrier multiplies a log-probability: the weight of a policy
-    gradient."""
+    """Return True if a value computed from the carrier multiplies a log-probability: the weight of
+    a policy gradient.
+    """
     scope = story.frame.scope
     return any(
         story.name in made_of(scope, weight) and story.name not in made_of(scope, rest)
@@ -95,7 +101,9 @@ def _weighs_log_probability(story: ReuseFeatures) -> bool:
 
 
 def constant(target: Target) -> Iterator[Proposal]:
-    """A loss's target, or weight, without its graph: where it is made, else where it is given."""
+    """Yield proposals that detach a loss's target or weight where it is computed, else where it is
+    passed.
+    """
     editor, told = target.where.editor, _OF_WEIGHT if target.weighs else _FOR_LOSS
     if target.made is not None:
         pairs = assigned_pairs(target.made)
@@ -117,7 +125,7 @@ def constant(target: Target) -> Iterator[Proposal]:
 
 
 def _parts(value: ast.expr) -> Iterator[ast.expr]:
-    """The values that a literal of several is written out of; else the value itself."""
+    """Yield the entries of a literal collection; else the value itself."""
     match value:
         case ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
             for part in parts:
@@ -127,7 +135,9 @@ def _parts(value: ast.expr) -> Iterator[ast.expr]:
 
 
 def _made_apart(target: Target) -> Edit | None:
-    """A call that gives several under `no_grad`, where no walk is made of the others."""
+    """Return an edit that puts a call with several results under `no_grad`, if no backward call
+    uses its other results.
+    """
     made, scope = target.made, target.where.scope
     if made is None or not isinstance(made.value, ast.Call):
         return None
@@ -139,7 +149,9 @@ def _made_apart(target: Target) -> Edit | None:
 
 
 def detach_at_use(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """Detach the carrier where the first loss reads it; or where the second does."""
+    """Yield proposals that detach the carrier where the first loss reads it, or where the second
+    does.
+    """
     if story.shared is None or not story.name:
         return
     yield from _in_target_calls(story, rank)
@@ -154,8 +166,9 @@ def detach_at_use(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _where_methods_read(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Detach what methods read of the object that has it, each statement alone: where one of them
-    makes each of the losses."""
+    """Yield proposals that detach what methods read of the object that holds it, one statement
+    each, for methods that compute the losses.
+    """
     found: dict[tuple[Module, ast.stmt], list[ast.Attribute]] = {}
     kinds = {kind for m, s, _ in story.binders if (kind := m.class_of(s)) is not None}
     for module, node in story.project.each(ast.Attribute) if story.attribute else ():
@@ -177,7 +190,7 @@ def _statement(module: Module, node: ast.AST) -> ast.stmt:
 
 
 def _in_target_calls(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Detach what a loss function gets as its target."""
+    """Yield a proposal that detaches the target that a loss function receives."""
     if targets := [call.args[1] for call in target_calls(story)]:
         editor = Editor(story.frame.module)
         edits = tuple(editor.append_to(target, ".detach()") for target in targets)
@@ -186,7 +199,9 @@ def _in_target_calls(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 
 def _in_helpers(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Detach the target in the functions that compare with it, whoever calls them."""
+    """Yield proposals that detach the target in the functions that compare with it, whatever calls
+    them.
+    """
     for target in helper_targets(story):
         editor = Editor(target.module)
         read = names_loaded(walk(target.function), target.parameter)
@@ -196,7 +211,9 @@ def _in_helpers(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 
 def detach_at_definition(story: ReuseFeatures, rank: int | None = None) -> Iterator[Proposal]:
-    """Detach the carrier where it is made, so that every reader gets a constant."""
+    """Yield proposals that detach the carrier where it is computed, so that every reader gets a
+    constant.
+    """
     outside = not story.same_pass and not story.bound_inside
     rank = rank if rank is not None else 0 if outside else 2
     for edits in (*_parts_at_definition(story), *_whole_at_definition(story)):
@@ -206,7 +223,9 @@ def detach_at_definition(story: ReuseFeatures, rank: int | None = None) -> Itera
 
 
 def _whole_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
-    """The carrier detached as one tensor; a container that is filled elsewhere is none."""
+    """Yield edits that detach the carrier as one tensor; not a container that
+    is filled elsewhere.
+    """
     idiom = idiom_for(story)
     for module, _, statement in story.binders:
         value, editor = value_of(statement), Editor(module)
@@ -220,8 +239,9 @@ def _whole_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
 
 
 def _parts_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
-    """What was seen to be no tensor but a structure of them, cut part by part where it is made:
-    by the statement that binds it, else by the function that returned it."""
+    """Yield edits that detach, part by part, a carrier that was seen to be a structure: at the
+    statement that binds it, else in the function that returned it.
+    """
     cutting = Cutting(story.reuse, story.project)
     path = story.reuse.path
     for hop, where in hops_at(story.project, path, "bound"):
@@ -242,7 +262,7 @@ def _parts_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
 
 
 def collected_without_graph(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """A rollout that builds no graph: what it collects is for others to learn from."""
+    """Yield proposals that collect a rollout without a graph: other code learns from it."""
     for module, function in collectors(story.reuse, story.project):
         if "torch" in module.text:
             edits = (no_grad_on(module, function),)
@@ -251,7 +271,9 @@ def collected_without_graph(story: ReuseFeatures, rank: int = 0) -> Iterator[Pro
 
 
 def made_without_graph(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
-    """Make the carrier under `no_grad`: what a loop only reads needs no graph from before it."""
+    """Yield proposals that compute the carrier under `no_grad`: what a loop only reads needs no
+    graph from before it.
+    """
     if story.same_pass or story.bound_inside:
         return
     for module, scope, statement in story.binders:

@@ -1,4 +1,4 @@
-"""What every cut needs: which names to cut, and how that is written where they stand."""
+"""Choose the names to cut, and write the cut at a place. Every cut uses this module."""
 
 from __future__ import annotations
 
@@ -29,11 +29,13 @@ from analyzers.source.targets import keyed
 _TRADEOFF = (
     "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
 )
-MANY = 16  # paths that a hop tells at most: of more, any part may have been carried
+MANY = 16  # most paths that a binding records: with so many, any part may have been carried
 
 
 class Written(NamedTuple):
-    """Statements that cut some names, in words, and what they use that may want an import."""
+    """Statements that cut some names, their description, and what they use
+    that may need an import.
+    """
 
     lines: list[str]
     title: str
@@ -41,8 +43,9 @@ class Written(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A place for statements that cut: in front of a statement, or behind it; `guarded`: where the
-    first pass may find None."""
+    """A place for statements that cut, before or after a statement; `guarded`: the first iteration
+    may find None there.
+    """
 
     strategy: str
     told: str
@@ -62,15 +65,17 @@ class Cutting:
 
     @property
     def made_once(self) -> bool:
-        """Whether all passes share one value that none of them makes anew."""
+        """Return True if all iterations share one value that none of them recomputes."""
         return not self.reuse.remade and not SharedFrame(self.reuse, self.project).same_pass
 
     def outlived(self) -> list[Binding]:
-        """The names that still hold what was freed, right behind the walk that freed it."""
+        """Return the names that still hold what was freed, right after the backward call that freed
+        it.
+        """
         return [hop for hop in self.reuse.path if hop.how == "outlived"]
 
     def functions(self, *how: str) -> Iterator[tuple[list[Binding], Module, ast.FunctionDef]]:
-        """Hops of these sorts, those of one activation together, each with its function."""
+        """Yield bindings of these kinds, grouped by activation, each with its function."""
         found: dict[int, list[Binding]] = {}
         for hop in self.reuse.path:
             if hop.how in how:
@@ -82,8 +87,9 @@ class Cutting:
                 yield hops, module, function
 
     def covering(self, hops: Sequence[Binding]) -> list[Binding]:
-        """Enough of the names that each node that any of them holds is behind one of them; none
-        where some old value has no name here."""
+        """Return enough of the names to reach each node that any of them holds; empty if an old
+        value has no name here.
+        """
         wanted = {join for hop in self.reuse.path for join in hop.carries}
         chosen: list[Binding] = []
         for hop in hops:
@@ -93,7 +99,9 @@ class Cutting:
         return chosen if covered >= wanted else []
 
     def written(self, hops: Sequence[Binding], module: Module, scope: Scope) -> Iterator[Written]:
-        """Statements that cut all of these names: by the script's own means, then written out."""
+        """Yield statements that cut all of these names: by the script's own functions, then written
+        out.
+        """
         if not hops:
             return
         writing = self.writing(module)
@@ -121,8 +129,9 @@ class Cutting:
         yield Written(flat, title, frozenset(writing.needs))
 
     def _wants_gradient(self, scope: Scope, name: str) -> bool:
-        """Whether the scope takes a gradient by this name, or a function does that it is given to:
-        cut from its history, it must be a leaf that requires one."""
+        """Return True if the scope, or a function that receives the name, takes a gradient by it:
+        after a cut, it must be a leaf that requires one.
+        """
         if wants_gradient(scope, name):
             return True
         calls = (node for node in walk_scope(scope) if isinstance(node, ast.Call))
@@ -134,7 +143,7 @@ class Cutting:
         )
 
     def writing(self, module: Module) -> Writing:
-        """How a module writes things."""
+        """Return the renderer of expressions for a module."""
         torch = alias(module, "torch")
         quote, template = quote_of(module), self.template
         return Writing(quote, replace_of(module), deque_of(module), torch, template)
@@ -142,8 +151,9 @@ class Cutting:
     def replaced(
         self, module: Module, node: ast.expr, kind: ValueShape, bound: str = ""
     ) -> list[Edit]:
-        """The expression cut where it stands; of a structure or record that is written out, the
-        parts. `bound`: the name that it is given to."""
+        """Return edits that cut an expression in place; of a literal structure or record, its
+        parts. `bound`: the name that it is bound to.
+        """
         if is_made_without(node):
             return []
         editor, writing = Editor(module), self.writing(module)
@@ -162,7 +172,9 @@ class Cutting:
     def _written_out(
         self, node: ast.expr, kind: ValueShape
     ) -> list[tuple[ast.expr, ValueShape]] | None:
-        """The parts of a literal, or the arguments of a record's constructor, with what each is."""
+        """Return the parts of a literal, or the arguments of a record's constructor, with their
+        shapes.
+        """
         known = dict(kind.parts)
         any_ = known.get("")
         parts: list[tuple[ast.expr, ValueShape | None]]
@@ -191,7 +203,7 @@ class Cutting:
     def at(
         self, sites: Sequence[Site], hops: Sequence[Binding], module: Module, scope: Scope
     ) -> Iterator[Proposal]:
-        """These names cut at each of the sites, with the imports that this wants."""
+        """Yield proposals that cut these names at each of the sites, with the necessary imports."""
         editor, step = Editor(module), indentation(module)
         for made in self.written(hops, module, scope):
             for site in sites:
@@ -202,7 +214,7 @@ class Cutting:
 
 
 def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:
-    """A proposal that ends gradients between passes, and says so."""
+    """Return a proposal that ends gradients between iterations, with this tradeoff."""
     return Proposal(strategy, title, edits, _TRADEOFF, rank)
 
 
@@ -210,7 +222,7 @@ _LAYER = re.compile(r"(?P<owner>[\w.]+)\[\d+\]\.(?P<attribute>\w+)")
 
 
 def _in_layers(hops: Sequence[Binding], writing: Writing) -> list[str] | None:
-    """One loop for the same attribute of several layers in a list (`net.layers[0].mem`)."""
+    """Return one loop for the same attribute of several layers in a list (`net.layers[0].mem`)."""
     found = [_LAYER.fullmatch(hop.name) for hop in hops]
     places = {match.groups() if match else None for match in found}
     if len(hops) < 2 or len(places) > 1 or found[0] is None:
@@ -225,6 +237,8 @@ _WRITTEN = ("namedtuple", "dataclass", "dict", "record")
 
 
 def kind_carried(hop: Binding) -> ValueShape:
-    """What a hop's name stands for, with a graph only where it leads to what was carried."""
+    """Return the shape of the bound value, with graphs only where its paths lead to what was
+    carried.
+    """
     paths = [path.removeprefix(hop.name) for path in hop.paths]
     return carried(hop.kind, paths) if len(paths) < MANY else hop.kind

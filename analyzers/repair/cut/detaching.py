@@ -1,4 +1,4 @@
-"""How a structure of tensors is cut from its history, in the idiom of its engine."""
+"""Cut a structure of tensors from its history, in the idiom of its engine."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ class Idiom:
     template: str = "{0}.detach()"
 
     def of(self, expression: str) -> str:
-        """The detached form of one tensor."""
+        """Return the detached form of one tensor."""
         return self.template.format(expression)
 
     def at(self, editor: Editor, node: ast.expr) -> Edit:
-        """The edit that detaches an expression where it stands; of what takes a tensor apart
-        (`keys.unbind(0)`), the tensor."""
+        """Return the edit that detaches an expression in place; of an expression that splits a
+        tensor (`keys.unbind(0)`), the tensor.
+        """
         node = whole_of(node)
         if self.template.startswith("{0}."):
             return editor.append_to(node, self.template.removeprefix("{0}"))
@@ -42,8 +43,9 @@ LEAF = Idiom("{0}.detach().requires_grad_()")
 
 
 def idiom_for(story: ReuseFeatures) -> Idiom:
-    """PyTorch's `detach`, or what the script's own engine offers: its `detach` method, else its
-    constructor around the bare data, with the flags that the script itself passes."""
+    """Return PyTorch's `detach`, or what the script's own engine offers: its `detach` method, else
+    its constructor around the bare data, with the flags that the script itself passes.
+    """
     if story.reuse.engine == "torch":
         return TORCH
     engine = story.reuse.engine_class
@@ -56,8 +58,9 @@ def idiom_for(story: ReuseFeatures) -> Idiom:
 
 
 def idiom_by(gradient: str, project: Project) -> Idiom | None:
-    """The same for the class whose constructor gives its objects the attribute in which an engine
-    keeps gradients; None where the text shows none."""
+    """Return the same for the class whose constructor sets the attribute in which an engine keeps
+    gradients; None if the source shows none.
+    """
     for module, node in project.each(ast.ClassDef):
         methods = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
         held = {spelled(t) for m in methods for n in walk(m) for t, _ in assigned_pairs(n)}
@@ -67,8 +70,9 @@ def idiom_by(gradient: str, project: Project) -> Idiom | None:
 
 
 def _constructor_idiom(calls: list[ast.Call]) -> Idiom:
-    """As the text makes values of a class that it does not show: around the data of another, if
-    it does so anywhere, and with the flags that it passes."""
+    """Return how the source creates values of a class whose definition is unknown: around another
+    value's data, if it does so anywhere, and with the flags that it passes.
+    """
     bare = [call for call in calls if isinstance(call.args[0], ast.Attribute)]
     like = next(iter(bare), calls[0])
     attribute = getattr(like.args[0], "attr", "data")
@@ -94,7 +98,7 @@ def _engine_idiom(engine: ast.ClassDef, module: Module) -> Idiom:
 
 
 def _fields(record: ast.ClassDef) -> ast.arguments:
-    """The signature of the constructor that a dataclass gets from its fields."""
+    """Return the signature of the constructor that a dataclass gets from its fields."""
     fields = [s for s in record.body if isinstance(s, ast.AnnAssign)]
     return ast.arguments(
         posonlyargs=[],
@@ -106,7 +110,7 @@ def _fields(record: ast.ClassDef) -> ast.arguments:
 
 
 def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str:
-    """The attribute that the constructor stores an argument in."""
+    """Return the attribute in which the constructor stores an argument."""
     for statement in walk(init) if init is not None else ():
         for target, value in assigned_pairs(statement):
             if isinstance(target, ast.Attribute) and names_loaded(walk(value), argument):
@@ -115,8 +119,9 @@ def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str:
 
 
 def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> ValueShape:
-    """What a name stands for, as far as a holder of it tells: its container, and in its path how
-    deep the tensors lie; of records in it, those fields."""
+    """Return the shape of what a name denotes, as far as a reference to it shows: its container,
+    the depth of the tensors in its path, and for records these fields.
+    """
     kind = ValueShape("tensor", graph=True)
     if holder is None or not holder.path.startswith(name + "["):
         return kind
@@ -146,13 +151,15 @@ _STRUCTURES = {
 
 
 def starts_as_none(scope: ast.AST, name: str) -> bool:
-    """Whether the name may still be None when the loop begins."""
+    """Return True if the name may still be None when the loop begins."""
     values = values_given(scope, name)
     return any(isinstance(value, ast.Constant) and value.value is None for value in values)
 
 
 def values_given(scope: ast.AST, name: str) -> Iterator[ast.expr]:
-    """What the plain assignments in a scope, and in those within it, give a name or a path."""
+    """Yield the values that plain assignments in a scope, nested ones included, bind to a name or a
+    path.
+    """
     for node in walk(scope):
         pairs = assigned_pairs(node)
         if isinstance(node, ast.AnnAssign) and node.value is not None:

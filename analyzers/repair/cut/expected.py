@@ -1,5 +1,6 @@
-"""Cuts at the boundary of a pass along the path that reading expects a carried value to take, where
-no run has seen one."""
+"""Cut at the boundary of an iteration along the predicted path of a carried value, if no run has
+seen one.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +30,10 @@ _TENSOR = ValueShape("tensor", "Tensor", graph=True)
 
 
 def boundary_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """Detach the carriers behind the walk, and at the head of the loop (or before the call); of
-    dictionaries all that they hold, else the entries that carried a graph."""
+    """Yield proposals that detach the carriers after the backward call, and at the head of the loop
+    (or before the call); for dictionaries everything in them, else the entries that carried a
+    graph.
+    """
     shared = story.shared
     if shared is None:
         return
@@ -47,19 +50,23 @@ def boundary_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
 
 
 def stored_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """Detach the carriers where they are handed to what keeps them, and where they are stored."""
+    """Yield proposals that detach the carriers where they escape into an object, and where they are
+    stored.
+    """
     idiom = idiom_for(story)
     yield from _where_handed(story, idiom, rank - 1)
     path = tuple(_stores(story))
     if any(hop.at.frame == 0 for hop in path) or _among_entries(story):
-        # What one segment, or one loss, reads of the pass's own stays connected.
+        # What a segment, or a loss, reads of its own iteration stays connected.
         rank += SECOND_CHOICE
     cutting = Cutting(replace(story.reuse, path=path), story.project, idiom.template)
     yield from within.where_stored(cutting, rank)
 
 
 def _where_handed(story: ReuseFeatures, idiom: Idiom, rank: int) -> Iterator[Proposal]:
-    """What the loop hands to an object that keeps it: `bank.push(key.detach())`."""
+    """Yield proposals for what the loop passes to an object that keeps it:
+    `bank.push(key.detach())`.
+    """
     edits = [idiom.at(Editor(given.module), given.argument) for given in story.handed.values()]
     if story.shared is not None and edits:
         names = ", ".join(f"`{name}`" for name in story.handed)
@@ -69,8 +76,9 @@ def _where_handed(story: ReuseFeatures, idiom: Idiom, rank: int) -> Iterator[Pro
 
 
 def _stores(story: ReuseFeatures) -> Iterator[Binding]:
-    """The statements of a pass that give the carriers what the next pass meets, each a cut of its
-    own; their frame is 0 in a loop of the pass's own."""
+    """Yield the statements of an iteration that bind what the next one meets, each as a separate
+    cut; their frame is 0 in an inner loop.
+    """
     shared, number = story.shared, 0
     for one in story.of_each_carrier():
         for module, scope, statement in one.binders:
@@ -90,7 +98,7 @@ def _stores(story: ReuseFeatures) -> Iterator[Binding]:
 
 
 def _spellings(story: ReuseFeatures, statement: ast.stmt) -> Iterator[str]:
-    """How a statement names the carrier."""
+    """Yield the names that a statement uses for the carrier."""
     named = [node for node in walk(statement) if isinstance(node, ast.Name | ast.Attribute)]
     for name in dict.fromkeys(spelled(node) for node in named):
         own = "." in name and name.rpartition(".")[2] == story.attribute
@@ -99,7 +107,7 @@ def _spellings(story: ReuseFeatures, statement: ast.stmt) -> Iterator[str]:
 
 
 def _stored(story: ReuseFeatures, at: Place, name: str, number: int) -> Binding:
-    """A carrier as the storing scope spells it."""
+    """Return a carrier as the storing scope spells it."""
     holder = story.holder
     if holder is not None:
         holder = replace(holder, path=name + holder.path.removeprefix(story.name))
@@ -110,14 +118,15 @@ def _stored(story: ReuseFeatures, at: Place, name: str, number: int) -> Binding:
 
 
 def _fields(paths: Iterable[str]) -> list[str]:
-    """The fields in which paths end."""
+    """Return the fields in which paths end."""
     last = dict.fromkeys(path.rpartition(".")[2] for path in paths)
     return [field for field in last if field.isidentifier()]
 
 
 def _among_entries(story: ReuseFeatures) -> bool:
-    """Whether the line that reads an old entry reads another one beside it: one of them is new
-    (`store[-1] - store[-2]`)."""
+    """Return True if the line that reads an old entry also reads another one: one of them is new
+    (`store[-1] - store[-2]`).
+    """
     for join in story.reuse.joins:
         where = resolve_location(story.project, join.new.at if join.new is not None else None)
         entries = {
@@ -132,7 +141,7 @@ def _among_entries(story: ReuseFeatures) -> bool:
 
 
 def _template(story: ReuseFeatures) -> str:
-    """How a tensor of the script's engine is cut; as a leaf, where it began as one."""
+    """Return how a tensor of the script's engine is cut; as a leaf, if it began as one."""
     names = visible(story)
     leaf = any(wants_gradient(story.frame.scope, name) for name in names) or _began_as_leaf(story)
     idiom = LEAF if leaf and names and story.reuse.engine == "torch" else idiom_for(story)
@@ -140,7 +149,7 @@ def _template(story: ReuseFeatures) -> str:
 
 
 def _began_as_leaf(story: ReuseFeatures) -> bool:
-    """Whether the carrier began as a leaf that requires grad, and so must go on as one."""
+    """Return True if the carrier began as a leaf that requires a gradient, and so must stay one."""
     return any(
         isinstance(node, ast.Call) and asks_for_gradient(node)
         for _, _, statement in story.binders
@@ -150,7 +159,9 @@ def _began_as_leaf(story: ReuseFeatures) -> bool:
 
 
 def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Binding]:
-    """The names that outlive the walk in the frames that lead to it, and what binds them."""
+    """Yield the names that outlive the backward call in the frames that lead to it, and what binds
+    them.
+    """
     here = Place(shared.module.path, shared.reached_line, shared.function, shared.frame)
     for name in _rebound(story, visible(story)):
         yield from _outliving(story, shared.scope, here, name, entries)
@@ -174,7 +185,7 @@ def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Bindi
 def _rebound_behind(
     story: ReuseFeatures, shared: Shared, here: Place, maker: str
 ) -> Iterator[Binding]:
-    """The carriers where the pass, behind its walk, calls what gives them new values."""
+    """Yield the carriers at the call, after the backward call, that rebinds them."""
     block = shared.module.block_of(shared.freed)
     for statement in block[block.index(shared.freed) + 1 :] if maker else []:
         if any(calls_named(statement, maker)):
@@ -186,7 +197,9 @@ def _rebound_behind(
 def _outliving(
     story: ReuseFeatures, scope: Scope, at: Place, name: str, entries: bool = False
 ) -> Iterator[Binding]:
-    """A name that outlives the walk; or those entries of a dictionary that carried a graph."""
+    """Yield a name that outlives the backward call, or those entries of a dictionary that carried a
+    graph.
+    """
     joins = [
         (number, holder)
         for number, join in enumerate(story.reuse.joins)
@@ -207,7 +220,9 @@ def _outliving(
 
 
 def _record(story: ReuseFeatures, name: str, paths: tuple[str, ...]) -> ValueShape | None:
-    """A record of which some fields were found to hold an old graph; None for what is none."""
+    """Return the shape of a record of which some fields held an old graph;
+    None if it is no record.
+    """
     fields = _fields(p for p in paths if p.rpartition(".")[0] == name)
     if not fields or name == "self":
         return None
@@ -217,14 +232,14 @@ def _record(story: ReuseFeatures, name: str, paths: tuple[str, ...]) -> ValueSha
 
 
 def _starts_as_none(story: ReuseFeatures, scope: Scope, name: str) -> bool:
-    """Whether the first pass may find None under the name."""
+    """Return True if the first iteration may find None under the name."""
     tree = story.frame.module.tree
     own = f"self.{name.rpartition('.')[2]}"
     return starts_as_none(scope, name) or ("." in name and starts_as_none(tree, own))
 
 
 def visible(story: ReuseFeatures) -> list[str]:
-    """The carriers that the shared frame can name, best first."""
+    """Return the carriers that the shared frame can name, best first."""
     shared = story.frame
     scopes = (shared.function, "<module>" if shared.scope is shared.module.tree else "")
     return [
@@ -236,7 +251,7 @@ def visible(story: ReuseFeatures) -> list[str]:
 
 
 def _rebound(story: ReuseFeatures, names: list[str]) -> list[str]:
-    """The names that passes of the loop give a new value; all of them where none is."""
+    """Return the names that iterations of the loop rebind; all of them if none is."""
     if story.loop is None:
         return names
     bound = bound_within(story.loop)
@@ -244,7 +259,9 @@ def _rebound(story: ReuseFeatures, names: list[str]) -> list[str]:
 
 
 def _same_object(path: str, shared: Shared) -> bool:
-    """Whether the shared frame has the object that a path starts from, by the same name."""
+    """Return True if the shared frame has the object that a path starts from,
+    under the same name.
+    """
     owner, dot, _ = path.partition(".")
     if dot and owner == "self":
         return isinstance(shared.scope, ast.FunctionDef) and positional(shared.scope)[:1] == [owner]

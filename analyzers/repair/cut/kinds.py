@@ -1,4 +1,4 @@
-"""How a value of a known kind is written without its graph, as an expression or as statements."""
+"""Write a value of a known shape without its graph, as an expression or as statements."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ _PLAIN = ("none", "number", "text", "function", "foreign", "module")
 
 
 def has_graph(kind: ValueShape) -> bool:
-    """Whether the value is, or holds, a tensor with a graph."""
+    """Return True if the value is, or contains, a tensor with a graph."""
     return kind.graph or any(has_graph(part) for _, part in kind.parts)
 
 
 def part_at(kind: ValueShape, below: str) -> ValueShape | None:
-    """What a path below a value (`['h'][0]`, `.state.c`) leads to; a part without a key is what any
-    entry is."""
+    """Return what a path below a value (`['h'][0]`, `.state.c`) leads to; a part without a key
+    describes every entry.
+    """
     if not below:
         return kind
     for key, part in kind.parts:
@@ -30,7 +31,7 @@ def part_at(kind: ValueShape, below: str) -> ValueShape | None:
 
 
 def _step(kind: ValueShape, key: str) -> str:
-    """What leads from a value to its part of this key."""
+    """Return the path step from a value to its part of this key."""
     return f".{field_name(key)}" if kind.kind in _FIELDED else f"[{key}]"
 
 
@@ -42,13 +43,14 @@ _FIELDED = ("namedtuple", "dataclass", "object", "module")
 
 
 def field_name(key: str) -> str:
-    """The field that a key names: the key is written as Python writes a text."""
+    """Return the field that a key names; the key is written as a Python string."""
     return key[1:-1] if len(key) > 2 and key[1:-1].isidentifier() else ""
 
 
 def carried(kind: ValueShape, paths: Sequence[str]) -> ValueShape:
-    """The same kind, as if those fields and entries had no graph that no path leads through, but
-    for entries that are of one kind with others that a path leads through."""
+    """Return the shape without graphs in fields and entries that no path leads through, except
+    entries of the same shape as one that a path leads through.
+    """
     if kind.kind not in (*_FIELDED, "dict", "tuple", "list") or not has_graph(kind):
         return kind
     told = [(key, part, _below(kind, key, paths)) for key, part in kind.parts]
@@ -65,8 +67,9 @@ def carried(kind: ValueShape, paths: Sequence[str]) -> ValueShape:
 
 
 def _below(kind: ValueShape, key: str, paths: Sequence[str]) -> list[str]:
-    """What is left of the paths that lead through a part; the empty path leads to all of it. A part
-    whose key is not known is what those lead through whose entries no other part is."""
+    """Return the rest of the paths that lead through a part; the empty path leads to all of it. A
+    part without a key takes the paths whose entries no other part has.
+    """
     known = {_step(kind, other) for other, _ in kind.parts if not key}
     first = [(p, _step(kind, key) if key else _first_entry(p)) for p in paths]
     return [
@@ -81,14 +84,14 @@ def _holds_tensor(kind: ValueShape) -> bool:
 
 
 def _depth(kind: ValueShape) -> int:
-    """How many structures lie around the innermost tensor."""
+    """Return how many structures surround the innermost tensor."""
     if kind.kind in _FIELDED or not kind.parts:
         return 0
     return 1 + max(_depth(part) for _, part in kind.parts)
 
 
 def _signature(kind: ValueShape) -> object:
-    """What two kinds have in common that are cut by the same expression."""
+    """Return a key that is equal for shapes that are cut by the same expression."""
     if kind.kind == "tensor":
         return "leaf" if kind.leaf else "tensor"
     if not _holds_tensor(kind):
@@ -100,10 +103,10 @@ def _signature(kind: ValueShape) -> object:
 
 @dataclass
 class Writing:
-    """How one place of a script writes things: its quotes, its names for what has to be imported.
+    """Render code for one place of a script: its quotes, and its names for what has to be imported.
 
-    `cut` says how a tensor is, with `{0}` for it. `needs` collects what an expression used of
-    `dataclasses` and `collections`.
+    `cut` is the template for a tensor, with `{0}` for it. `needs` collects what an expression used
+    of `dataclasses` and `collections`.
     """
 
     quote: str = "'"
@@ -114,7 +117,9 @@ class Writing:
     needs: set[str] = field(default_factory=set)
 
     def expression(self, text: str, kind: ValueShape) -> str | None:
-        """The value called `text`, without its graph; None where no expression says it."""
+        """Return the value called `text` without its graph; None if no
+        expression can express that.
+        """
         if kind.kind == "tensor":
             return text if kind.leaf else self.cut.format(text)
         if not _holds_tensor(kind):
@@ -137,7 +142,7 @@ class Writing:
         return None
 
     def _fields(self, text: str, kind: ValueShape) -> str | None:
-        """Keywords for the fields that hold a graph."""
+        """Return keywords for the fields that hold a graph."""
         held = [(field_name(key), part) for key, part in kind.parts if has_graph(part)]
         values = [(name, self.expression(f"{text}.{name}", part)) for name, part in held if name]
         if len(values) < len(held) or not _is_path(text) or any(v is None for _, v in values):
@@ -162,8 +167,9 @@ class Writing:
         return f"{self.deque}({kept})"
 
     def _each(self, kind: ValueShape, variable: str, *, loose: bool = False) -> str | None:
-        """What becomes of each item, called `variable`; None where they differ too much. `loose`
-        asks of each whether it is a tensor."""
+        """Return the new form of each item, called `variable`; None if the items differ too much.
+        `loose` tests each for being a tensor.
+        """
         held = {_signature(part): part for _, part in kind.parts}
         cut = [part for part in held.values() if _holds_tensor(part)]
         if len(cut) != 1 or "leaf" in held:
@@ -179,7 +185,7 @@ class Writing:
         return None
 
     def _one_by_one(self, text: str, kind: ValueShape) -> str | None:
-        """A short sequence item by item: `(s[0].detach(), s[1])`."""
+        """Return a short sequence item by item: `(s[0].detach(), s[1])`."""
         known = _is_path(text) and kind.size == len(kind.parts) <= FEW
         items = [self.expression(f"{text}[{key}]", part) for key, part in kind.parts if known]
         if kind.name not in ("tuple", "list") or not items or None in items:
@@ -203,17 +209,18 @@ class Writing:
         return f"{{**{text}, {', '.join(f'{key}: {value}' for key, value in values)}}}"
 
     def key(self, key: str) -> str:
-        """A key as the script would quote it."""
+        """Return a key as the script would quote it."""
         plain = key.startswith("'") and '"' not in key and "\\" not in key
         return f"{self.quote}{key[1:-1]}{self.quote}" if plain else key
 
     def path(self, path: str) -> str:
-        """A path with its keys quoted as the script quotes."""
+        """Return a path with its keys quoted as the script quotes."""
         return path if '"' in path else path.replace("'", self.quote)
 
     def statements(self, name: str, kind: ValueShape, *, rebind: bool = True) -> list[str] | None:
-        """Statements behind which `name` holds no graph. Without `rebind` the name belongs to a
-        scope around, and what it stands for is changed where it is."""
+        """Return statements after which `name` holds no graph. Without `rebind` the name belongs to
+        an outer scope, and its value is changed in place.
+        """
         parts = list(self._in_place(name, kind, rebind))
         if parts:
             return None if "" in parts else parts
@@ -221,7 +228,7 @@ class Writing:
         return [f"{name} = {value}"] if value is not None and rebind and value != name else None
 
     def _in_place(self, name: str, kind: ValueShape, rebind: bool) -> Iterator[str]:
-        """Statements that change a value's parts; an empty one where a part cannot be cut."""
+        """Yield statements that change a value's parts; an empty one if a part cannot be cut."""
         if _is_changed(kind):
             for key, part in kind.parts:
                 if has_graph(part):
@@ -257,19 +264,19 @@ _HOLDING = ("list", "tuple", "deque", "dict")
 
 
 def _is_changed(kind: ValueShape) -> bool:
-    """Whether a value is an object whose attributes are given new values."""
+    """Return True if a value is an object whose attributes can be set."""
     own = kind.kind == "object" or (kind.kind == "dataclass" and not kind.frozen)
     return own and has_graph(kind)
 
 
 def _variable(text: str, kind: ValueShape) -> str:
-    """What an item is called: `t` for a tensor, `s` and `r` for structures of them."""
+    """Return the name of an item: `t` for a tensor, `s` and `r` for structures of them."""
     name = "tsr"[min(_depth(kind), 3) - 1]
     return name if name != text else "item"
 
 
 def _is_path(text: str) -> bool:
-    """Whether evaluating the expression twice is as good as once."""
+    """Return True if the expression can be evaluated twice without effect."""
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Fixes for a history that `retain_graph=True` lets grow."""
+"""Fix a history that grows because of `retain_graph=True`."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ from analyzers.source.project import Module, Project
 MAX_NAMES = 8  # that are cut off their past one by one
 _OF_LIST = re.compile(r"\.(\d+)(?![^.\[])")  # a layer of a list: `net.layers.0.state`
 _SETTABLE = ("list", "dict", "OrderedDict", "defaultdict", "deque")
-BEHIND = 16  # the rank of cuts behind the walk
-OWN = 32  # of those in an object's own function, which may be called many times for each walk
+BEHIND = 16  # the rank of cuts after the backward call
+OWN = 32  # of cuts in an object's own function, which may run many times for each backward call
 
 
 @dataclass(frozen=True)
 class Carried:
-    """What goes from pass to pass: the statement in front of which it can be cut. `items`: what
-    was seen in it to hold an old graph, as the script spells it."""
+    """A value carried between iterations, and the statement before which it can be cut. `items`:
+    its parts that were seen to hold an old graph, as the script spells them.
+    """
 
     carrier: Carrier
     where: SourceLocation
@@ -49,15 +50,16 @@ class Carried:
     rank: int = 0
 
     def cuts(self) -> Iterator[list[str]]:
-        """Statements that cut it: what was seen alone, or all of it."""
+        """Yield statements that cut only what was seen, or all of it."""
         if self.items:
             yield [f"{item} = {item}.detach()" for item in self.items]
         yield from cut_lines(self.scope, self.carrier.name, indentation(self.where.module))
 
 
 def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
-    """The loop's own names first, of these the ones that were seen to hold an old graph, where any
-    was; then attributes that hold one, where their own functions read them."""
+    """Yield the loop's own names first, those seen to hold an old graph if there are any; then
+    attributes that hold one, where their own functions read them.
+    """
     where, visit = _walk_of(fault, project), fault.visit
     if where is None:
         return
@@ -80,12 +82,12 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
 
 
 def _walk_of(fault: SilentFault, project: Project) -> SourceLocation | None:
-    """The statement that walks the graphs, else the one where the fault was seen."""
+    """Return the statement that calls backward, else the one where the fault was seen."""
     return resolve_location(project, fault.visit.at if fault.visit is not None else fault.at)
 
 
 def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
-    """The entries of a list or dictionary that were seen to hold an old graph."""
+    """Return the entries of a list or dictionary that were seen to hold an old graph."""
     quote = quote_of(module)
     held = [
         holder.path.replace("'", quote)
@@ -97,7 +99,9 @@ def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
 
 
 def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """Each carried name detached where the next pass begins, and the graph freed again."""
+    """Yield proposals that detach each carried name where the next iteration begins, and free the
+    graph again.
+    """
     pairs = ((one, lines) for one in carried(fault, project) for lines in one.cuts())
     for rank, (one, lines) in enumerate(pairs):
         edit = one.where.editor.insert_before(one.before, *lines)
@@ -105,8 +109,9 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
 
 
 def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """All that was seen to carry the graph, cut together in the function that knows it, behind the
-    call that comes to the walk, and the graph freed again."""
+    """Yield proposals that cut all seen carriers together, in the function that knows them, after
+    the call that leads to the backward call, and free the graph again.
+    """
     carriers = [holder for holder in fault.holders if holder.when == "freed"]
     stack = fault.visit.stack[::-1] if fault.visit is not None and carriers else ()
     known = (p for p in stack if all(h.scope == p.function or _is_shared(h) for h in carriers))
@@ -122,13 +127,14 @@ def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
 
 
 def _is_shared(holder: Holder) -> bool:
-    """Whether any function may set it: a part of what the module has a name for."""
+    """Return True if any function may set it: a part of a value with a global name."""
     return holder.scope == "<module>" and not holder.path.isidentifier()
 
 
 def _cut_of(holder: Holder, module: Module, whole: bool) -> tuple[str, list[str]]:
-    """What is cut, as the script spells it, and how: an attribute or an entry that can be set by
-    itself, else the whole of what holds it."""
+    """Return what is cut, as the script spells it, and how: an attribute or an entry that can be
+    set alone, else the whole container.
+    """
     path = _OF_LIST.sub(r"[\1]", holder.path).replace("'", quote_of(module))
     last = holder.container.rstrip("]").rpartition("[")[2]
     alone = not path.endswith("]") or (last in _SETTABLE and not whole)
@@ -144,7 +150,9 @@ def _released(name: str, edit: Edit, walked: SourceLocation | None, rank: int) -
 
 
 def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """What carries the past of a hand-written engine, made anew of its numbers behind the walk."""
+    """Yield a proposal that recreates the carriers of a hand-written engine from their numbers
+    after the backward call.
+    """
     where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
     idiom = idiom_by(fault.gradient, project)
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]

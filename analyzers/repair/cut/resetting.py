@@ -1,4 +1,4 @@
-"""Fixes by which each pass begins with no state of the one before: by the script's own reset."""
+"""Start each iteration without the state of the previous one, by the script's own reset."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _ASSUMED = (
 
 
 def reset_of_all_layers(story: ReuseFeatures) -> Iterator[Proposal]:
-    """`for layer in net.children()` around what resets the carrier reaches the first layers only;
-    `net.modules()` has those within them too. It comes before any cut: the script says that each
-    pass begins anew."""
+    """Yield proposals that replace `for layer in net.children()`, which resets only the first
+    layers, by `net.modules()`, which includes nested ones. They come before any cut: the script
+    shows that each iteration should start fresh.
+    """
     for module, loop in _loops_resetting(story):
         match loop:
             case ast.For(iter=ast.Call(func=ast.Attribute(attr="children", value=net) as function)):
@@ -44,8 +45,9 @@ def reset_of_all_layers(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _loops_resetting(story: ReuseFeatures) -> Iterator[tuple[Module, Loop]]:
-    """The innermost loops around what gives the carrier a value in the passes: a statement, or the
-    call of a method that does."""
+    """Yield the innermost loops around what rebinds the carrier in the iterations: a statement, or
+    the call of a method that does.
+    """
     binders = [b for b in story.binders if story.attribute and story.binds_inside(*b)]
     for module, _, statement in binders:
         yield from ((module, loop) for loop in module.loops_around(statement)[:1])
@@ -56,16 +58,20 @@ def _loops_resetting(story: ReuseFeatures) -> Iterator[tuple[Module, Loop]]:
 
 
 def reset_in_each_pass(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """At the head of a loop whose passes go through the same data again: the script's own reset, or
-    the None that the carrier begins with. Where it begins as a parameter, that learns in each."""
+    """Yield proposals for a loop whose iterations use the same data again: at its head, the
+    script's own reset, or the None with which the carrier begins. A carrier that begins as a
+    parameter learns in each iteration and is not reset.
+    """
     if story.loop is not None and story.name in visible(story):
         if _goes_through_again(story, story.loop):
             yield from _at_head(story, story.loop, _beginning_anew(story), rank)
 
 
 def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """At the head of the loop, what resets the carrier in front of it: the call, with constants
-    only, of a function that has the carrier as a name of its own, where the loop has none."""
+    """Yield a proposal that repeats, at the head of the loop, the call before it that resets the
+    carrier: with constant arguments, of a function in which the carrier is local while the loop
+    does not name it.
+    """
     shared, loop = story.shared, story.loop
     if shared is None or loop is None or story.attribute or story.name in visible(story):
         return
@@ -80,9 +86,10 @@ def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 
 def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
-    """The script's own reset, which stands in front of a loop, at its head, where the passes take
-    samples in a random order, or where another loop of the script resets in each pass: no state
-    goes on from one to the next. It comes before any cut."""
+    """Yield a proposal that moves the script's own reset from before a loop to its head, if the
+    iterations take samples in a random order, or if another loop of the script resets in each
+    iteration. It comes before any cut.
+    """
     shared, loop = story.shared, story.loop
     if shared is None or not isinstance(loop, ast.For):
         return
@@ -100,9 +107,10 @@ def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def reset_moved_in(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """What gives the carrier its first value in front of the loop, at the loop's head. It comes
-    before any cut where the passes take samples in a random order, and beside them elsewhere:
-    whether a pass goes on where the last one ended is not in the source."""
+    """Yield a proposal that moves the carrier's first binding from before the loop to its head. It
+    comes before any cut if the iterations take samples in a random order, and otherwise next to the
+    cuts: whether an iteration continues the previous one is not in the source.
+    """
     shared, loop = story.shared, story.loop
     if shared is None or not isinstance(loop, ast.For):
         return
@@ -124,22 +132,24 @@ def reset_moved_in(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 
 def _read_later(story: ReuseFeatures, loop: ast.For) -> bool:
-    """Whether the carrier is read behind the loop."""
+    """Return True if the carrier is read after the loop."""
     later = behind(story.frame.module, loop)
     return any(reads(statement, story.name) for statement in later)
 
 
 def _begins_bare(value: ast.expr) -> bool:
-    """Whether a first value is made for the purpose: None, zeros, what a call without a graph of
-    its own gives; no leaf that learns, and no data."""
+    """Return True if a first value is created for the purpose: None, zeros, the result of a call
+    without a graph; not a leaf that learns, and not data.
+    """
     if makes_leaf(value) or isinstance(value, ast.Name | ast.Attribute | ast.Subscript):
         return False
     return isinstance(value, ast.Call | ast.Constant | ast.Tuple)
 
 
 def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
-    """Whether what is called by a plain name, or what that calls, only gives the carrier the value
-    that it begins with."""
+    """Return True if a function called by a plain name, or one that it calls, only binds the
+    carrier to its first value.
+    """
     for _, function in story.project.functions_named(called_name(call)):
         if not isinstance(function, ast.FunctionDef):
             continue
@@ -152,7 +162,9 @@ def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
 
 
 def _is_reset_elsewhere(scope: ast.AST, call: ast.Call, project: Project) -> bool:
-    """Whether a loop of another function makes the same call in each pass, in front of others."""
+    """Return True if a loop of another function makes the same call in each iteration, before
+    others.
+    """
     for module, loop in project.each(ast.For):
         resets = [s for s in loop.body[:-1] if isinstance(s, ast.Expr)]
         named = {called_name(s.value) for s in resets if isinstance(s.value, ast.Call)}
@@ -162,8 +174,9 @@ def _is_reset_elsewhere(scope: ast.AST, call: ast.Call, project: Project) -> boo
 
 
 def _is_shuffled(loop: ast.For, project: Project) -> bool:
-    """Whether a loop takes samples in a random order, as it is written there, or, if it does not
-    only count its passes, where what it goes through is made."""
+    """Return True if a loop takes samples in a random order, by its own expression or by the
+    definition of what it iterates over (unless it only counts).
+    """
     names = {name.rpartition(".")[2] for name in names_read(loop.iter)} if not _counts(loop) else ()
     makings = [loop.iter]
     for _, made in project.each(ast.Assign):
@@ -186,7 +199,7 @@ def _in_random_order(value: ast.expr) -> bool:
 def _at_head(
     story: ReuseFeatures, loop: Loop, lines: Iterator[str], rank: int
 ) -> Iterator[Proposal]:
-    """The first of these statements at the head of the loop."""
+    """Yield a proposal with the first of these statements at the head of the loop."""
     for line in islice(lines, 1):
         edit = Editor(story.frame.module).insert_before(head_of(loop), line)
         title = f"Begin `{story.name}` anew at the head of the loop"
@@ -194,8 +207,10 @@ def _at_head(
 
 
 def _goes_through_again(story: ReuseFeatures, loop: Loop) -> bool:
-    """Whether a loop only counts its passes, and one within it, or in what it calls, takes the
-    same data each time. Where that one only counts, too, each pass may go on with the data."""
+    """Return True if a loop only counts its iterations, and an inner loop, also in functions that
+    it calls, uses the same data each time. If the inner loop only counts too, each iteration may
+    continue with the data.
+    """
     if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
         return False
     called = _called(loop) - {""}
@@ -218,7 +233,7 @@ def _counts(loop: ast.For) -> bool:
 
 
 def _beginning_anew(story: ReuseFeatures) -> Iterator[str]:
-    """Statements by which the carrier is again as it was in front of the first pass."""
+    """Yield statements by which the carrier is again as it was before the first iteration."""
     owner, dot, attribute = story.name.rpartition(".")
     if not dot:
         if starts_as_none(story.frame.scope, story.name):
@@ -233,7 +248,7 @@ def _beginning_anew(story: ReuseFeatures) -> Iterator[str]:
 
 
 def _only_begins(method: ast.FunctionDef, name: str) -> bool:
-    """Whether a method does nothing but give its object's attributes constants, this one too."""
+    """Return True if a method only sets its object's attributes to constants, this one included."""
     body = [s for s in method.body if not isinstance(s, ast.Expr)]
     plain = all(isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant) for s in body)
     return plain and any(name in bindings(s) for s in body) and method.name != "__init__"

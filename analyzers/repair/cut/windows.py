@@ -1,4 +1,6 @@
-"""Fixes for windows of states that are walked by hand: begin them anew after the backward."""
+"""Fix windows of states on which backward is called by hand: restart them
+after the backward call.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,9 @@ from analyzers.source.trees import position
 
 
 def cut_window(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Behind the walk, begin the window anew: as the script began it, or empty, or with the last
-    state cut from its past."""
+    """Yield proposals that restart the window after the backward call: as the script began it, or
+    empty, or with the last state cut from its past.
+    """
     shared, holder = story.shared, story.holder
     if shared is None or holder is None or not holder.container.startswith(("list", "deque")):
         return
@@ -48,8 +51,9 @@ def cut_window(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _last_of_pass(story: ReuseFeatures) -> ast.stmt:
-    """The last statement of the block in which the walk of this pass stands, where that block
-    holds further walks; else the walk (with its step)."""
+    """Return the last statement of the block of this iteration's backward call, if that block has
+    further backward calls; else the call (with its step).
+    """
     shared = story.frame
     for parent in takewhile(lambda p: p is not story.loop, shared.module.ancestors(shared.freed)):
         if isinstance(parent, ast.If):
@@ -58,8 +62,9 @@ def _last_of_pass(story: ReuseFeatures) -> ast.stmt:
 
 
 def _begun_again(story: ReuseFeatures) -> str | None:
-    """The literal that began the list, with what the loop appends last in the places of the
-    initial state: `[(None, h0)]` and `append((h, new))` give `[(None, new)]`."""
+    """Return the literal that began the list, with what the loop appends last in place of the
+    initial state: `[(None, h0)]` and `append((h, new))` give `[(None, new)]`.
+    """
     first: ast.Tuple | None = None
     appended: ast.Tuple | None = None
     for _, _, statement in story.binders:
@@ -76,8 +81,9 @@ def _begun_again(story: ReuseFeatures) -> str | None:
 
 
 def emptied(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Empty a list behind the walk that used up its graphs, beside and in the manner of others
-    that are emptied there."""
+    """Yield a proposal that empties a list after the backward call that freed its graphs, next to
+    other lists emptied there and in the same form.
+    """
     place = story.reuse.freed.at
     where = resolve_location(story.project, place)
     holder = story.holder
@@ -92,15 +98,16 @@ def emptied(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         if position(statement) > position(walk) and (manner := _emptying(statement)) is not None
     ]
     after, manner = manners[-1] if manners else (walked_behind(module, walk), "{}.clear()")
-    rank += 0 if manners else 3  # what nobody empties may be meant to be kept
+    rank += 0 if manners else 3  # what the script never empties may be kept on purpose
     edit = Editor(module).insert_after(after, manner.format(story.name))
     yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
 
 
 def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Lists that an inner loop fills for one walk, in another function, emptied behind it: with all
-    that are gathered beside them for the loss. It comes before any cut: values of passes before
-    would count again."""
+    """Yield a proposal that empties lists, which an inner loop fills for one backward call in
+    another function, after that call, together with the other lists collected for the loss. It
+    comes before any cut: values of earlier iterations would count again.
+    """
     where, shared = resolve_location(story.project, story.reuse.freed.at), story.shared
     if where is None or shared is None or where.scope is shared.scope:
         return
@@ -124,8 +131,9 @@ def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
 def _where_others_are(
     story: ReuseFeatures, where: SourceLocation, owner: str, lists: Set[str]
 ) -> Proposal | None:
-    """Lists emptied by the method of their object that empties others, and is called behind the
-    walk, in its manner."""
+    """Return a proposal that empties the lists in the method of their object that empties others
+    and is called after the backward call.
+    """
     for call in _calls_behind(where):
         if not isinstance(call.func, ast.Attribute) or spelled(call.func.value) != owner:
             continue
@@ -147,7 +155,7 @@ def _where_others_are(
 
 
 def _calls_behind(where: SourceLocation) -> Iterator[ast.Call]:
-    """The calls of the function behind a statement, in the same loops."""
+    """Yield the calls of the function after a statement, in the same loops."""
     loops = where.module.loops_around(where.statement)
     for node in walk_scope(where.scope):
         if isinstance(node, ast.Call) and position(node) > position(where.statement):
@@ -156,8 +164,9 @@ def _calls_behind(where: SourceLocation) -> Iterator[ast.Call]:
 
 
 def _fills_in_steps(story: ReuseFeatures, name: str) -> bool:
-    """Whether only loops within the pass add to a list, and nothing empties it there: itself, or by
-    the calls of a function that does."""
+    """Return True if only inner loops of the iteration add to a list, and
+    nothing empties it there.
+    """
     shared, last = story.frame, name.rpartition(".")[2]
     calls: list[ast.AST] = []
     for module, node in story.project.each(ast.Call):
@@ -173,7 +182,7 @@ def _fills_in_steps(story: ReuseFeatures, name: str) -> bool:
 
 
 def _coming_to(story: ReuseFeatures, name: str) -> list[ast.AST]:
-    """The calls in the frame that come to a function, by as few others as can be."""
+    """Return the calls in the frame that lead to a function, by the shortest chain."""
     own = [c for c in walk_scope(story.frame.scope) if isinstance(c, ast.Call)]
     for depth in range(3):
         coming = functions_calling(story.project, name, depth)
@@ -183,7 +192,7 @@ def _coming_to(story: ReuseFeatures, name: str) -> list[ast.AST]:
 
 
 def _within_pass(story: ReuseFeatures, call: ast.AST) -> bool:
-    """Whether a call stands in a loop of its own inside the one that the walk stands in."""
+    """Return True if a call is in an inner loop within the loop of the backward call."""
     shared = story.frame
     inner = next(iter(shared.module.loops_around(call)), None)
     own = inner is not None and inner is not story.loop
@@ -191,13 +200,15 @@ def _within_pass(story: ReuseFeatures, call: ast.AST) -> bool:
 
 
 def _emptying(statement: ast.stmt) -> str | None:
-    """How a statement empties a list, with a place for another list's name."""
+    """Return how a statement empties a list, with a placeholder for another list's name."""
     found = _emptied(statement)
     return found[1] if found is not None else None
 
 
 def _emptied(statement: ast.stmt) -> tuple[str, str] | None:
-    """The list that a statement empties, and how, with a place for another list's name."""
+    """Return the list that a statement empties, and how, with a placeholder for another list's
+    name.
+    """
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Attribute() as held], value=ast.List(elts=[])):
             return spelled(held), "{} = []"

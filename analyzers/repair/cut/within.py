@@ -1,4 +1,4 @@
-"""Cuts within a pass: where the value is stored, or read again."""
+"""Cut within an iteration: where the value is stored, or read again."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ ALONE = 4  # expressions that read an old value, each cut alone
 
 
 def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """What is stored, cut as it is stored: `self.h = h.detach()`, `xs.append(h.detach())`. Of
-    several stores on the way one that all old values went through may do, the last one first."""
+    """Yield proposals that cut a value as it is stored: `self.h = h.detach()`,
+    `xs.append(h.detach())`. Of several stores on the way, one that all old values passed suffices,
+    the last one first.
+    """
     found: dict[ast.stmt, list[tuple[Binding, list[Edit]]]] = {}
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         module, statement = where.module, where.statement
@@ -54,7 +56,7 @@ def _stored(parts: list[tuple[Binding, list[Edit]]], rank: int) -> Proposal:
 
 
 def where_collected(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """What a list collects, cut as it goes in, where the old value was put together from it."""
+    """Yield proposals that cut what a list collects, if the old value was assembled from it."""
     found: dict[str, list[Edit]] = {}
     for name, module, value in collected(cutting.reuse, cutting.project):
         found.setdefault(name, []).append(Editor(module).append_to(value, ".detach()"))
@@ -63,7 +65,9 @@ def where_collected(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 
 
 def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """What a call hands over for good, cut in that call: `buffer.add(x, y, logits.detach())`."""
+    """Yield a proposal that cuts an escaping argument in the call: `buffer.add(x, y,
+    logits.detach())`.
+    """
     given = list(handed_for_good(cutting.reuse, cutting.project))
     edits = [e for m, node, hop in given for e in cutting.replaced(m, node, kind_carried(hop))]
     if edits:
@@ -72,7 +76,9 @@ def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 
 
 def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """Where a name by which a gradient is asked gets its value: history ends in what is asked."""
+    """Yield a proposal that cuts where a name, with respect to which a
+    gradient is taken, is bound.
+    """
     edits: list[Edit] = []
     asked: list[Binding] = []
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
@@ -88,8 +94,9 @@ def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
 
 
 def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """The expressions that read the old values, each cut where it stands: all of them; or one
-    alone, where a loss that only means to read another's part has walked it, too."""
+    """Yield proposals that cut the expressions which read the old values: all of them; or one
+    alone, if a loss that should only read another loss's part has backpropagated through it too.
+    """
     found: list[tuple[str, list[Edit]]] = []
     for at in dict.fromkeys(j.new.at for j in cutting.reuse.joins if j.new and j.new.at):
         where = resolve_location(cutting.project, at)

@@ -1,4 +1,4 @@
-"""Fixes for names that stand for a parameter's gradient itself."""
+"""Fix names that are aliases of a parameter's gradient."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs, keyed
 
-NAMES = 3  # one after the other, by which a gradient comes to where it is kept
+NAMES = 3  # length of a chain of names by which a gradient reaches its store
 
 
 def kept_at(fault: SilentFault, project: Project) -> list[SourceLocation]:
-    """Statements that bind, or store into, one of the names and read a `.grad` as it is; also by
-    way of another name (`grads = [p.grad ...]`, then `kept.append(grads)`), or of a function that
-    hands it back."""
+    """Return statements that bind, or store into, one of the names and read a `.grad` uncopied;
+    also through another name (`grads = [p.grad ...]`, then `kept.append(grads)`), or through a
+    function that returns it.
+    """
     paths = names_held(fault.holders)
     wanted = {root_of(name) for name in without_entries(paths)}
     wanted |= _in_records(project, {name.rpartition(".")[2] for name in wanted if "." in name})
@@ -53,7 +54,7 @@ def kept_at(fault: SilentFault, project: Project) -> list[SourceLocation]:
 
 
 def _in_records(project: Project, fields: set[str]) -> set[str]:
-    """The names that the script's records are given for these fields."""
+    """Return the names that the script's records receive for these fields."""
     return {
         value.id
         for _, call in project.each(ast.Call)
@@ -74,8 +75,9 @@ def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
 
 
 def _gradients(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
-    """The places where `.grad`, or what has its values, is handed on as it is: not copied, indexed
-    or computed with."""
+    """Yield the places where `.grad`, or a view of it, is passed on unchanged: not copied, indexed
+    or computed with.
+    """
     for gradient in attributes_loaded(ast.walk(statement), "grad"):
         node: ast.expr = gradient
         while (shared := _same_values(module, node)) is not None:
@@ -89,7 +91,9 @@ _COMPUTED = (ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
 
 
 def _same_values(module: Module, node: ast.expr) -> ast.expr | None:
-    """What an expression around this one makes of it without a copy: `.data`, `.detach()`."""
+    """Return the enclosing expression that shares the values without a copy:
+    `.data`, `.detach()`.
+    """
     match module.parents.get(node):
         case ast.Attribute(attr="data") as outer:
             return outer
@@ -100,12 +104,12 @@ def _same_values(module: Module, node: ast.expr) -> ast.expr | None:
 
 
 def _names_put(statement: ast.stmt) -> list[ast.expr]:
-    """The names that stand for what an assignment stores."""
+    """Return the names whose values an assignment stores."""
     return [value for _, value in assigned_pairs(statement) if isinstance(value, ast.Name)]
 
 
 def clone_kept(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """`.grad.clone()` wherever the names are given a gradient."""
+    """Yield a proposal with `.grad.clone()` wherever the names are bound to a gradient."""
     edits: list[Edit] = [
         store.editor.append_to(node, ".clone()")
         for store in kept_at(fault, project)

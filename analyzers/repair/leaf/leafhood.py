@@ -1,4 +1,4 @@
-"""Fixes for gradients of tensors that are no leaves: make them leaves, or keep the gradient."""
+"""Fix gradients of tensors that are not leaves: make them leaves, or retain the gradient."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from analyzers.source.trees import position
 
 
 def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """`requires_grad` set on the result of the operations, not on what they start from."""
+    """Yield a proposal that sets `requires_grad` on the result of the operations, not on their
+    input.
+    """
     where = resolve_location(project, evidence.ended_at)
     statement = where.statement if where is not None else None
     if where is None or not isinstance(statement, ast.Assign | ast.Return):
@@ -46,7 +48,9 @@ def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterat
 
 
 def _set_last(editor: Editor, value: ast.expr) -> tuple[Edit, ...]:
-    """`(randn(n) / s).requires_grad_()` for `randn(n, requires_grad=True) / s`."""
+    """Return edits for `(randn(n) / s).requires_grad_()` instead of `randn(n, requires_grad=True) /
+    s`.
+    """
     inner = [e for node in ast.walk(value) if node is not value for e in _unset(editor, node)]
     if not inner:
         return ()
@@ -58,7 +62,7 @@ def _set_last(editor: Editor, value: ast.expr) -> tuple[Edit, ...]:
 
 
 def _wrapped_last(editor: Editor, value: ast.expr) -> Edit | None:
-    """`Parameter(x.to(d))` for `Parameter(x).to(d)`."""
+    """Return an edit for `Parameter(x.to(d))` instead of `Parameter(x).to(d)`."""
     for call in calls_named(value, "Parameter"):
         if call is not value and len(call.args) == 1:
             bare = editor.text_of(call.args[0])
@@ -70,7 +74,7 @@ def _wrapped_last(editor: Editor, value: ast.expr) -> Edit | None:
 
 
 def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
-    """Edits by which a call no longer asks for a gradient."""
+    """Yield edits by which a call no longer sets `requires_grad`."""
     if isinstance(node, ast.Call):
         yield from without_true(editor, node, "requires_grad")
         if called_name(node) == "requires_grad_" and isinstance(node.func, ast.Attribute):
@@ -78,7 +82,9 @@ def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
 
 
 def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """`x.detach()` where `requires_grad` is switched off on the result of an operation."""
+    """Yield a proposal with `x.detach()` where `requires_grad` is switched off on the result of an
+    operation.
+    """
     where = resolve_location(project, evidence.at)
     if where is None or "requires_grad flags" not in evidence.message:
         return
@@ -91,8 +97,9 @@ def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) ->
 
 
 def _switched_off(where: SourceLocation) -> Iterator[tuple[str, Edit, Edit | None]]:
-    """What `requires_grad` is switched off on, with the edits that detach it: the name bound to
-    a detached tensor; where a statement does nothing else, the tensor detached in place too."""
+    """Yield what `requires_grad` is switched off on, with edits that detach it: the name bound to a
+    detached tensor; and, if the statement does nothing else, the tensor detached in place.
+    """
     statement, editor = where.statement, where.editor
     match statement:
         case (
@@ -110,7 +117,9 @@ def _switched_off(where: SourceLocation) -> Iterator[tuple[str, Edit, Edit | Non
 
 
 def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> Iterator[Proposal]:
-    """`retain_grad()` behind the line that makes the tensor, or in front of the backward."""
+    """Yield proposals with `retain_grad()` after the line that computes the tensor, or before the
+    backward call.
+    """
     names = names_held(evidence.holders)
     reading, making = (
         resolve_location(project, evidence.at),

@@ -1,4 +1,4 @@
-"""Fixes for leaves that are updated by hand: under `no_grad`, in place, as the same leaf."""
+"""Fix leaves that are updated by hand: under `no_grad`, in place, as the same leaf."""
 
 from __future__ import annotations
 
@@ -42,24 +42,25 @@ from analyzers.source.writes import Write, unsliced, writes
 
 
 def no_grad_header(module: Module) -> str:
-    """`with torch.no_grad():` in the module's own spelling."""
+    """Return `with torch.no_grad():` in the module's own spelling."""
     return f"with {alias(module, 'torch.no_grad')}():"
 
 
 def no_grad_on(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Edit:
-    """A function that records nothing, by a decorator in the module's own spelling."""
+    """Return an edit that decorates a function with `no_grad`, in the module's own spelling."""
     return Editor(module).decorate(function, f"@{alias(module, 'torch.no_grad')}()")
 
 
 def written_alike(where: SourceLocation) -> list[ast.stmt]:
-    """The statements of the block, next to this one, that write in place as it does."""
+    """Return the adjacent statements of the block that write in place as this one does."""
     alike = [s for s in where.block if is_update(s)]
     return run_around(where.module, where.statement, [*alike, where.statement])
 
 
 def is_update(statement: ast.stmt) -> bool:
-    """Whether a statement does nothing but write into tensors, by its form; of a loop, nothing
-    but that and choosing by plain names what to write."""
+    """Return True if a statement, by its form, only writes to tensors; for a loop, only that and
+    selecting by plain names what to write.
+    """
     if isinstance(statement, ast.For):
         updates = [s for s in statement.body if is_update(s)]
         others = [s for s in statement.body if s not in updates]
@@ -74,8 +75,10 @@ _FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "
 
 
 def is_made_by_hand(where: SourceLocation) -> bool:
-    """Whether a write belongs to no forward: it sets first values, or updates the leaf behind a
-    backward, by a gradient, or in a loop over a model's parameters, as averages do."""
+    """Return True if a write belongs to no forward pass: it sets initial values, or updates the
+    leaf after a backward call, by a gradient, or in a loop over a model's parameters as averages
+    do.
+    """
     stored, loops = where.statement, where.module.loops_around(where.statement)
     from_gradient = {
         name
@@ -94,12 +97,12 @@ def is_made_by_hand(where: SourceLocation) -> bool:
 
 
 def _over(loop: Loop) -> ast.expr:
-    """What a loop goes over, or asks before each pass."""
+    """Return what a loop iterates over, or tests before each iteration."""
     return loop.test if isinstance(loop, ast.While) else loop.iter
 
 
 def under_no_grad(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """The update, with its neighbours of the same kind, under `torch.no_grad()`."""
+    """Yield a proposal that puts the update, with adjacent ones, under `torch.no_grad()`."""
     statements = written_alike(where)
     edit = wrapped(where.editor, statements, no_grad_header(where.module))
     if edit is not None:
@@ -111,8 +114,9 @@ def under_no_grad(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 def leaf_out_of_place(
     where: SourceLocation, names: Sequence[str], rank: int = 1
 ) -> Iterator[Proposal]:
-    """A new tensor computed from the leaf, as a part of the graph; not under a function's own name
-    that nothing reads behind it: it would be lost."""
+    """Yield a proposal that computes a new tensor from the leaf, as a part of the graph; not under
+    a local name that nothing reads afterwards: it would be lost.
+    """
     found = [w for w in writes(where.statement) if w.name in names or not names]
     wanted = {write.name for write in found}
     local = isinstance(where.scope, FUNCTIONS) and not wanted & declared_outer(where.scope)
@@ -128,7 +132,9 @@ def leaf_out_of_place(
 
 
 def _is_taken_up(where: SourceLocation, name: str) -> bool:
-    """Whether anything reads a name behind a write to it, be it in the next pass of a loop."""
+    """Return True if anything reads a name after a write to it, including the next iteration of a
+    loop.
+    """
     statement = where.statement
     if read_behind(where.scope, statement, name):
         return True
@@ -141,9 +147,10 @@ def _is_taken_up(where: SourceLocation, name: str) -> bool:
 
 
 def _under_local_name(where: SourceLocation, write: Write) -> tuple[Edit, ...]:
-    """The new tensor under a name of the function's own, which is read from there on: a module
-    keeps its parameter under the attribute. Empty where it is no whole statement, or where nothing
-    behind it takes the value: then the write is meant for whoever has the module."""
+    """Return edits that bind the new tensor to a local name, which is read from there on: a module
+    keeps its parameter under the attribute. Empty if it is no whole statement, or if nothing
+    afterwards uses the value: then the write is meant for the module's user.
+    """
     editor, statement = where.editor, where.statement
     later = read_behind(where.scope, statement, write.name)
     filled = {unsliced(w.target) for s in statements_of(where.scope) for w in writes(s)}
@@ -158,16 +165,18 @@ def _under_local_name(where: SourceLocation, write: Write) -> tuple[Edit, ...]:
 
 
 def in_place_of(editor: Editor, statement: ast.stmt) -> Edit | None:
-    """The assignment as updates in place: `w -= x` for `w = w - x`, a loop for a comprehension,
-    one line for each name. None where that cannot be said."""
+    """Return the assignment as in-place updates: `w -= x` for `w = w - x`, a loop for a
+    comprehension, one line for each name. None if that is impossible.
+    """
     updates = [_in_place(editor, *pair) for pair in assigned_pairs(statement)]
     lines = [line for update in updates for line in update]
     return rewritten(editor, [statement], lines) if all(updates) and lines else None
 
 
 def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
-    """`w -= x` for `w = w - x`, `w.clamp_(...)` for a clamp; `w.copy_(...)` for any other value. It
-    is a leaf as it was: what makes the value one is left out."""
+    """Return `w -= x` for `w = w - x`, `w.clamp_(...)` for a clamp, `w.copy_(...)` for any other
+    value. The name stays a leaf, so calls that make the value a leaf are left out.
+    """
     name, value = editor.text_of(target), _before_leaf(value)
     match value:
         case ast.ListComp() | ast.DictComp():
@@ -185,7 +194,9 @@ def _in_place(editor: Editor, target: ast.expr, value: ast.expr) -> list[str]:
 
 
 def _before_leaf(value: ast.expr) -> ast.expr:
-    """What a new leaf is made of: `x` of `x.detach().requires_grad_()` and of `nn.Parameter(x)`."""
+    """Return what a new leaf is made from: `x` for `x.detach().requires_grad_()` and for
+    `nn.Parameter(x)`.
+    """
     match value:
         case ast.Call(func=ast.Attribute(value=inner, attr="requires_grad_" | "detach")):
             return _before_leaf(inner)
@@ -198,7 +209,7 @@ SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*
 
 
 def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:
-    """`for p in ps: p -= x` for `[p - x for p in ps]`; empty where there is more to it."""
+    """Return `for p in ps: p -= x` for `[p - x for p in ps]`; empty for anything more complex."""
     source, element = value.generators[0], element_of(value)
     leaf = _leaf_of(source.target, element)
     if len(value.generators) > 1 or source.ifs or leaf is None:
@@ -211,8 +222,9 @@ def loop_of(editor: Editor, value: ast.ListComp | ast.DictComp) -> list[str]:
 
 
 def _leaf_of(target: ast.expr, element: ast.expr) -> ast.expr | None:
-    """Which of a comprehension's own names the element is the next value of: what a sum begins
-    with; else the one name, or the last, as that of an item's value is."""
+    """Return the comprehension's variable whose next value the element is: the left operand of a
+    sum; else the only name, or the last, as in `items()`.
+    """
     if isinstance(element, ast.BinOp) and isinstance(element.op, ast.Add | ast.Sub | ast.Mult):
         return element.left if spelled(element.left) in target_names(target) else None
     last = target.elts[-1] if isinstance(target, ast.Tuple) else target
@@ -220,7 +232,7 @@ def _leaf_of(target: ast.expr, element: ast.expr) -> ast.expr | None:
 
 
 def clears(within: ast.AST, name: str) -> bool:
-    """Whether the leaf's gradient is cleared somewhere; with no name, any leaf's."""
+    """Return True if the leaf's gradient is cleared somewhere; without a name, any leaf's."""
     names = {name, *_taken_from_several(within, name)}
     for node in walk(within):
         match node:
@@ -236,7 +248,7 @@ def clears(within: ast.AST, name: str) -> bool:
 
 
 def _taken_from_several(within: ast.AST, name: str) -> Iterator[str]:
-    """What a loop calls each of several that are written out, this one among them."""
+    """Yield the variable of loops over a literal list that contains this name."""
     for node in walk(within):
         match node:
             case ast.For(target=target, iter=ast.Tuple(elts=several) | ast.List(elts=several)):

@@ -1,4 +1,4 @@
-"""Statements that show a gradient, and fixes for those that read it at the wrong time."""
+"""Find statements that show a gradient, and fix those that read it at the wrong time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _TESTS = (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp)
 
 
 def shown_alone(where: SourceLocation, project: Project) -> ast.Attribute | None:
-    """The gradient that a statement shows, where no other statement shows it, too: a script that
-    does both tells the two times apart."""
+    """Return the gradient that a statement shows, if no other statement shows it: a script that
+    does both distinguishes the two times.
+    """
     shown = list(_shown(where.module, where.statement))
     texts = {spelled(node) for node in shown}
     others = (
@@ -33,7 +34,9 @@ def shown_alone(where: SourceLocation, project: Project) -> ast.Attribute | None
 
 
 def _shown(module: Module, statement: ast.stmt) -> Iterator[ast.Attribute]:
-    """The gradients that a statement prints, logs, keeps or returns, whatever they are."""
+    """Yield the gradients that a statement prints, logs, stores or returns,
+    whatever their values.
+    """
     if not isinstance(statement, ast.Expr | ast.Return):
         return
     for top in own_expressions(statement):
@@ -45,14 +48,16 @@ def _shown(module: Module, statement: ast.stmt) -> Iterator[ast.Attribute]:
 
 
 def _is_tested(module: Module, node: ast.AST, parents: list[ast.AST]) -> bool:
-    """Whether it is asked for what it is, or a part of it is taken, which None does not have."""
+    """Return True if its identity is tested, or a part of it is read, which None does not have."""
     parent = module.parents.get(node)
     taken = isinstance(parent, ast.Attribute | ast.Subscript)
     return taken or any(isinstance(one, _TESTS) for one in parents)
 
 
 def read_in_time(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """The reading after the backward of its block; else in front of the clearing."""
+    """Yield a proposal that reads after the backward call of the block; else
+    before the clearing.
+    """
     clearing = [s for s in ahead_of(where.module, where.statement) if calls_named(s, "zero_grad")]
     walking = [s for s in behind(where.module, where.statement) if calls_named(s, "backward")]
     if walking:

@@ -1,4 +1,4 @@
-"""Fixes for `w = w - lr * w.grad`: the same leaf, updated; or a new one."""
+"""Fix `w = w - lr * w.grad`: update the same leaf, or make a new one."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ _COMPREHENSIONS = (ast.ListComp, ast.DictComp)
 
 
 def leaf_kept(where: SourceLocation, rank: int = 0, *, held: bool = False) -> Iterator[Proposal]:
-    """The run of updates in place, under `no_grad`, and the gradients cleared behind it, unless an
-    optimizer, by which the leaves are `held`, clears them."""
+    """Yield a proposal with the run of updates in place, under `no_grad`, and the gradients cleared
+    after it, unless an optimizer, by which the leaves are `held`, clears them.
+    """
     yield from _handed_back(where, rank)
     run, editor = _run(where) or ([where.statement] if held else []), where.editor
     edits = [e for statement in run if (e := in_place_of(editor, statement)) is not None]
@@ -63,8 +64,9 @@ def leaf_kept(where: SourceLocation, rank: int = 0, *, held: bool = False) -> It
 
 
 def names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
-    """Where a loop gives its own name a value computed from it and its gradient, and does nothing
-    more with it: `for p in params: p = p - lr * p.grad`."""
+    """Yield where a loop rebinds its own variable to a value computed from it and its gradient, and
+    does not use it further: `for p in params: p = p - lr * p.grad`.
+    """
     seen = fault.seen_at
     for module, loop in project.each(ast.For):
         own = set(target_names(loop.target))
@@ -80,8 +82,9 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocati
 
 
 def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
-    """Where a loop gives the name of a leaf that an optimizer holds a value computed from it; or
-    that of what has the leaves one of new tensors. An object's own method may do so."""
+    """Yield where a loop rebinds the name of a leaf that an optimizer holds to a value computed
+    from it, or the name of their container to one of new tensors. An object's own method may do so.
+    """
     leaves = set(fault.params) & set(fault.instead)
     leaves |= {f"self.{name.rpartition('.')[2]}" for name in leaves if "." in name}
     keepers = {name.partition("[")[0] for name in leaves}
@@ -96,8 +99,9 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocat
 
 
 def projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
-    """Where the name of a leaf that an optimizer holds is given what is made of that leaf alone:
-    `self.h = self.h.clamp(0, self.top)`."""
+    """Yield where the name of a leaf that an optimizer holds is rebound to a value computed from
+    that leaf alone: `self.h = self.h.clamp(0, self.top)`.
+    """
     if not any(join.rebound for join in story.reuse.joins):
         return
     for module, _, statement in story.binders:
@@ -110,7 +114,7 @@ def projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
 
 
 def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> bool:
-    """Whether anything reads the name behind a statement of a loop, or behind the loop."""
+    """Return True if anything reads the name after a statement of a loop, or after the loop."""
     later = loop.body[loop.body.index(statement) + 1 :]
     if any(mentions(one, name) for one in later):
         return True
@@ -120,7 +124,7 @@ def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> b
 
 
 def _bound_again(module: Module, node: ast.Name) -> bool:
-    """Whether a loop or a comprehension around a name gives it its own value."""
+    """Return True if a loop or a comprehension around a name binds it."""
     for parent in module.ancestors(node):
         around = [parent] if isinstance(parent, ast.For) else getattr(parent, "generators", ())
         if any(node.id in set(target_names(one.target)) for one in around):
@@ -133,7 +137,9 @@ def _around(where: SourceLocation) -> list[ast.With]:
 
 
 def _handed_back(where: SourceLocation, rank: int) -> Iterator[Proposal]:
-    """A loop that updates the leaves in place, and hands back what it was given."""
+    """Yield a proposal with a loop that updates the leaves in place and returns the original
+    container.
+    """
     value = updates_returned(where.statement)
     lines = loop_of(where.editor, value) if value is not None else []
     source = value.generators[0].iter if value is not None else None
@@ -149,13 +155,13 @@ def _handed_back(where: SourceLocation, rank: int) -> Iterator[Proposal]:
 
 
 def _run(where: SourceLocation) -> list[ast.stmt]:
-    """The adjacent statements that rebind names to values computed from themselves."""
+    """Return the adjacent statements that rebind names to values computed from themselves."""
     alike = [s for s in where.block if any(rebinds(s, name) for name in bindings(s))]
     return run_around(where.module, where.statement, alike) if where.statement in alike else []
 
 
 def leaf_again(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
-    """The new tensor as a leaf of its own."""
+    """Yield a proposal that makes the new tensor a leaf."""
     run = _run(where) or [where.statement]
     returned = updates_returned(where.statement)
     last = {spelled(target): value for s in run for target, value in assigned_pairs(s)}

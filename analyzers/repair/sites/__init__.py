@@ -1,1 +1,1 @@
-"""Where a repair can be written: frames, statements, uses and the names that are known there."""
+"""Find where a fix can be written: frames, statements, uses, and the names that are known there."""

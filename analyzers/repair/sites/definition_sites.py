@@ -1,4 +1,4 @@
-"""The statements that made what a later pass found there still, and gave it its first name."""
+"""Find the definition sites of values that a later iteration still found."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from analyzers.source.project import Module, Scope
 
 @dataclass(frozen=True)
 class DefinitionSite:
-    """A statement that made a value, what its function calls the value, and the `if` that kept it
-    from running once more."""
+    """A statement that computed a value, the value's name there, and the `if` that kept it from
+    running again.
+    """
 
     module: Module
     scope: Scope
@@ -25,7 +26,7 @@ class DefinitionSite:
 
 
 def makings(story: ReuseFeatures) -> Iterator[DefinitionSite]:
-    """Where each carried value got its first name: as a run has seen; else what binds it."""
+    """Yield where each carried value was first named: as a run has seen it; else what binds it."""
     known: set[ast.stmt] = set()
     for hop, module, statement in story.first_named:
         if statement in known:
@@ -41,7 +42,7 @@ def makings(story: ReuseFeatures) -> Iterator[DefinitionSite]:
 
 
 def _entered_again(story: ReuseFeatures, making: Binding) -> bool:
-    """Whether the function that made the value ran once more and had it already."""
+    """Return True if the function that computed the value ran again and had it already."""
     return any(
         hop.how == "argument"
         and hop.at.function == making.at.function

@@ -1,4 +1,4 @@
-"""Functions of the script's own that cut a value from its history, standing there to be called."""
+"""Find functions of the script that cut a value from its history."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _MAY_CALL = frozenset(
 
 
 def functions_cutting(module: Module, project: Project) -> list[str]:
-    """Functions that a module can call by a plain name, which give back what they are given
-    without its graph (`repackage_hidden`)."""
+    """Return functions that a module can call by a plain name and that return their arguments
+    without graphs (`repackage_hidden`).
+    """
     named = [(node.name, node) for node in module.tree.body if isinstance(node, ast.FunctionDef)]
     for node in walk_scope(module.tree):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -44,8 +45,9 @@ def _cuts_its_argument(function: ast.FunctionDef) -> bool:
 
 
 def methods_cutting(hop: Binding, project: Project) -> Iterator[str]:
-    """Calls, on what a hop names or on the object that has it, of methods that do nothing but
-    cut: `memory = memory.detach()`, `model.detach_hidden()`."""
+    """Yield calls, on the bound value or its owner, of methods that do nothing but cut: `memory =
+    memory.detach()`, `model.detach_hidden()`.
+    """
     owner, dot, attribute = hop.name.rpartition(".")
     for kind, method in bare_methods(project):
         if not _only_cuts(method, {kind.name}):
@@ -59,7 +61,7 @@ def methods_cutting(hop: Binding, project: Project) -> Iterator[str]:
 
 
 def bare_methods(project: Project) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef]]:
-    """Methods that take nothing but their object, each with its class."""
+    """Yield methods without parameters besides `self`, each with its class."""
     for _, kind in project.each(ast.ClassDef):
         for method in kind.body:
             if isinstance(method, ast.FunctionDef) and not method.decorator_list:
@@ -69,14 +71,14 @@ def bare_methods(project: Project) -> Iterator[tuple[ast.ClassDef, ast.FunctionD
 
 
 def _cut_in(method: ast.FunctionDef) -> set[str]:
-    """The attributes that a method gives a value of its own making, or calls a method of."""
+    """Return the attributes that a method rebinds or calls a method of."""
     calls = [node for node in walk(method) if isinstance(node, ast.Call)]
     called = {spelled(call.func).rpartition(".")[0] for call in calls}
     return called | {spelled(target) for n in walk(method) for target, _ in assigned_pairs(n)}
 
 
 def _only_cuts(function: ast.FunctionDef, known: set[str]) -> bool:
-    """Whether a function detaches, and calls nothing that does anything else."""
+    """Return True if a function detaches, and calls nothing that does anything else."""
     calls = {called_name(node) for node in walk(function) if isinstance(node, ast.Call)}
     cuts = any(isinstance(n, ast.Attribute) and n.attr in _CUTS for n in walk(function))
     inner = any(isinstance(n, FUNCTIONS) for n in walk_scope(function))

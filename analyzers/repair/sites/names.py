@@ -1,4 +1,4 @@
-"""By which names a module can call what a repair needs, and the imports that are missing."""
+"""Find the names by which a module can call what a fix needs, and the missing imports."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from analyzers.source.project import Module
 
 
 def quote_of(module: Module) -> str:
-    """The quote that the script writes keys in; where it has none, that of its other texts."""
+    """Return the quote that the script uses for keys, or else for its other strings."""
     text = module.text
     keyed = text.count('["') - text.count("['")
     return '"' if (keyed or text.count('"') - text.count("'")) >= 0 else "'"
 
 
 def replace_of(module: Module) -> str | None:
-    """How the module calls `dataclasses.replace`, once an import of `dataclasses` names it."""
+    """Return how the module names `dataclasses.replace`, once it imports something of
+    `dataclasses`.
+    """
     known = _known(module, "dataclasses", "replace")
     if known is not None:
         return known
@@ -29,12 +31,12 @@ def replace_of(module: Module) -> str | None:
 
 
 def deque_of(module: Module) -> str:
-    """How the module calls `collections.deque`; by the class of what there is, if it does not."""
+    """Return how the module names `collections.deque`; `deque` if it does not import it."""
     return _known(module, "collections", "deque") or "deque"
 
 
 def with_imports(module: Module, needs: frozenset[str]) -> Iterator[Edit]:
-    """Edits by which the module imports what was used and is not imported yet."""
+    """Yield edits that import what was used and is not imported yet."""
     if "replace" in needs and _known(module, "dataclasses", "replace") is None:
         statement = _from(module)
         if statement is not None:
@@ -42,14 +44,14 @@ def with_imports(module: Module, needs: frozenset[str]) -> Iterator[Edit]:
 
 
 def _known(module: Module, library: str, name: str) -> str | None:
-    """`name` of a library as the module spells it, if it imports one of the two."""
+    """Return the module's spelling of a library's `name`, if it imports one of the two."""
     owner = imported(module, library)
     through = f"{owner}.{name}" if owner is not None else None
     return imported(module, f"{library}.{name}") or through
 
 
 def _from(module: Module) -> ast.ImportFrom | None:
-    """The statement that imports names from `dataclasses`."""
+    """Return the statement that imports names from `dataclasses`."""
     for node in walk_scope(module.tree):
         if isinstance(node, ast.ImportFrom) and node.module == "dataclasses":
             return node

@@ -1,7 +1,8 @@
-"""Options of a walk (`retain_graph`, `create_graph`): the call that decides them.
+"""Find the call that decides an option of a backward call (`retain_graph`, `create_graph`).
 
-A helper may hand them on (`def derivative(y, x, **options): return grad(y, x, ones, **options)`);
-then they are told where the helper is called for this walk, and its other calls stay as they are.
+A helper may pass options on (`def derivative(y, x, **options): return grad(y, x, ones,
+**options)`); then the option is set where the helper is called for this backward call, and its
+other calls stay the same.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from analyzers.source.signatures import named
 
 @dataclass(frozen=True)
 class OptionSite:
-    """The call that decides an option, what the option is called there, and the callee."""
+    """The call that decides an option, the option's name there, and the callee."""
 
     module: Module
     statement: ast.stmt
@@ -33,7 +34,7 @@ class OptionSite:
     given: ast.expr | None = None
 
     def told(self, value: str = "True") -> Edit:
-        """The edit that sets the option."""
+        """Return the edit that sets the option."""
         editor = Editor(self.module)
         if self.given is not None:
             return editor.replace(self.given, value)
@@ -41,7 +42,7 @@ class OptionSite:
 
 
 def option_site(story: ReuseFeatures, visit: BackwardCall, option: str) -> OptionSite | None:
-    """Where an option of this walk is decided; None where the source is not at hand."""
+    """Return where an option of this backward call is decided; None if the source is not known."""
     where = resolve_location(story.project, visit.at)
     call = where.call(*WALKS) if where is not None else None
     if where is None or call is None:
@@ -60,7 +61,9 @@ def option_site(story: ReuseFeatures, visit: BackwardCall, option: str) -> Optio
 
 
 def _handed_on(function: Scope, call: ast.Call, option: str) -> str:
-    """What a function's own callers call an option that it hands on; empty where it does not."""
+    """Return the name under which a function's callers set an option that it passes on; empty if it
+    does not.
+    """
     if not isinstance(function, FUNCTIONS):
         return ""
     told = {k.arg: spelled(k.value) for k in call.keywords}

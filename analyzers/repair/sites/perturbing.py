@@ -1,4 +1,6 @@
-"""Where a gradient only says in which direction an input is to be moved: adversarial examples."""
+"""Recognise gradients that only give the direction in which an input is moved: adversarial
+examples.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ DEPTH = 3  # of callers
 def moves_its_input(
     project: Project, module: Module, statement: ast.stmt, asked: str, depth: int = DEPTH
 ) -> bool:
-    """Whether what a statement binds or returns of the gradient of `asked` is added to that, and
-    the sum handed to a model: the step is a constant there. Not where it is taken off, as in a
-    descent that is to be differentiated, nor where a loss compares with the sum itself."""
+    """Return True if what a statement computes from the gradient of `asked` is added to `asked` and
+    the sum is passed to a model: the step is a constant there. Not if it is subtracted, as in a
+    descent that is to be differentiated, nor if a loss compares with the sum itself.
+    """
     scope = module.scope_of(statement)
     carried, returned = carried_from(scope, statement)
     for later in statements_of(scope):
@@ -40,7 +43,7 @@ def moves_its_input(
 def _callers(
     project: Project, module: Module, scope: ast.FunctionDef | ast.AsyncFunctionDef, asked: str
 ) -> Iterator[tuple[Module, ast.stmt, str]]:
-    """Who calls the function, and what they give as the parameter."""
+    """Yield the callers of the function, and what they pass for the parameter."""
     for caller, call in calls_to(project, scope.name):
         given = dict(arguments(call, module, scope)).get(asked)
         at = caller.statement_at(call.lineno, call.col_offset)
@@ -49,7 +52,7 @@ def _callers(
 
 
 def _adds(node: ast.AST, asked: str, carried: set[str]) -> bool:
-    """Whether an expression adds something of the gradient to what that is of."""
+    """Return True if an expression adds something of the gradient to its own input."""
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             sides = ((left, right), (right, left))
@@ -63,7 +66,7 @@ def _adds(node: ast.AST, asked: str, carried: set[str]) -> bool:
 def _is_handed(
     module: Module, statement: ast.stmt, asked: str, carried: set[str], moved: set[str]
 ) -> bool:
-    """Whether a statement calls a model, or what stands for one, with the sum."""
+    """Return True if a statement calls a model, or what denotes one, with the sum."""
     for call in own_expressions(statement):
         if not isinstance(call, ast.Call) or is_loss(call) or module.in_library(spelled(call.func)):
             continue

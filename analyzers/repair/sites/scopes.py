@@ -1,4 +1,6 @@
-"""Which frames know a hop's name, when it has a value, and whether an assignment reaches it."""
+"""Decide which frames know a binding's name, when it has a value, and whether an assignment reaches
+it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _ALIASES = 3  # assignments by which a value goes from name to name
 
 
 def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
-    """The last statement of the same block that walks a graph or steps, from this one on."""
+    """Return the last statement of the same block, from this one on, that
+    calls backward or steps.
+    """
     block = module.block_of(walk_)
     last = walk_
     for statement in block[block.index(walk_) :] if walk_ in block else []:
@@ -36,23 +40,25 @@ def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
 
 
 def goes_on(hop: Binding, block: list[ast.stmt]) -> bool:
-    """Whether the next pass reads the name before it gives it another value."""
+    """Return True if the next iteration reads the name before it rebinds it."""
     return "." in hop.name or first_use(block, hop.name.partition("[")[0]) == "read"
 
 
 def covers(statement: ast.stmt, line: int) -> bool:
-    """Whether a line is one of a statement's."""
+    """Return True if a statement covers the line."""
     return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
 
 
 def unbound_at(loop: Loop, scope: Scope, name: str) -> bool:
-    """Whether the first pass may come to the head of the loop before the name has any value."""
+    """Return True if the first iteration may reach the head of the loop
+    before the name is bound.
+    """
     stored = _bound_in(scope, _root(name))
     return bool(stored) and stored <= set(walk(loop))
 
 
 def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
-    """Whether a plain name of the scope gets its values in front of the loop only."""
+    """Return True if a plain name of the scope is bound only before the loop."""
     stored, inside = _bound_in(scope, name), walk(loop)
     written = {w.name for s in inside if isinstance(s, ast.stmt) for w in writes(s)}
     return bool(stored) and name not in bound_within(loop) | written and stored.isdisjoint(inside)
@@ -63,7 +69,7 @@ def _root(name: str) -> str:
 
 
 def _bound_in(scope: Scope, name: str) -> set[ast.AST]:
-    """Where a scope, or a function in it, gives a plain name a value."""
+    """Return where a scope, or a function in it, binds a plain name."""
     return {
         node
         for node in walk(scope)
@@ -73,7 +79,7 @@ def _bound_in(scope: Scope, name: str) -> set[ast.AST]:
 
 
 def guarded(lines: list[str], hops: Sequence[Binding], step: str) -> list[str]:
-    """The lines under `if x is not None:` where the first pass finds None."""
+    """Return the lines under `if x is not None:` if the first iteration finds None."""
     missing = [hop.name for hop in hops if hop.none_before]
     if not missing:
         return lines
@@ -82,20 +88,20 @@ def guarded(lines: list[str], hops: Sequence[Binding], step: str) -> list[str]:
 
 
 def is_local(hop: Binding, scope: Scope) -> bool:
-    """Whether the function itself gives the name its values."""
+    """Return True if the function itself binds the name."""
     root = _root(hop.name)
     own = root not in declared_outer(scope) and bool(_bound_in(scope, root))
     return own or not isinstance(scope, FUNCTIONS)
 
 
 def rebinds(hop: Binding, scope: Scope) -> bool:
-    """Whether an assignment to the name reaches what the next pass reads."""
+    """Return True if an assignment to the name reaches what the next iteration reads."""
     plain = hop.name == _root(hop.name)
     return not plain or is_local(hop, scope) or hop.name in declared_outer(scope)
 
 
 def is_seen(hop: Binding, at: Place, scope: Scope) -> bool:
-    """Whether a frame sees the name: it is its own, or one of the module's or of a closure."""
+    """Return True if a frame sees the name: its own, the module's or a closure's."""
     if hop.at.frame == at.frame:
         return True
     inner = at.function.startswith(f"{hop.at.function}.<locals>.")
@@ -103,7 +109,7 @@ def is_seen(hop: Binding, at: Place, scope: Scope) -> bool:
 
 
 def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
-    """The first statement of the notebook's cell, if it was a second run of it that failed."""
+    """Return the first statement of the notebook's cell, if its second run failed."""
     cell = shared.module.cell_at(shared.reached_line)
     again = cell is not None and cell.label in project.rerun and shared.freed_line in cell
     found = (s for s in shared.module.tree.body if cell is not None and again and s.lineno in cell)
@@ -111,8 +117,9 @@ def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:
 
 
 def wants_gradient(scope: Scope, name: str) -> bool:
-    """Whether the scope takes a gradient by this name, or by one that is given its value, or reads
-    its `.grad`: cut from its history, it must be a leaf that requires one."""
+    """Return True if the scope takes a gradient by this name or an alias of it, or reads its
+    `.grad`: after a cut, it must be a leaf that requires a gradient.
+    """
     asked = _asked_for(scope)
     names = {name}
     for _ in range(_ALIASES if asked else 0):
@@ -122,7 +129,7 @@ def wants_gradient(scope: Scope, name: str) -> bool:
 
 @remembered
 def _asked_for(scope: ast.AST) -> set[str]:
-    """What a scope takes gradients by."""
+    """Return the names by which a scope takes gradients."""
     found: set[str] = set()
     for node in walk_scope(scope):
         match node:
@@ -134,7 +141,7 @@ def _asked_for(scope: ast.AST) -> set[str]:
 
 
 def _whole(values: ast.expr) -> ast.expr:
-    """What a list is made of, or values are those of: `w` of `list(w.values())`."""
+    """Return what a list is built from, or whose values it contains: `w` for `list(w.values())`."""
     match values:
         case ast.Call(func=ast.Name(id="list" | "tuple"), args=[inner]):
             return _whole(inner)
@@ -145,7 +152,7 @@ def _whole(values: ast.expr) -> ast.expr:
 
 @remembered
 def _given_to(scope: ast.AST) -> dict[str, set[str]]:
-    """For each name that an assignment of the scope hands on as it is: to which names."""
+    """Return, for each name that an assignment of the scope passes on unchanged, its new names."""
     found: dict[str, set[str]] = {}
     for node in walk_scope(scope):
         for target, value in assigned_pairs(node):

@@ -1,4 +1,6 @@
-"""What a statement walks, what it stores under a hop's name, and where it reads that."""
+"""Answer what a statement calls backward on, what it stores under a binding's name, and where it
+reads it.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ _STORING = ("append", "appendleft", "add", "put", "push", "insert", *_TAKING_OVE
 
 
 def walk_alone(statement: ast.stmt, through: str = "") -> ast.Call | None:
-    """The call of a statement that walks a loss and does nothing else, from a gradient of one:
-    itself, or by handing the loss to a function (`through`; Lightning's `manual_backward`)."""
+    """Return the call of a statement that only calls backward on a loss, with a gradient of one:
+    directly, or by passing the loss to a function (`through`; Lightning's `manual_backward`).
+    """
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or {k.arg for k in call.keywords} - _KEEPING:
         return None
@@ -35,15 +38,16 @@ def walk_alone(statement: ast.stmt, through: str = "") -> ast.Call | None:
 
 
 def loss_of(call: ast.Call) -> ast.expr:
-    """What such a call walks."""
+    """Return the loss of such a call."""
     loss = call.args[0] if call.args else walked(call)
     assert loss is not None
     return loss
 
 
 def stores(statement: ast.stmt, hop: Binding) -> Iterator[tuple[ast.expr, ValueShape, bool]]:
-    """The values that a statement stores under what the hop names, with what they are; where a
-    value is a part of what is taken apart, the target instead, and False."""
+    """Yield the values that a statement stores under the binding's name, with their shapes; if a
+    value is unpacked, the target instead, and False.
+    """
     for target, value in _assignments(statement):
         if (kind := _stored_kind(target, value, hop)) is not None:
             yield value or target, kind, value is not None
@@ -58,8 +62,9 @@ def stores(statement: ast.stmt, hop: Binding) -> Iterator[tuple[ast.expr, ValueS
 
 
 def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Binding) -> ValueShape | None:
-    """What a target gets, if it is what the hop names, an attribute, or an entry of it. A plain
-    name stores what is handed over to it, and what is put together for it."""
+    """Return the shape of what a target receives, if it is the binding's name, an attribute, or an
+    entry of it.
+    """
     name = spelled(target)
     if name == hop.name and ("." in name or value is None or isinstance(value, _HANDED)):
         return hop.kind
@@ -72,7 +77,7 @@ def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Binding) -> Valu
 
 
 def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """Each target with its value; without one where a value is taken apart."""
+    """Yield each target with its value; without one if a value is unpacked."""
     for target, value in assigned_pairs(statement):
         if isinstance(target, ast.Tuple | ast.List):
             yield from ((element, None) for element in target.elts)
@@ -81,7 +86,9 @@ def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | Non
 
 
 def spellings(hop: Binding) -> Iterator[tuple[str, ValueShape]]:
-    """A hop's name, and the paths below it that are expressions, with what each stands for."""
+    """Yield a binding's name, and the paths below it that are expressions,
+    with what each denotes.
+    """
     yield hop.name, hop.kind
     for path in hop.paths:
         kind = part_at(hop.kind, path.removeprefix(hop.name))
@@ -90,7 +97,9 @@ def spellings(hop: Binding) -> Iterator[tuple[str, ValueShape]]:
 
 
 def read_in(statement: ast.stmt, known: dict[str, ValueShape]) -> list[tuple[ast.expr, ValueShape]]:
-    """The longest expressions of a statement that read something known, with what they are."""
+    """Return the longest expressions of a statement that read something
+    known, with their shapes.
+    """
     found: list[tuple[ast.expr, ValueShape]] = []
     todo: list[ast.AST] = [statement]
     while todo:
@@ -107,14 +116,18 @@ def read_in(statement: ast.stmt, known: dict[str, ValueShape]) -> list[tuple[ast
 
 
 def _no_history(node: ast.AST, known: dict[str, ValueShape]) -> bool:
-    """Whether it takes no graph from what it names: `x is None`, `x.shape`, `x.data`."""
+    """Return True if the expression takes no graph from what it names: `x is None`, `x.shape`,
+    `x.data`.
+    """
     if isinstance(node, ast.Attribute) and _kind_of(node, known) is None:
         return node.attr in WITHOUT_GRAPH
     return isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
 
 
 def _kind_of(node: ast.AST, known: dict[str, ValueShape]) -> ValueShape | None:
-    """What an expression reads, if it spells something known or takes a part of it."""
+    """Return the shape of what an expression reads, if it spells something
+    known or a part of it.
+    """
     if not isinstance(node, ast.expr) or spelled(node) in known:
         return known.get(spelled(node))
     match node:
@@ -129,5 +142,5 @@ def _kind_of(node: ast.AST, known: dict[str, ValueShape]) -> ValueShape | None:
 
 
 def _is_body(node: ast.AST, child: ast.AST) -> bool:
-    """Whether the child is a statement within another: it has a line of its own."""
+    """Return True if the child is a statement within another."""
     return isinstance(node, ast.stmt) and isinstance(child, ast.stmt | ast.excepthandler)

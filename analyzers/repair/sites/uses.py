@@ -1,4 +1,6 @@
-"""Where the loss of one walk reads a carried value, in whatever function of the walk's stack."""
+"""Find where the loss of one backward call reads a carried value, in any function on the call's
+stack.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,10 @@ _BLOCK = (ast.stmt, ast.excepthandler)
 
 
 def uses(story: ReuseFeatures, visit: BackwardCall) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    """The reads on the way to a walk: those of the innermost function that has the carrier first,
-    those of the shared frame last. Of each function, what it calls the carrier, and edits that
-    detach it where the loss reads it."""
+    """Yield the reads on the way to a backward call: those of the innermost function that has the
+    carrier first, those of the shared frame last. For each function, yield the carrier's name, and
+    edits that detach it where the loss reads it.
+    """
     shared = story.shared
     if shared is None or not story.name:
         return
@@ -47,8 +50,9 @@ def uses(story: ReuseFeatures, visit: BackwardCall) -> Iterator[tuple[str, tuple
 def _detached(
     idiom: Idiom, module: Module, scope: Scope, last: ast.stmt | None, name: str, only: str = ""
 ) -> tuple[Edit, ...]:
-    """Edits that detach a name wherever the loss that the last statement walks reads it; of a
-    statement with several calls, in the one of the function `only`."""
+    """Return edits that detach a name wherever the loss of the last statement reads it; of a
+    statement with several calls, in that of the function `only`.
+    """
     found = [
         node
         for statement in (leading_to(scope, last, name) if last is not None else ())
@@ -61,7 +65,7 @@ def _detached(
 
 
 def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
-    """The nodes of a statement's own expressions, or only those in calls of the function."""
+    """Yield the nodes of a statement's own expressions, or only those in calls of the function."""
     for node in own_expressions(statement):
         if not function:
             yield node
@@ -70,8 +74,9 @@ def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
 
 
 def leading_to(scope: Scope, last: ast.stmt, stop: str) -> list[ast.stmt]:
-    """The statements from which the last one gets its values, and itself, back to where `stop` is
-    bound: a backward slice over the scope in source order."""
+    """Return the statements from which the last one gets its values, and itself, back to where
+    `stop` is bound: a backward slice over the scope in source order.
+    """
     before = [s for s in statements_of(scope) if position(s) < position(last)]
     value = value_of(last)
     found, wanted = [last], carrying([value]) if value is not None else _own_names(last)
@@ -88,16 +93,18 @@ def leading_to(scope: Scope, last: ast.stmt, stop: str) -> list[ast.stmt]:
 
 
 def _own_names(statement: ast.stmt) -> set[str]:
-    """Names whose graphs go into what a statement does; a container that it stores into (`info` of
-    `info["loss"] = f(x)`) gives it nothing."""
+    """Return the names whose graphs enter what a statement does; a container that it stores into
+    (`info` of `info["loss"] = f(x)`) adds nothing.
+    """
     if isinstance(statement, ast.Assign):
         return carrying([statement.value])
     return carrying([node for node in children(statement) if not isinstance(node, _BLOCK)])
 
 
 def carried_from(scope: Scope, statement: ast.stmt) -> tuple[set[str], bool]:
-    """The names of a scope that may carry the graph of what a statement binds, and whether what it
-    returns, or a later `return`, does."""
+    """Return the names of a scope that may carry the graph of what a statement binds, and whether
+    it or a later `return` returns that graph.
+    """
     carried, returned = set(bindings(statement)), isinstance(statement, ast.Return)
     for later in statements_of(scope):
         value = later.value if isinstance(later, ast.Return) else value_of(later) or put_in(later)
@@ -108,5 +115,5 @@ def carried_from(scope: Scope, statement: ast.stmt) -> tuple[set[str], bool]:
 
 
 def carrying(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names and dotted paths whose graph may be in what the expressions give."""
+    """Return names and dotted paths whose graphs may be in the values of the expressions."""
     return {name for node in nodes for name in names_attached(node)}
