@@ -1,1 +1,1 @@
-"""The operator *remake*: the least slice that makes a graph runs again where it is needed."""
+"""The operator *remake*: run the smallest slice that computes a graph again where it is needed."""

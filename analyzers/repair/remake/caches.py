@@ -1,4 +1,4 @@
-"""Caches that keep what has to be made anew: emptied by the script's own means, or done away."""
+"""Clear caches of values that must be recomputed, by the script's own method, or remove them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,18 @@ _ELEMENT = re.compile(r"(?P<all>[\w.]+)\[\d+\]")
 
 
 def without_cache(story: ReuseFeatures) -> Iterator[Proposal]:
-    """The script's own method that empties the cache, called in each pass; else no cache."""
+    """Yield proposals that call the script's own method to clear the cache in each iteration; else
+    that remove the cache.
+    """
     yield from _emptied(story)
     yield from _without_guard(story)
     yield from _without_decorator(story)
 
 
 def _emptied(story: ReuseFeatures) -> Iterator[Proposal]:
-    """`layer.invalidate()` behind the step, for each object that keeps an old value."""
+    """Yield proposals with `layer.invalidate()` after the step, for each object that holds an old
+    value.
+    """
     shared = story.shared
     if shared is None or not shared.loops:
         return
@@ -57,8 +61,9 @@ def _emptied(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _emptying(hop: Binding, project: Project) -> Iterator[tuple[str, str, str]]:
-    """The object that has what a hop names, and the class and name of a method of its own that
-    does nothing but give it up."""
+    """Yield the object that holds the bound value, and the class and name of a method that does
+    nothing but drop it.
+    """
     if (match := _KEPT.fullmatch(hop.name)) is not None:
         for kind, method in bare_methods(project):
             body = [s for s in method.body if not _is_text(s)]
@@ -71,8 +76,9 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _empties(statement: ast.stmt, attribute: str) -> bool:
-    """Whether a statement gives up an attribute: `self.x = None`, `del self.x`, `self.x.clear()`,
-    `self.__dict__.pop("x")`."""
+    """Return True if a statement drops an attribute: `self.x = None`, `del self.x`,
+    `self.x.clear()`, `self.__dict__.pop("x")`.
+    """
     own = f"self.{attribute}"
     match statement:
         case ast.Assign(targets=[target], value=value):
@@ -87,8 +93,9 @@ def _empties(statement: ast.stmt, attribute: str) -> bool:
 
 
 def _without_guard(story: ReuseFeatures) -> Iterator[Proposal]:
-    """`if self.x is None: self.x = ...` becomes the assignment alone; an early return of what is
-    cached goes."""
+    """Yield proposals that reduce `if self.x is None: self.x = ...` to the assignment, or remove an
+    early return of a cached value.
+    """
     for making in makings(story):
         guard = making.guard
         if guard is None or guard.orelse:
@@ -103,8 +110,9 @@ def _without_guard(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _without_decorator(story: ReuseFeatures) -> Iterator[Proposal]:
-    """A cached function that makes graph nodes loses its cache: a library's, or a decorator of
-    the script's own that holds the store."""
+    """Yield proposals that remove the cache of a function that creates graph nodes: a library's
+    decorator, or one of the script's own that holds the store.
+    """
     holding = [a for module, _, statement in story.binders for a in module.ancestors(statement)]
     caches = {*CACHES, *(one.name for one in holding if isinstance(one, FUNCTIONS[:2]))}
     for _, module, scope in story.made_in:

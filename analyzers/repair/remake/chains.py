@@ -1,4 +1,6 @@
-"""Statements in front of a loop that make what it uses: the least that has to run in each pass."""
+"""Find the statements before a loop that compute what it uses: the smallest set that must run in
+each iteration.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,10 @@ def chains_of(
     names: set[str],
     seen: Sequence[ast.stmt] = (),
 ) -> Iterator[list[ast.stmt]]:
-    """Runs of statements in front of `before` that make the names, or were seen to make what the
-    names lead to: with everything that depends on a model or a parameter, then shorter ones down
-    to the last statement alone."""
+    """Return runs of statements before `before` that compute the names, or were seen to compute
+    what the names lead to: first with everything that depends on a model or a parameter, then
+    shorter ones down to the last statement alone.
+    """
     chain: list[ast.stmt] = []
     wanted, held = set(names), _held_by_optimizers(module, scope, before)
     for statement in reversed(list(_apart(in_front(module, scope, before)))):
@@ -61,7 +64,9 @@ def chains_of(
 
 
 def _apart(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements, with a block that learns in its parts: to run it again would learn twice."""
+    """Yield the statements, with a block that trains split into its parts: to run it again would
+    train twice.
+    """
     for statement in statements:
         if hasattr(statement, "body") and (steps(statement) or backward_calls(statement)):
             inner = [s for s in walk(statement) if isinstance(s, ast.stmt)]
@@ -73,7 +78,7 @@ def _apart(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 def _with_dependents(
     module: Module, scope: Scope, before: ast.stmt, chain: list[ast.stmt]
 ) -> list[ast.stmt]:
-    """The chain with what is made from it on the way to the loop, and read there."""
+    """Return the chain with what is computed from it on the way to the loop, and read there."""
     made, wanted, longer = bound_by(chain), names_read(before), list(chain)
     held = _held_by_optimizers(module, scope, before)
     for statement in in_front(module, scope, before):
@@ -87,8 +92,9 @@ def _with_dependents(
 
 
 def constructs(module: Module, statement: ast.stmt) -> bool:
-    """Whether a statement makes a model, a layer, an optimizer, a loader or an iterator: to make
-    one anew in each pass would throw away what was learnt, or begin the data again."""
+    """Return True if a statement creates a model, a layer, an optimizer, a loader or an iterator:
+    recreating one in each iteration would discard what was learnt, or restart the data.
+    """
     value = value_of(statement) or ast.Pass()
     begins = isinstance(value, ast.Call) and called_name(value) == "iter"
     return begins or any(
@@ -112,15 +118,16 @@ def _is_constructor(module: Module, call: ast.Call) -> bool:
 
 
 def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
-    """Names of what steps in the loop, and of what it was made from: to make them anew in each
-    pass would throw away what was learnt."""
+    """Return the names of what steps in the loop, and of what it was created from: recreating them
+    in each iteration would discard what was learnt.
+    """
     stepped = owners(loop, "step")
     made = [s for s in in_front(module, scope, loop) if set(bindings(s)) & stepped]
     return stepped | read_by(value_of(s) or s for s in made)
 
 
 def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements that surely ran before this one in the scope, in order."""
+    """Yield the statements that certainly ran before this one in the scope, in order."""
     blocks: list[list[ast.stmt]] = []
     for parent in (before, *module.ancestors(before)):
         if parent is scope:
@@ -139,8 +146,9 @@ def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stm
 
 
 def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
-    """Whether the statement depends on a model or a parameter, as far as the text can tell; what
-    runs unrecorded does not."""
+    """Return True if the statement depends on a model or a parameter, as far as the source shows,
+    and is recorded.
+    """
     if isinstance(statement, ast.With) and any("no_grad" in spelled(i) for i in statement.items):
         return False
     value: ast.AST = value_of(statement) or statement
@@ -154,7 +162,9 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False
     loops = [node for node in walk(value) if isinstance(node, ast.For)]
-    items = {name for loop in loops for name in target_names(loop.target)}  # of what is read, too
+    items = {
+        name for loop in loops for name in target_names(loop.target)
+    }  # also those of what is read
     return any(
         _is_learned(module, scope, name)
         for name in names_attached(value) - items
@@ -164,8 +174,9 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
 
 
 def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool:
-    """Whether the name is a model, a parameter, or computed from one; or a function that makes or
-    reads one."""
+    """Return True if the name is a model, a parameter, or computed from one; or a function that
+    creates or reads one.
+    """
     if name.startswith("self.") or depth == 0:
         return True
     values = [value for node in definitions(scope, name) if (value := value_of(node)) is not None]
@@ -201,6 +212,8 @@ def _reads_learned(module: Module, scope: Scope, value: ast.AST, own: Set[str], 
 
 
 def read_besides(scope: Scope, chain: Sequence[ast.stmt], inner: ast.AST) -> list[ast.Name]:
-    """Where the scope reads what the chain makes, but for the chain itself and an inner node."""
+    """Return where the scope reads what the chain computes, except in the chain itself and an inner
+    node.
+    """
     inside = {node for one in (inner, *chain) for node in walk(one)}
     return [n for n in names_loaded(walk_scope(scope), *bound_by(chain)) if n not in inside]

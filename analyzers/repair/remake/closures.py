@@ -1,4 +1,4 @@
-"""Fixes for an optimizer that calls its closure many times: forward and loss belong inside it."""
+"""Fix optimizers that call their closure several times: forward and loss belong inside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from analyzers.source.trees import walk
 
 
 def forward_into_closure(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Move the statements that make the loss into the closure."""
+    """Yield proposals that move the statements that compute the loss into the closure."""
     module = story.project.module(story.reuse.reached.at.file)
     call = story.root_call
     if module is None or call is None:
@@ -51,7 +51,7 @@ def forward_into_closure(story: ReuseFeatures) -> Iterator[Proposal]:
     names = (names_read(root) if root is not None else set()) | carriers | holding
     scope = module.scope_of(closure)
     needed = (read_by(closure.body) - names_bound(closure)) & names or names
-    # in front of the step further down is outside of the closure, too
+    # before the step is outside of the closure, too
     later = step is not None and step.lineno >= closure.lineno and module.scope_of(step) is scope
     before = step if step is not None and later else closure
     chains = chains_of(module, scope, before, needed, story.left_behind(scope))
@@ -66,8 +66,9 @@ def _put_in(
     chains: Iterable[Sequence[ast.stmt]],
     last: ast.stmt,
 ) -> Iterator[Proposal]:
-    """Statements of the scope go into the closure; of another function than the one around it
-    those that need nothing of its own."""
+    """Yield proposals that move statements of the scope into the closure; from another function
+    than the enclosing one only those that need none of its locals.
+    """
     editor, old, step = Editor(module), _reading_old(story, closure), _calling(story, module)
     within = module.scope_of(closure) is scope
     for rank, made_there in enumerate(chains):
@@ -84,14 +85,15 @@ def _put_in(
 
 
 def _calling(story: ReuseFeatures, module: Module) -> ast.stmt | None:
-    """The statement that was running around the closure when it walked: its optimizer's step."""
+    """Return the statement around the closure that was running: its optimizer's step."""
     calling = story.reuse.reached.stack[-2:-1]
     return module.statement_at(calling[0].line, calling[0].column) if calling else None
 
 
 def forward_outside(story: ReuseFeatures) -> Place | None:
-    """The statement around the closure that made what it walks again; or the call that was seen
-    to leave old values in its objects."""
+    """Return the statement around the closure that computed what the closure uses repeatedly; or
+    the call that was seen to leave old values in its objects.
+    """
     where = resolve_location(story.project, story.reuse.reached.at)
     if where is None:
         return None
@@ -108,7 +110,9 @@ def forward_outside(story: ReuseFeatures) -> Place | None:
 def _reading_old(
     story: ReuseFeatures, closure: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> list[ast.stmt]:
-    """The statements of the closure that were seen to compute from old values, be it in a call."""
+    """Return the statements of the closure that were seen to compute from old values, including
+    calls.
+    """
     places = [join.new.at for join in story.reuse.joins if join.new is not None]
     found = [leading_to(story.project, closure.body, at) for at in places if at is not None]
     return [statement for statement in found if statement is not None]
@@ -117,7 +121,7 @@ def _reading_old(
 def _call_maker(
     story: ReuseFeatures, module: Module, closure: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Iterator[Proposal]:
-    """Where a method makes the carrier, the closure calls that method itself."""
+    """Yield proposals in which the closure itself calls the method that computes the carrier."""
     for other, maker, _ in story.binders:
         if other is not module or not story.attribute or not isinstance(maker, ast.FunctionDef):
             continue
@@ -138,8 +142,9 @@ def _with_clearing(
     step: ast.stmt | None,
     chain: Sequence[ast.stmt],
 ) -> list[ast.stmt]:
-    """The chain with what clears gradients outside of a closure that does not: each of its calls
-    would add to those of the last. Beside the chain, or of the optimizer that gets the closure."""
+    """Return the chain with the statement that clears gradients outside of a closure which does not
+    clear them: otherwise each call adds to the gradients of the last.
+    """
     if calls_named(closure, "zero_grad"):
         return [*chain]
     given = owners(step, "step") if step is not None else set()
@@ -156,7 +161,9 @@ def _with_clearing(
 def _lambda_for_partial(
     project: Project, closure: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Iterator[Proposal]:
-    """`partial(closure, loss)` becomes `lambda: closure(forward(...))`: calls make the loss."""
+    """Yield a proposal that turns `partial(closure, loss)` into `lambda: closure(forward(...))`, so
+    that each call computes the loss.
+    """
     for module, call in calls_to(project, "partial"):
         if not call.args or spelled(call.args[0]) != closure.name:
             continue
@@ -175,7 +182,7 @@ def _lambda_for_partial(
 
 
 def _only_definition(module: Module, argument: ast.expr) -> ast.Assign | None:
-    """The one statement that makes a name, where only this argument reads it."""
+    """Return the only statement that binds a name, if only this argument reads it."""
     scope = module.scope_of(argument)
     match definitions(scope, spelled(argument)):
         case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.BinOp()) as made]:
@@ -190,8 +197,9 @@ def _returned_by_step(
     step: ast.stmt | None,
     chain: Sequence[ast.stmt],
 ) -> tuple[Edit, ...] | None:
-    """Edits that keep the moved names readable behind `optimizer.step(closure)`: its return value
-    is the loss. None where other moved names are read outside of the closure."""
+    """Return edits that keep the moved names readable after `optimizer.step(closure)`: its return
+    value is the loss. Return None if other moved names are read outside of the closure.
+    """
     read = {node.id for node in read_besides(scope, chain, closure)}
     if not read:
         return ()

@@ -1,5 +1,6 @@
-"""What a constructor, or a method called ahead of the loop, derives from parameters, computed
-where it is read instead."""
+"""Compute what a constructor, or a method called before the loop, derives from parameters where it
+is read.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +33,10 @@ from analyzers.source.trees import position, walk
 
 
 def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Move `self.x = f(self.p)` out of `__init__`, or out of a method that ran before the loop: to
-    the one method that reads it, or into a property. Arguments that it needs are kept."""
+    """Yield proposals that move `self.x = f(self.p)` out of `__init__`, or out of a method that ran
+    before the loop: to the only method that reads it, or into a property. Needed arguments are
+    stored.
+    """
     for making in makings(story):
         moved = _moved(story, making)
         if moved is None:
@@ -55,13 +58,15 @@ def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def readers_of(owner: ast.ClassDef, name: str, maker: ast.FunctionDef) -> list[ast.FunctionDef]:
-    """The methods that read an attribute, but for its maker."""
+    """Return the methods that read an attribute, except the one that binds it."""
     methods = [m for m in owner.body if isinstance(m, ast.FunctionDef) and m is not maker]
     return [method for method in methods if any(mentions(s, name) for s in method.body)]
 
 
 def kept_by(scope: Scope, owner: str = "self") -> dict[str, str]:
-    """What a function keeps in attributes of an object as it is, with the names of these."""
+    """Return what a function stores unchanged in attributes of an object, with the attributes'
+    names.
+    """
     return {
         spelled(value): spelled(target).removeprefix(f"{owner}.")
         for node in walk_scope(scope)
@@ -84,7 +89,7 @@ class _Moved:
     added: list[str]
 
     def gone(self) -> list[Edit]:
-        """The chain taken out, with what has to be kept in its place."""
+        """Return edits that remove the chain, and store what has to be kept."""
         read = {n for s in statements_of(self.maker) if s not in self.chain for n in names_read(s)}
         edits = [
             self.editor.delete(statement)
@@ -98,11 +103,11 @@ class _Moved:
         return edits
 
     def lines(self, statements: Sequence[ast.stmt]) -> list[str]:
-        """The statements as they read in another method."""
+        """Return the statements as they read in another method."""
         return [line for s in statements for line in lines_with(self.editor, s, self._renamed(s))]
 
     def getter(self) -> list[str]:
-        """The chain as a property."""
+        """Return the chain as a property."""
         value = self.chain[-1].value
         return [
             "@property",
@@ -112,7 +117,7 @@ class _Moved:
         ]
 
     def _renamed(self, node: ast.AST) -> list[Edit]:
-        """Arguments of the constructor by the names of their attributes."""
+        """Return edits that replace arguments of the constructor by their attributes."""
         return [
             self.editor.replace(name, f"self.{self.kept[name.id]}")
             for name in walk(node)
@@ -121,8 +126,9 @@ class _Moved:
 
 
 def _moved(story: ReuseFeatures, making: DefinitionSite) -> _Moved | None:
-    """What a making takes along out of its method, which makes its object or was called ahead of
-    the loop: the local statements that it needs. None where it cannot leave."""
+    """Return a definition with the local statements that it needs, to be moved out of its method,
+    which is a constructor or was called before the loop. Return None if it cannot be moved.
+    """
     scope, statement = making.scope, making.statement
     owner = making.module.class_of(statement)
     if not isinstance(scope, ast.FunctionDef) or owner is None:

@@ -1,4 +1,6 @@
-"""A fix for encodings that are kept and walked again and again: what they were made of is kept."""
+"""Fix stored encodings that are used in several backward calls: store what
+they were computed from.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ _JOINING = ("stack", "cat")
 
 
 def encoded_where_read(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """Of `z = self.encode(x)` and `self.seen.append(z)`, where nothing else reads `z`: `x` goes in,
-    and `self.encode` is called on what the class makes of them, `torch.stack(self.seen)`. Plainly
-    so where nothing else on the way to the walk is encoded: cut off, all of it would not learn."""
+    """Yield proposals for `z = self.encode(x)` and `self.seen.append(z)` if nothing else reads `z`:
+    store `x`, and call `self.encode` on what the class assembles, `torch.stack(self.seen)`. This
+    comes first if nothing else on the way to the backward call is encoded: after a cut, all of it
+    would not learn.
+    """
     for _, where in hops_at(story.project, story.reuse.path, "bound"):
         match where.statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
@@ -44,7 +48,9 @@ def _with_inputs_kept(
     owner, editor = where.module.class_of(where.statement), Editor(where.module)
     loads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
     puts = [c for c in calls_named(where.scope, "append") if [*map(spelled, c.args)] == [name]]
-    if owner is None or len(puts) != 1 or len(loads) != 2:  # where it is made, and put in
+    if (
+        owner is None or len(puts) != 1 or len(loads) != 2
+    ):  # one where it is computed, one where it is stored
         return
     kept = spelled(puts[0].func).removesuffix(".append")
     joined = [c for c in calls_named(owner, *_JOINING) if c.args and spelled(c.args[0]) == kept]
@@ -61,7 +67,9 @@ def _with_inputs_kept(
 
 
 def _changes_between(where: SourceLocation, given: ast.expr, put: ast.Call) -> bool:
-    """Whether what a call is given means something else where its result is put into a list."""
+    """Return True if the argument of a call has another meaning where its result is put into a
+    list.
+    """
     read = names_read(given)
     changing = [d for name in read for d in definitions(where.scope, name)]
     for statement in statements_of(where.scope):
@@ -70,7 +78,7 @@ def _changes_between(where: SourceLocation, given: ast.expr, put: ast.Call) -> b
 
 
 def _used_as_whole(project: Project, owner: ast.ClassDef, kept: str) -> bool:
-    """Whether a list is read by joining it in the class that has it, and by nobody else."""
+    """Return True if a list is only read by joining it, in the class that holds it."""
     for module, node in project.each(ast.Attribute):
         if node.attr == kept.rpartition(".")[2]:
             around = module.parents[node]
@@ -81,7 +89,7 @@ def _used_as_whole(project: Project, owner: ast.ClassDef, kept: str) -> bool:
 
 
 def _is_whole(around: ast.AST, node: ast.Attribute) -> bool:
-    """Whether a list is used as a whole there: made, added to, counted or joined."""
+    """Return True if a list is used as a whole: created, appended to, counted or joined."""
     match around:
         case ast.Attribute(attr="append" | "clear"):
             return True

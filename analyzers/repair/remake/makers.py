@@ -1,4 +1,4 @@
-"""The statements that make names, and the one edit by which they make them again elsewhere."""
+"""Find the statements that bind names, and build the edit that repeats them elsewhere."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ def computed(
     moved: bool,
     also: Iterable[Edit] = (),
 ) -> Proposal:
-    """Statements in front of another, moved there or made once more."""
+    """Return a proposal that moves or copies statements before another."""
     edits = joined([*(move_into if moved else copy_into)(editor, chain, head), *also])
     verb = "Call" if all(map(_called_alone, chain)) else "Compute"
     return Proposal(strategy, f"{verb} {told(chain)} {where}", edits, cost, rank)
 
 
 def makers(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stmt]]:
-    """Statements that make the names: the last one, then with what it is computed from."""
+    """Yield the statements that bind the names: the last one, then with what
+    it is computed from.
+    """
     wanted, chain = set(names), list[ast.stmt]()
     for statement in reversed(before):
         value = value_of(statement)
@@ -57,8 +59,9 @@ def makers(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stm
 
 
 def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool:
-    """Whether a value is made of data only, as far as its calls tell; without any, those by which
-    the block made what it is put together from."""
+    """Return True if a value is computed from data only, as far as its calls show; without any,
+    those by which the block computed its parts.
+    """
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
     if calls or not depth:
         return all(called_name(call) in DATA for call in calls)
@@ -67,17 +70,17 @@ def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool
 
 
 def told(chain: Sequence[ast.stmt]) -> str:
-    """What the statements make, by its names; what is only called, as it stands there."""
+    """Return what the statements bind, by name; calls without a result as they are spelled."""
     made = [name for s in chain for name in bindings(s)[:1] or _called_alone(s)]
     return ", ".join(f"`{name}`" for name in made)
 
 
 def _called_alone(statement: ast.stmt) -> list[str]:
-    """The call that is all of a statement."""
+    """Return the call that makes up a whole statement."""
     alone = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
     return [spelled(statement)] if alone else []
 
 
 def draws(chain: Sequence[ast.stmt]) -> bool:
-    """Whether the statements draw random numbers."""
+    """Return True if the statements draw random numbers."""
     return any(calls_named(statement, *_DRAWS) for statement in chain)

@@ -1,5 +1,6 @@
-"""Fixes that make a graph anew where it is walked: in each pass of the loop, in the cell that is
-run again, for the second backward."""
+"""Recompute a graph where backward is called: in each iteration of the loop, in the cell that is
+run again, for the second call.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ from analyzers.source.trees import position
 
 
 def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """Move the statements that make the carrier to the head of the loop."""
+    """Yield proposals that move the statements that compute the carrier to the head of the loop."""
     shared = story.shared
     loop = story.loop or (shared.loops[0] if shared is not None and shared.loops else None)
     if shared is None or loop is None:
@@ -56,15 +57,16 @@ def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]
         editor, at = Editor(module), rank + place
         anew = list(_taken_anew(editor, loop, chain)) if isinstance(loop, ast.For) else []
         if anew and draws(chain):
-            continue  # the item of now would be no part of what is drawn then
+            continue  # the current item would not be part of what is drawn then
         alone = not _read_between(scope, chain, loop) and not anew
         moved = computed("forward-into-loop", editor, chain, head, where, cost, at, moved=alone)
         yield replace(moved, edits=joined([*moved.edits, *anew]))
 
 
 def _taken_anew(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Where the loop goes through what the chain makes, its pass takes the same item of what is
-    made anew: `y = ys[i]` for `y in ys`, with the number of the pass."""
+    """Yield edits by which an iteration takes the same item of the recomputed collection: `y =
+    ys[i]` for `y in ys`, with the number of the iteration.
+    """
     made = bound_by(chain)
     pairs = [(t, s) for t, s in taken_by(loop) if isinstance(s, ast.Name) and s.id in made]
     if not pairs or not all(isinstance(target, ast.Name) for target, _ in pairs):
@@ -84,8 +86,9 @@ def _taken_anew(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Ite
 
 
 def _made_in_front(story: ReuseFeatures, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
-    """Names that stand in front of the loop for what was made there together with the old graph:
-    by the statement itself, by a function, or by a constructor."""
+    """Return names that hold, before the loop, what was computed there together with the old graph:
+    by the statement itself, by a function, or by a constructor.
+    """
     making, lines = set[str](), set[int]()
     for at in (join.old.at for join in story.reuse.joins if join.old.at is not None):
         *owners, function = at.function.split(".")
@@ -100,7 +103,9 @@ def _made_in_front(story: ReuseFeatures, module: Module, scope: Scope, loop: ast
 
 
 def forward_into_cell(story: ReuseFeatures, cell: Cell) -> Iterator[Proposal]:
-    """Move (or, where its values are read before, copy) into the cell what makes the carrier."""
+    """Yield proposals that move (or copy, if its values are read before) into the cell what
+    computes the carrier.
+    """
     if story.shared is None:
         return
     module = story.shared.module
@@ -121,21 +126,23 @@ def forward_into_cell(story: ReuseFeatures, cell: Cell) -> Iterator[Proposal]:
 
 
 def statements_in(module: Module, cell: Cell) -> list[ast.stmt]:
-    """The statements at the margin of the script that begin in the cell."""
+    """Return the top-level statements of the script that begin in the cell."""
     return [statement for statement in module.tree.body if statement.lineno in cell]
 
 
 def _behind_the_making(story: ReuseFeatures, module: Module, head: ast.stmt) -> ast.stmt:
-    """The statement behind the one that made the carriers, as the run (or the reading) saw it:
-    what comes later, up to the cell, may never have run."""
+    """Return the statement after the one that computed the carriers: what comes later, up to the
+    cell, may never have run.
+    """
     made = [carrier.place.line for carrier in story.carriers if carrier.place.file == module.path]
     last = max((line for line in made if line < head.lineno), default=head.lineno)
     return next((s for s in module.tree.body if last < s.lineno <= head.lineno), head)
 
 
 def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
-    """The statement of the cell in front of which the chain goes: the first, or behind what the
-    cell makes for the chain, as long as nothing reads the chain's values before."""
+    """Return the statement of the cell before which the chain goes: the first, or after what the
+    cell computes for the chain, as long as nothing reads the chain's values before.
+    """
     made = bound_by(chain)
     needed, head = read_by(chain) - made, inside[0]
     for statement, following in pairwise(inside):
@@ -147,14 +154,15 @@ def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
 
 
 def _drops_out(project: Project) -> bool:
-    """Whether a second forward may drop out other numbers."""
+    """Return True if a second forward may apply another dropout mask."""
     return any("dropout" in called_name(call).lower() for _, call in project.each(ast.Call))
 
 
 def walked_anew(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """What the second walk's loss is made of, once more in front of what makes that loss from it:
-    where weights change between the two walks. The last statement that makes it, then with what
-    that one reads."""
+    """Yield proposals that recompute what the second loss is made from, before the statements that
+    compute that loss, if weights change between the two backward calls. First the last statement,
+    then with what it reads.
+    """
     shared, call = story.shared, story.root_call
     root = walked(call) if call is not None else None
     if shared is None or root is None or not story.same_pass:
@@ -174,7 +182,7 @@ def walked_anew(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 
 def _acts_between(shared: Shared) -> bool:
-    """Whether anything is done between the two walks, so that weights may change."""
+    """Return True if anything is done between the two backward calls that may change weights."""
     return any(
         isinstance(s, ast.AugAssign) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Call))
         for s in statements_of(shared.scope)
@@ -183,5 +191,5 @@ def _acts_between(shared: Shared) -> bool:
 
 
 def _read_between(scope: Scope, chain: Sequence[ast.stmt], head: ast.stmt) -> bool:
-    """Whether anything between the chain and the statement reads what the chain makes."""
+    """Return True if anything between the chain and the statement reads what the chain computes."""
     return any(node.lineno < head.lineno for node in read_besides(scope, chain, head))

@@ -1,4 +1,4 @@
-"""Fixes that compute anew in each pass what a caller, a constructor or a context made once."""
+"""Recompute in each iteration what a caller, a constructor or a context computed once."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _MAX_READERS = 3
 
 
 def recompute_where_used(story: ReuseFeatures) -> Iterator[Proposal]:
-    """A cache undone; what a constructor makes, made where it is read; what was handed down
-    computed in the loop; a context around the loop entered in each pass."""
+    """Yield proposals that remove a cache; compute a constructor's value where it is read; compute
+    an argument in the loop; or enter a context around the loop in each iteration.
+    """
     yield from without_cache(story)
     yield from out_of_constructor(story)
     if not story.attribute:
@@ -42,8 +43,9 @@ def recompute_where_used(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _by_helper(story: ReuseFeatures) -> Iterator[Proposal]:
-    """A method that was called before the loop, called again where what it makes is read; with
-    the arguments that it has kept."""
+    """Yield proposals that call a method, called before the loop, again where its result is read,
+    with the arguments that it stored.
+    """
     for module, scope, _ in story.binders if story.attribute else ():
         owner = module.parents.get(scope)
         if not isinstance(scope, ast.FunctionDef) or not isinstance(owner, ast.ClassDef):
@@ -62,8 +64,9 @@ def _by_helper(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _context_inside(story: ReuseFeatures) -> Iterator[Proposal]:
-    """`with cache(): for x in data:` becomes `for x in data: with cache():`; a context that keeps
-    what it has computed then keeps it for one pass."""
+    """Yield a proposal that turns `with cache(): for x in data:` into `for x in data: with
+    cache():`; a context that caches results then keeps them for one iteration.
+    """
     for loop in story.shared.loops if story.shared is not None else ():
         module = story.frame.module
         block = module.parents.get(loop)
@@ -84,8 +87,9 @@ def _context_inside(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
-    """`value = next_value` behind the walk becomes the call that made `next_value`: the next pass
-    gets a graph of its own, from the weights as the step has left them."""
+    """Yield a proposal that replaces `value = next_value` after the backward call by the call that
+    computed `next_value`: the next iteration gets its own graph, from the weights after the step.
+    """
     shared = story.shared
     for module, scope, statement in story.binders:
         value = value_of(statement)
@@ -109,8 +113,7 @@ def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def _network(maker: ast.expr | None) -> ast.Call | None:
-    """The call that makes a value; of two, between which a condition chooses, the one of the
-    script's own that is no number made a tensor."""
+    """Return the call that computes a value; of a conditional expression, the script's own call."""
     if isinstance(maker, ast.IfExp):
         both = (maker.body, maker.orelse)
         made = [one for one in both if isinstance(one, ast.Call)]
@@ -120,7 +123,7 @@ def _network(maker: ast.expr | None) -> ast.Call | None:
 
 
 def _discounted(scope: Scope, name: str) -> list[ast.expr]:
-    """Where a name is multiplied by a discount, and its gradient not wanted."""
+    """Return where a name is multiplied by a discount while its gradient is not wanted."""
     found: list[ast.expr] = []
     for node in walk_scope(scope):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
@@ -131,8 +134,9 @@ def _discounted(scope: Scope, name: str) -> list[ast.expr]:
 
 
 def _moved_into_readers(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Move a statement of a module, or of a factory, into the one function within it that reads
-    what it makes."""
+    """Yield proposals that move a statement of a module, or of a factory, into the only inner
+    function that reads its result.
+    """
     for module in story.project.modules.values():
         for scope in module.scopes:
             made = definitions(scope, story.name)

@@ -1,5 +1,6 @@
-"""A value computed anew where it is read, in the names of the function that reads it: what it is
-made of handed in, or held by the object that has it."""
+"""Recompute a value where it is read, in the names of the reading function: pass in what it is
+computed from, or read it from the object that holds it.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ from analyzers.source.trees import walk
 
 
 def computed_below(story: ReuseFeatures) -> Iterator[Proposal]:
-    """`adj = model.graph()` in the caller becomes the same line in the loop of the function that
-    is given `adj`, in that function's own names."""
+    """Yield proposals that move `adj = model.graph()` from the caller into the loop of the function
+    that receives `adj`, in that function's own names.
+    """
     shared, loop = story.shared, story.loop
     above = story.above
     if shared is None or loop is None or len(above) < 2:
@@ -65,8 +67,9 @@ def computed_below(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, str]) -> str | None:
-    """An expression of one function in the names of another that was given some of them; None
-    where it reads what the other does not know."""
+    """Return an expression of one function in the names of another that receives some of them; None
+    if it reads what the other does not have.
+    """
     own = own_names(home.scope_of(value))
     editor = Editor(home)
     edits: list[Edit] = []
@@ -83,9 +86,11 @@ def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, 
 def _handed_in(
     project: Project, caller: Frame, below: Frame, loop: Loop, name: str, parts: Sequence[str]
 ) -> list[Edit] | None:
-    """`run(text)` and its parameter become `run(tower, prompts)`, and what made `text` goes if
-    nothing else reads it; no edit where nothing is to be handed in. None where the function has
-    other calls, reads the value outside of its loop, or calls something else by these names."""
+    """Return edits that turn `run(text)` and its parameter into `run(tower, prompts)`, and remove
+    what computed `text` if nothing else reads it; no edit if nothing is to be passed in. Return
+    None if the function has other calls, reads the value outside of its loop, or uses these names
+    otherwise.
+    """
     if not parts:
         return []
     function, call = below.scope, call_into(caller, below.scope)
@@ -115,8 +120,9 @@ _FRESH = "The loss is computed from the weights as the step has left them."
 
 
 def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
-    """`batch.feature = net(x)` in front of all phases becomes `net(batch.x)` in the phase that
-    reads it behind the step."""
+    """Yield a proposal that replaces `batch.feature = net(x)` before all phases by `net(batch.x)`
+    in the phase that reads it after the step.
+    """
     node, visit = stale.evidence.node, stale.evidence.reached
     made = stale.saving
     if made is None or visit is None or not isinstance(made.statement, ast.Assign):
@@ -144,8 +150,9 @@ def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
 
 
 def called_again(stale: Stale, schedule: Schedule, rank: int) -> Iterator[Proposal]:
-    """`net.look(shot)` in front of the step fills `shot.feature`, which is read behind it: called
-    there once more, it fills it with the weights as the step has left them."""
+    """Yield a proposal that repeats `net.look(shot)`, which fills `shot.feature` before the step,
+    after it: then the member is computed with the weights after the step.
+    """
     editor, project = schedule.where.editor, stale.project
     for name in _members_read(project, [*schedule.between, schedule.walk]):
         makers = _makers(project, name)
@@ -158,7 +165,7 @@ def called_again(stale: Stale, schedule: Schedule, rank: int) -> Iterator[Propos
 
 
 def _members_read(project: Project, statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """The members of objects that statements read, or the functions that they call."""
+    """Yield the members of objects that statements, or the functions that they call, read."""
     called = {called_name(n) for s in statements for n in walk(s) if isinstance(n, ast.Call)}
     functions = [f for name in called - {""} for _, f in project.functions_named(name)]
     names = [name for node in (*statements, *functions) for name in sorted(names_read(node))]
@@ -166,7 +173,7 @@ def _members_read(project: Project, statements: Sequence[ast.stmt]) -> Iterator[
 
 
 def _makers(project: Project, name: str) -> set[str]:
-    """What is called to give a member its value: methods, what calls them, and modules, by name."""
+    """Return the names of what is called to bind a member: methods, their callers, and modules."""
     found: set[str] = set()
     for module, statement in assignments_to(project, name):
         scope, kind = module.scope_of(statement), module.class_of(statement)
@@ -184,7 +191,7 @@ def _makers(project: Project, name: str) -> set[str]:
 
 
 def _reads(reader: SourceLocation, attribute: str) -> list[ast.Attribute]:
-    """Where a function reads an attribute of one object that it knows by one name."""
+    """Return where a function reads an attribute of one object that it knows under one name."""
     found = attributes_loaded(walk_scope(reader.scope), attribute)
     return found if len({spelled(node.value) for node in found}) == 1 else []
 
@@ -192,7 +199,9 @@ def _reads(reader: SourceLocation, attribute: str) -> list[ast.Attribute]:
 def _known_by(
     project: Project, made: SourceLocation, target: ast.Attribute, owner: str
 ) -> dict[str, str]:
-    """What the object holds of the names of the function that filled it, as its reader calls it."""
+    """Return what the object stores of the names of the function that filled it, as its reader
+    spells it.
+    """
     held = spelled(target.value)
     names = {held: owner}
     for statement in definitions(made.scope, held):

@@ -1,1 +1,1 @@
-"""The operator *reschedule*: steps, clears and backward calls moved within their pass."""
+"""The operator *reschedule*: move steps, clears and backward calls within their iteration."""

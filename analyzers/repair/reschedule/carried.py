@@ -1,4 +1,4 @@
-"""Fixes that cut what one pass hands to the next, where a step has changed its weights since."""
+"""Cut what one iteration passes to the next, if a step has changed its weights since."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _TITLE = "Detach `{}` where the next pass begins"
 
 
 def detach_carried(stale: Stale, schedule: Schedule) -> Iterator[Proposal]:
-    """What one pass hands to the next, cut at the head of the loop; the graph not kept."""
+    """Yield proposals that cut carried values at the head of the loop, and do
+    not retain the graph.
+    """
     where, rank = schedule.where, 0
     for loop in schedule.loops[:1]:
         freed = [*released(stale, loop)]
@@ -36,7 +38,9 @@ def detach_carried(stale: Stale, schedule: Schedule) -> Iterator[Proposal]:
 
 
 def freed_again(stale: Stale) -> Iterator[Proposal]:
-    """The graph freed by the walk that kept it: what still leads into it is seen then."""
+    """Yield a proposal that frees the graph in the call that retained it, so that the next run
+    shows what still leads into it.
+    """
     visit = stale.evidence.reached
     where = resolve_location(stale.project, visit.at if visit is not None else None)
     if edits := [*without_retaining(where)]:
@@ -45,7 +49,7 @@ def freed_again(stale: Stale) -> Iterator[Proposal]:
 
 
 def _where_kept(where: SourceLocation, loop: Loop, name: str) -> list[Edit]:
-    """What the loop puts into a structure for later passes, detached as it goes in."""
+    """Return edits that detach what the loop stores for later iterations."""
     return [
         where.editor.append_to(part, ".detach()")
         for statement in statements_of(loop)
@@ -55,7 +59,9 @@ def _where_kept(where: SourceLocation, loop: Loop, name: str) -> list[Edit]:
 
 
 def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
-    """What an object hands to the next call, cut where the call begins to read it."""
+    """Yield proposals that cut what an object passes to its next call, where the call begins to
+    read it.
+    """
     where = stale.saving
     if where is None:
         return

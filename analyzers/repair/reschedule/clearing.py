@@ -1,4 +1,4 @@
-"""Fixes for gradients that are never cleared: `zero_grad()` once for each step."""
+"""Fix gradients that are never cleared: `zero_grad()` once for each step."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ MAX_CLEARED = 6  # names: more than a person would clear one by one
 
 
 def optimizer_stepped(where: SourceLocation) -> str | None:
-    """The optimizer of the step at a place."""
+    """Return the optimizer of the step at a place."""
     return next(iter(_stepped(where.module, where.statement)), None)
 
 
 def _stepped(module: Module, node: ast.AST) -> list[str]:
-    """Whom the steps are of: `opt` in `opt.step()`, `opt.step(closure)`, `scaler.step(opt)`."""
+    """Return what steps: `opt` in `opt.step()`, `opt.step(closure)`, `scaler.step(opt)`."""
     found = []
     for call in steps(node):
         assert isinstance(call.func, ast.Attribute)
@@ -48,7 +48,9 @@ def _stepped(module: Module, node: ast.AST) -> list[str]:
 
 
 def _is_optimizer(module: Module, name: str) -> bool:
-    """Whether a name is one by what is done with it: it is cleared, or made of parameters."""
+    """Return True if a name is an optimizer by its uses: it is cleared, or
+    created from parameters.
+    """
     pairs = (pair for s in module.each(ast.Assign) for pair in assigned_pairs(s))
     made = (value for target, value in pairs if spelled(target) == name)
     cleared = name in owners(module.tree, "zero_grad")
@@ -56,15 +58,17 @@ def _is_optimizer(module: Module, name: str) -> bool:
 
 
 def cleared_already(where: SourceLocation, params: Sequence[str], *, before: bool = False) -> bool:
-    """Whether the step's own block clears this optimizer, or the model that owns the parameters
-    (`before`: in front of the step): then what was seen has another cause."""
+    """Return True if the step's own block clears this optimizer, or the model that owns the
+    parameters (`before`: before the step): then what was seen has another cause.
+    """
     end = where.block.index(where.statement) if before else None
     return next(_clearing(where, params, where.block[:end]), None) is not None
 
 
 def clears_others(where: SourceLocation, params: Sequence[str]) -> ast.stmt | None:
-    """The statement of the block that is said to clear these parameters, under no condition, by a
-    `zero_grad` of the script's own: a run has seen what it leaves."""
+    """Return the statement of the block that claims to clear these parameters, unconditionally, by
+    a `zero_grad` of the script's own; a run has seen what it misses.
+    """
     clearing = _clearing(where, params, where.block)
     return next((s for s in clearing if isinstance(s, ast.Expr)), None)
 
@@ -79,9 +83,10 @@ def _clearing(
 def clear_before_walk(
     where: SourceLocation, rank: int = 0, *, again: bool = False
 ) -> Iterator[Proposal]:
-    """`zero_grad()` in front of the first backward that feeds the step, in place of one that stands
-    elsewhere; else in front of the last, where those before it are for others. `again`: what stands
-    in the step's own block comes too early."""
+    """Yield proposals with `zero_grad()` before the first backward call that feeds the step,
+    instead of one elsewhere; else before the last, if those before it are for others. `again`: the
+    clear in the step's own block comes too early.
+    """
     name = optimizer_stepped(where)
     if name is None:
         return
@@ -103,9 +108,10 @@ def clear_before_walk(
 
 
 def clear_behind_ascent(where: SourceLocation, project: Project) -> Iterator[Proposal]:
-    """Between two backwards, of which the second is no part of what moved the weights: by an option
-    of the script's own that clears, else by whoever clears (or steps) in this function; else by
-    what the object itself steps, or that which moves the weights."""
+    """Yield proposals that clear between two backward calls if the second is not part of what moved
+    the weights: by a clearing option of the script's own, else by what clears (or steps) in this
+    function, else by what the object itself steps or what moves the weights.
+    """
     calls = _calls_since_walk(where)
     for call in calls:
         for _, function in project.functions_named(called_name(call)):
@@ -129,12 +135,12 @@ def clear_behind_ascent(where: SourceLocation, project: Project) -> Iterator[Pro
 
 
 def _clearing_or_stepping(module: Module, scope: ast.AST) -> list[str]:
-    """Whom a scope clears, then whom it steps."""
+    """Return what a scope clears, then what it steps."""
     return [*sorted(owners(scope, "zero_grad")), *sorted(_stepped(module, scope))]
 
 
 def _climbers(calls: Sequence[ast.Call], project: Project) -> Iterator[ast.expr]:
-    """Whose own methods are called, or those that say that they climb."""
+    """Yield the objects whose own methods are called, or which declare the ascent."""
     for call in calls:
         match call.func:
             case ast.Attribute(value=owner, attr=attr) if is_dotted(owner):
@@ -143,9 +149,10 @@ def _climbers(calls: Sequence[ast.Call], project: Project) -> Iterator[ast.expr]
 
 
 def ascends(where: SourceLocation, project: Project) -> bool:
-    """Whether the text says that what stands between two backwards is the ascent of a
-    sharpness-aware step: by its names, or by an option for clearing that it leaves alone. Others
-    (adversarial training) add up the gradients of both on purpose."""
+    """Return True if the source shows that the code between two backward calls is the ascent of a
+    sharpness-aware step: by its names, or by a clearing option that is off. Other methods
+    (adversarial training) add both gradients on purpose.
+    """
     names = {spelled(call.func) for call in _calls_since_walk(where)}
     functions = [f for n in names for _, f in project.functions_named(n.rpartition(".")[2])]
     names |= {node.name for _, node in project.each(ast.ClassDef)} | {where.place.function}
@@ -154,7 +161,7 @@ def ascends(where: SourceLocation, project: Project) -> bool:
 
 
 def _calls_since_walk(where: SourceLocation) -> list[ast.Call]:
-    """The calls in front of a walk, behind the one before it."""
+    """Return the calls before a backward call and after the previous one."""
     ahead = ahead_of(where.module, where.statement)
     walks = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
     between = ahead[walks[-1] + 1 :] if walks else ahead
@@ -162,7 +169,7 @@ def _calls_since_walk(where: SourceLocation) -> list[ast.Call]:
 
 
 def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
-    """An option by which a function clears gradients, where it does not unless told."""
+    """Return an option by which a function clears gradients, off by default."""
     options = set(switches(function))
     asked = (n for n in walk(function) if isinstance(n, ast.If) and spelled(n.test) in options)
     return next((spelled(node.test) for node in asked if calls_named(node, "zero_grad")), None)
@@ -171,8 +178,9 @@ def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | 
 def clear_the_rest(
     where: SourceLocation, clearing: ast.stmt, project: Project
 ) -> Iterator[Proposal]:
-    """What a `zero_grad` of the script's own leaves: cleared by the class that it stands for, else
-    behind its call; by the optimizer's, where another's was called."""
+    """Yield proposals that clear what a `zero_grad` of the script's own misses: in its class, else
+    after its call; by the optimizer's own, if another's was called.
+    """
     name = optimizer_stepped(where)
     called = [spelled(call.func) for call in calls_named(clearing, "zero_grad")]
     if f"{name}.zero_grad" not in called:
@@ -195,8 +203,10 @@ def clear_the_rest(
 
 
 def clear_leaves(where: SourceLocation, leaves: Sequence[str]) -> Iterator[Proposal]:
-    """Gradients of leaves that the script updates itself, cleared in front of the backward: by what
-    clears once for all passes of a loop, or each by its name, those of a model by the model."""
+    """Yield proposals that clear the gradients of leaves, which the script updates itself, before
+    the backward call: by the script's own clear, moved into the loop, or each by name; those of a
+    model by the model.
+    """
     for own in _too_seldom(where):
         line = where.editor.text_of(own)
         edits = [where.editor.delete(own), where.editor.insert_before(where.statement, line)]
@@ -211,8 +221,9 @@ def clear_leaves(where: SourceLocation, leaves: Sequence[str]) -> Iterator[Propo
 def clear_engine_leaves(
     where: SourceLocation, leaves: Sequence[str], gradient: str, project: Project
 ) -> Iterator[Proposal]:
-    """Each leaf of an engine gets what its class gives a new one; where the text goes over all of
-    several leaves to update them, so does what clears them."""
+    """Yield proposals that reset each leaf of a hand-written engine as its class initialises a new
+    one; if the source loops over the leaves to update them, so does the reset.
+    """
     empty = _empty(gradient, project)
     if empty is None:
         return
@@ -241,7 +252,9 @@ def _by_hand(
 
 
 def _empty(gradient: str, project: Project) -> ast.expr | None:
-    """What a leaf's class puts into the attribute of a new one, said of `self` alone."""
+    """Return the value with which a leaf's class initialises the attribute, in terms of `self`
+    alone.
+    """
     for _, function in project.each(ast.FunctionDef):
         given = {argument.arg for argument in function.args.args[1:]}
         for node in walk(function) if function.name == "__init__" else ():
@@ -253,13 +266,13 @@ def _empty(gradient: str, project: Project) -> ast.expr | None:
 
 
 def _emptied(path: str, gradient: str, empty: ast.expr) -> str:
-    """`temp.grad = np.zeros_like(temp.data)` for `self.grad = np.zeros_like(self.data)`."""
+    """Return `temp.grad = np.zeros_like(temp.data)` for `self.grad = np.zeros_like(self.data)`."""
     value = re.sub(r"\bself\b", path, ast.unparse(empty))
     return f"{path}.{gradient} = {value}"
 
 
 def _updating_loop(where: SourceLocation, gradient: str) -> ast.For | None:
-    """The loop beside the walk that uses the gradients."""
+    """Return the loop after the backward call that uses the gradients."""
     for statement in behind(where.module, where.statement):
         if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
             if f"{statement.target.id}.{gradient}" in names_read(statement):
@@ -268,7 +281,9 @@ def _updating_loop(where: SourceLocation, gradient: str) -> ast.For | None:
 
 
 def _owner(leaf: str, where: SourceLocation) -> str:
-    """The model that a leaf is of, as the function knows it: `self.net` for `self.net.2.bias`."""
+    """Return the model that a leaf belongs to, as the function spells it: `self.net` for
+    `self.net.2.bias`.
+    """
     parts = leaf.split(".")[:-1]
     paths = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
     known = names_read(where.scope)
@@ -276,21 +291,23 @@ def _owner(leaf: str, where: SourceLocation) -> str:
 
 
 def uncalled(where: SourceLocation) -> list[ast.expr]:
-    """`opt.zero_grad` without its parentheses, in the function that steps `opt`."""
+    """Return `opt.zero_grad` without parentheses, in the function that steps `opt`."""
     name = f"{optimizer_stepped(where)}.zero_grad"
     bare = [node for node in walk_scope(where.scope) if isinstance(node, ast.Expr)]
     return [node.value for node in bare if spelled(node.value) == name]
 
 
 def _elsewhere(where: SourceLocation, name: str) -> list[ast.Expr]:
-    """Calls that clear the optimizer behind its step, or in an outer block of the same function."""
+    """Return calls that clear the optimizer after its step, or in an outer block of the same
+    function.
+    """
     beside = [where.statement, *behind(where.module, where.statement)]
     clears = [s for s in [*_in_outer_loops(where), *beside] if isinstance(s, ast.Expr)]
     return [s for s in clears if spelled_alone(s).startswith(f"{name}.zero_grad(")]
 
 
 def _too_seldom(where: SourceLocation) -> Iterator[ast.Expr]:
-    """What clears in an outer block of the same function: once for many passes."""
+    """Yield clears in an outer block of the same function: once for many iterations."""
     for statement in _in_outer_loops(where):
         if isinstance(statement, ast.Expr):
             if re.fullmatch(r"[\w.]+\.zero_grad\(\)", spelled_alone(statement)):
@@ -298,12 +315,12 @@ def _too_seldom(where: SourceLocation) -> Iterator[ast.Expr]:
 
 
 def _in_outer_loops(where: SourceLocation) -> list[ast.stmt]:
-    """The statements of the loops around the innermost one, in the same function."""
+    """Return the statements of the loops around the innermost one, in the same function."""
     outer = [s for loop in where.module.loops_around(where.statement)[1:] for s in loop.body]
     own = {id(s) for s in statements_of(where.scope)}
     return [s for s in outer if id(s) in own]
 
 
 def spelled_alone(statement: ast.stmt) -> str:
-    """The statement as it is written, if it is an expression alone."""
+    """Return the statement's source if it is only an expression."""
     return spelled(statement.value) if isinstance(statement, ast.Expr) else ""

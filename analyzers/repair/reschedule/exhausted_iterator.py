@@ -1,5 +1,6 @@
-"""Gradients that a loop clears over an iterator, which its first pass has used up:
-`trainable = filter(lambda p: p.requires_grad, net.parameters())`."""
+"""Fix gradients that a loop clears over an iterator which its first execution has exhausted:
+`trainable = filter(lambda p: p.requires_grad, net.parameters())`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class Spent:
 
 
 def spent(where: SourceLocation) -> Spent | None:
-    """The first in the passes of a step, if there is one."""
+    """Return the first such loop in the iterations of a step, if there is one."""
     passes = where.module.loops_around(where.statement)
     for node in walk_scope(where.scope):
         if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Name):
@@ -48,7 +49,7 @@ def spent(where: SourceLocation) -> Spent | None:
 
 
 def kept_as_list(where: SourceLocation, used: Spent, rank: int = 0) -> Iterator[Proposal]:
-    """A list in place of the iterator."""
+    """Yield a proposal with a list instead of the iterator."""
     value, text = used.made.value, where.editor.text_of(used.made.value)
     listed = f"list{text}" if isinstance(value, ast.GeneratorExp) else f"list({text})"
     title = f"Make `{used.name}` a list, which every pass can go through"
@@ -56,7 +57,7 @@ def kept_as_list(where: SourceLocation, used: Spent, rank: int = 0) -> Iterator[
 
 
 def _clears(loop: ast.For) -> bool:
-    """Whether the loop gives up gradients, or sets them to zero."""
+    """Return True if the loop drops gradients, or sets them to zero."""
     return any(
         (
             isinstance(node, ast.Assign)

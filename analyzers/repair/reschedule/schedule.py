@@ -1,4 +1,6 @@
-"""Where a failing walk and the step before it stand: the block of one frame that leads to both."""
+"""Locate a failing backward call and the step before it: the block of one
+frame that leads to both.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from analyzers.source.project import FUNCTIONS, Loop
 
 @dataclass(frozen=True)
 class Schedule:
-    """The failing walk and the step before it, as statements of one block of one frame."""
+    """The failing backward call and the step before it, as statements of one block of one frame."""
 
     where: SourceLocation
     walk: ast.stmt
@@ -28,33 +30,36 @@ class Schedule:
 
     @property
     def straight(self) -> bool:
-        """Whether the step stands between the forward and the walk, in one pass."""
+        """Return True if the step is between the forward and the backward
+        call, in one iteration.
+        """
         return self.block.index(self.step) < self.block.index(self.walk)
 
     @property
     def before(self) -> list[ast.stmt]:
-        """What stands in front of the step."""
+        """Return the statements before the step."""
         return self.block[: self.block.index(self.step)]
 
     @property
     def between(self) -> list[ast.stmt]:
-        """What stands between the step and the walk."""
+        """Return the statements between the step and the backward call."""
         return self.block[self.block.index(self.step) + 1 : self.block.index(self.walk)]
 
     @property
     def loops(self) -> list[Loop]:
-        """The loops around the walk, innermost first."""
+        """Return the loops around the backward call, innermost first."""
         return self.where.module.loops_around(self.walk)
 
     @property
     def roots(self) -> set[str]:
-        """Names of the tensor that the failing call walked, as its frame knows it."""
+        """Return the names of the failing call's root, as its frame knows it."""
         return root_names(self.visit, self.where)
 
 
 def schedule_of(stale: Stale) -> Schedule | None:
-    """The innermost block that leads to both; of a helper that walks and steps, and which took
-    the step in an earlier call, the block of its calls. None where the source does not show it."""
+    """Return the innermost block that leads to both. If a helper calls backward and steps, and took
+    the step in an earlier call, return the block of its calls. None if the source does not show it.
+    """
     visit, changed = stale.evidence.reached, stale.change_place
     if visit is None or changed is None:
         return None
@@ -75,7 +80,7 @@ def _schedule_at(
             continue
         taken = resolve_location(stale.project, changed)
         if taken is None or not where.module.holds(step, taken.statement):
-            # of several calls that may have taken it, the last one in front of the walk
+            # of several calls that may have taken it, the last one before the backward call
             before = block[: block.index(statement)]
             calls = [s for s in before if leading_to(stale.project, [s], changed) is not None]
             step = calls[-1] if step in calls else step
@@ -84,7 +89,7 @@ def _schedule_at(
 
 
 def _blocks_around(where: SourceLocation) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
-    """The blocks around a statement with the statement of each, innermost first."""
+    """Yield the blocks around a statement with the statement of each, innermost first."""
     node: ast.AST = where.statement
     while isinstance(node, ast.stmt) and not isinstance(node, FUNCTIONS[:2]):
         yield node, where.module.block_of(node)
@@ -92,7 +97,7 @@ def _blocks_around(where: SourceLocation) -> Iterator[tuple[ast.stmt, list[ast.s
 
 
 def root_names(visit: BackwardCall, where: SourceLocation) -> set[str]:
-    """Names of the tensor that a failing call walked, in the frame of a statement."""
+    """Return the names of a failing call's root, in the frame of a statement."""
     call = where.call(*WALKS)
     tensor = walked(call) if call is not None else None
     if tensor is not None:
@@ -102,8 +107,9 @@ def root_names(visit: BackwardCall, where: SourceLocation) -> set[str]:
 
 
 def released(stale: Stale, loop: ast.AST | None = None) -> Iterator[Edit]:
-    """The failing walk without `retain_graph=True`, where it is the only one of a pass of `loop`:
-    what is walked again in the same pass has to be kept until then."""
+    """Yield an edit that removes `retain_graph=True` from the failing call, if it is the only one
+    in an iteration of `loop`: a graph used again in the same iteration must be retained until then.
+    """
     visit = stale.evidence.reached
     where = resolve_location(stale.project, visit.at if visit is not None else None)
     if where is not None and _only_walk(where, loop):

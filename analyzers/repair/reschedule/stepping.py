@@ -1,5 +1,6 @@
-"""Fixes for weights that a step changed under a graph that is yet to be walked: a fresh forward,
-all walks before all steps."""
+"""Fix weights that a step changed under a graph that backward still needs: a fresh forward, or all
+backward calls before all steps.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +30,10 @@ _EACH_ITS_OWN = (
 
 
 def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
-    """A second loop for the steps. Where each pass has an optimizer of its own, its walk leaves
-    gradients in that one's parameters only, as when it was cleared, walked and stepped alone."""
+    """Yield a proposal with a second loop for the steps. If each iteration has its own optimizer,
+    its backward call feeds only that optimizer's parameters, as when it was cleared, run and
+    stepped alone.
+    """
     loop, step, editor = next(iter(schedule.loops), None), schedule.step, schedule.where.editor
     optimizer = steps(step)[0].func if steps(step) else None
     if not isinstance(loop, ast.For) or not isinstance(optimizer, ast.Attribute):
@@ -44,7 +47,7 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
         edits = [*moved, _for_its_own(editor, walk, optimizer)]
         yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank)
     for statement in [s for s in each if calls_named(s, "zero_grad")][:1]:
-        # in its own pass it would take away what other walks have left in weights that are shared
+        # in its own iteration it would clear what other backward calls left in shared weights
         ahead = editor.insert_before(loop, *_alone(editor, loop, statement))
         told = "All gradients cleared first, then all backward calls, then the steps"
         edits = [editor.delete(statement), ahead, *moved]
@@ -52,8 +55,10 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
 
 
 def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
-    """Every step between the failing loss's forward and its walk goes behind that walk, or behind
-    the last one of the block. Walks leave gradients in their own optimizers' parameters only."""
+    """Yield a proposal that moves every step between the failing loss's forward and its backward
+    call after that call, or after the last one of the block. Backward calls feed only their own
+    optimizers' parameters.
+    """
     block, editor = schedule.block, schedule.where.editor
     at = block.index(schedule.walk)
     made = list(makers(block[:at], schedule.roots))
@@ -67,8 +72,9 @@ def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
 
 
 def step_behind_backward(where: SourceLocation) -> Iterator[Proposal]:
-    """The step at a place, and those next to it, after the first backward below it in its block;
-    nothing where a backward precedes it there."""
+    """Yield a proposal that moves the step, and adjacent ones, after the first backward call below
+    it in its block; nothing if a backward call precedes it there.
+    """
     block = where.block
     at = block.index(where.statement)
     walks = [number for number, s in enumerate(block) if calls_named(s, "backward")]
@@ -84,7 +90,7 @@ def rescheduled(
     cleared: Sequence[ast.stmt],
     walks: tuple[ast.stmt, ast.stmt],
 ) -> list[Edit]:
-    """Steps go behind the last walk; what clears gradients goes in front of the first."""
+    """Return edits that move steps after the last backward call and clears before the first."""
     edits = editor.delete_all([*cleared, *moved])
     if moved:
         edits.append(editor.insert_after(walks[1], *editor.lines_of(*moved)))
@@ -96,8 +102,9 @@ def _steps_in(block: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int) -> list[Edit]:
-    """The walks of a stretch of the block, each for the parameters of the optimizer that steps
-    next behind it; none where one of them does not show which that is."""
+    """Return edits that restrict the backward calls of a part of the block to the parameters of the
+    optimizer that steps next; none if one of them does not show which that is.
+    """
     edits: list[Edit] = []
     for index, statement in enumerate(block[at : end + 1], at):
         for call in calls_named(statement, "backward"):
@@ -109,26 +116,29 @@ def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int)
 
 
 def _for_its_own(editor: Editor, walk: ast.Call, step: ast.Attribute) -> Edit:
-    """The walk, for the parameters of the optimizer of this step."""
+    """Return an edit that restricts the backward call to the parameters of
+    this step's optimizer.
+    """
     own = f'{editor.text_of(step.value)}.param_groups[0]["params"]'
     return with_keyword(editor, walk, "inputs", own)
 
 
 def in_second_loop(editor: Editor, loop: ast.For, step: ast.stmt) -> list[Edit]:
-    """The step out of the loop, and into one of its own behind it."""
+    """Return edits that move the step into a loop of its own after this one."""
     return [editor.delete(step), editor.insert_after(loop, *_alone(editor, loop, step))]
 
 
 def _alone(editor: Editor, loop: ast.For, statement: ast.stmt) -> list[str]:
-    """The lines of a loop over the same that does nothing else."""
+    """Return the lines of a loop over the same collection that does nothing else."""
     target, iterated = _narrowed(editor, loop, names_read(statement))
     inner = indentation(editor.module)
     return [f"for {target} in {iterated}:", *(inner + s for s in editor.lines_of(statement))]
 
 
 def _narrowed(editor: Editor, loop: ast.For, needed: set[str]) -> tuple[str, str]:
-    """The loop's target and iterable; of a `zip`, or a dictionary's items, only the part that is
-    needed."""
+    """Return the loop's target and iterable; for a `zip`, or a dictionary's items, only the needed
+    part.
+    """
     match loop.target, loop.iter:
         case (
             ast.Tuple(elts=[key, value]),
@@ -153,7 +163,9 @@ _FRESH = "The loss is computed from the weights as the step has left them"
 
 
 def fresh_forward(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
-    """The forward of the failing loss behind the step; ever more of it, as far as needed."""
+    """Yield proposals that move the forward of the failing loss after the
+    step, in growing parts.
+    """
     before, head = schedule.before, [*schedule.between, schedule.walk][0]
     editor, where = schedule.where.editor, "behind the step"
     for chain in makers(before, names_behind(schedule.between, schedule.roots)):
@@ -174,8 +186,9 @@ def fresh_forward(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
 def _with_readers(
     chain: Sequence[ast.stmt], until: Sequence[ast.stmt]
 ) -> Sequence[ast.stmt] | None:
-    """The statements, with what only gives names to what it makes of theirs: all of them can go
-    behind the step. None where anything else reads them before: they have to stay, too."""
+    """Return the statements and those that only name their results: all of them can go after the
+    step. None if anything else reads them before it, because then they must stay, too.
+    """
     taken, made = list(chain), bound_by(chain)
     for statement in until:
         if position(statement) < position(chain[0]) or statement in chain:
@@ -189,8 +202,9 @@ def _with_readers(
 
 
 def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
-    """A statement's lines, with what earlier forwards made and it calls something on detached;
-    none where there is no such."""
+    """Return a statement's lines with what earlier forwards computed, and it calls something on,
+    detached; empty if there is none.
+    """
     made = bound_by(s for s in before if (v := value_of(s)) and not is_data(v, before))
     calls = [n for n in walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
     given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
@@ -199,7 +213,9 @@ def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt
 
 
 def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
-    """All walks first: the step goes behind the failing one, clearing goes in front of both."""
+    """Yield a proposal with all backward calls first: the step goes after the failing one, clearing
+    goes before both.
+    """
     step, between = schedule.step, schedule.between
     if not all(isinstance(s, ast.Expr) for s in [step, *between]):
         return
@@ -213,8 +229,9 @@ def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
 
 
 def one_step_behind(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
-    """One forward for all passes of the loop: clear before it, step behind it. What names
-    something of a single pass stays in it."""
+    """Yield a proposal with one step for all iterations of the loop: clear before it, step after
+    it. Statements that use a single iteration's values stay in it.
+    """
     loop, step = next(iter(schedule.loops), None), schedule.step
     if loop is None or not isinstance(step, ast.Expr) or step not in pass_of(loop):
         return
@@ -233,14 +250,16 @@ def one_step_behind(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
 
 
 def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
-    """What is computed once before the loop and walked in each pass, computed in each pass."""
+    """Yield proposals that compute in each iteration what is computed once before the loop and used
+    by each backward call.
+    """
     for loop in schedule.loops[:1]:
         module, editor = schedule.where.module, schedule.where.editor
         in_front = ahead_of(module, loop)
         inner = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
         before = [s for s in inner if not constructs(module, s)]
         leading = schedule.block[: schedule.block.index(schedule.walk)]
-        # gradients that are cleared in front of the loop alone are meant to gather: one step behind
+        # gradients cleared only before the loop should accumulate: one step after it
         gathers = _cleared_in_front(schedule, loop, in_front)
         names = schedule.roots if gathers else names_behind(leading, schedule.roots)
         head, cost = head_of(loop), "The forward runs once in each pass."
@@ -253,6 +272,6 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
 
 
 def _cleared_in_front(schedule: Schedule, loop: Loop, in_front: Sequence[ast.stmt]) -> bool:
-    """Whether what steps in each pass is cleared in front of the loop, and not within it."""
+    """Return True if what steps in each iteration is cleared before the loop, and not within it."""
     stepped = owners(schedule.step, "step") - owners(loop, "zero_grad")
     return any(owners(s, "zero_grad") & stepped for s in in_front)

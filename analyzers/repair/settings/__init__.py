@@ -1,1 +1,1 @@
-"""Fixes that change a setting: an argument of a checkpoint, a wrapper, a compiler, a mode."""
+"""Fix settings: an argument of a checkpoint, a wrapper, a compiler, a mode."""

@@ -1,4 +1,6 @@
-"""Checkpointing of the other kind, and without what differs between the two runs of a part."""
+"""Fix checkpointing: use the non-reentrant kind, and remove what differs between forward and
+recomputation.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _ADAPTERS = ("get_peft_model", "LoraConfig", "prepare_model_for_kbit_training", 
 
 
 def not_reentrant(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """Every checkpoint with `use_reentrant=False`."""
+    """Yield a proposal with `use_reentrant=False` at every checkpoint."""
     edits = [
         edit for editor, call in _checkpoints(project) for edit in _not_reentrant(editor, call)
     ]
@@ -45,7 +47,7 @@ def _checkpoints(project: Project) -> Iterator[tuple[Editor, ast.Call]]:
 
 
 def _says_so(call: ast.Call) -> bool:
-    """Whether a checkpoint is told to be reentrant."""
+    """Return True if a checkpoint is explicitly reentrant."""
     told = [k for k in call.keywords if k.arg == NOT_REENTRANT and spelled(k.value) == "True"]
     return called_name(call).startswith("checkpoint") and bool(told)
 
@@ -59,7 +61,7 @@ def _not_reentrant(editor: Editor, call: ast.Call) -> Iterator[Edit]:
 
 
 def uncached(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """No cache of keys and values while training."""
+    """Yield a proposal without a cache of keys and values during training."""
     for module in project.modules.values():
         for node in module.nodes:
             if cache_in_use(node, module) is None:
@@ -70,7 +72,7 @@ def uncached(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def counted_outside(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """What the checkpointed part counts or collects is left out of it."""
+    """Yield a proposal that moves what the checkpointed part counts or collects out of it."""
     for module in project.modules.values():
         for node in module.each(ast.stmt):
             inner = node.value if isinstance(node, ast.Expr) else node
@@ -81,7 +83,7 @@ def counted_outside(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def drawn_before(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """Random numbers of generators that a checkpoint restores."""
+    """Yield a proposal with random numbers of generators that a checkpoint restores."""
     for module in project.modules.values():
         for node in module.each(ast.Call):
             if drawn_in_checkpoint(node, module) is None:
@@ -100,7 +102,9 @@ def drawn_before(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def autocast_without_cache(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """Autocast that casts weights each time, in the recomputation as in the forward."""
+    """Yield a proposal in which autocast casts weights each time, in the recomputation as in the
+    forward.
+    """
     for module in project.modules.values():
         for node in module.each(ast.Call):
             if autocast_around_checkpoint(node, module) is not None:
@@ -110,8 +114,9 @@ def autocast_without_cache(project: Project, rank: int = 0) -> Iterator[Proposal
 
 
 def checkpoint_around(places: Sequence[Place | None], project: Project) -> Place | None:
-    """The line of a reentrant checkpoint among these, or that hands over the function in which the
-    last of them is."""
+    """Return the line of a reentrant checkpoint among these, or one that passes the function which
+    contains the last of them.
+    """
     for place in places:
         where = resolve_location(project, place)
         for call in walk(where.statement) if where is not None else ():
@@ -131,7 +136,7 @@ def checkpoint_around(places: Sequence[Place | None], project: Project) -> Place
 
 
 def _is_function(name: str, project: Project) -> bool:
-    """Whether a function of the script goes by this name; a module's object is none."""
+    """Return True if a function of the script has this name; a module object does not count."""
     return any(node.name == name for _, node in project.each(ast.FunctionDef))
 
 
@@ -140,13 +145,13 @@ def _is_reentrant(call: ast.Call, module: Module) -> bool:
 
 
 def checkpoint_hint(message: str, project: Project) -> Hint | None:
-    """The line that checkpoints in the reentrant way, with what to do."""
+    """Return the line of a reentrant checkpoint, with what to do."""
     found = hints(project, ParsedTraceback(message=message, family="no-grad", kind="detached"))
     return next((hint for hint in found if "use_reentrant" in hint.text), None)
 
 
 def has_frozen(project: Project) -> bool:
-    """Whether something is frozen: by a flag, or by the use of adapters."""
+    """Return True if something is frozen, by a flag or by the use of adapters."""
     frozen, adapters = looking.requires_grad(False), looking.mentions(*_ADAPTERS)
     return any(
         frozen(node, module) is not None or adapters(node, module) is not None

@@ -1,4 +1,4 @@
-"""What a custom `autograd.Function` gives back: one gradient for each input, of its shape."""
+"""Fix what a custom `autograd.Function` returns: one gradient for each input, of its shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Methods = dict[str, ast.FunctionDef]
 
 
 def functions(project: Project) -> Iterator[tuple[Module, ast.ClassDef, Methods]]:
-    """The script's own Functions with their methods."""
+    """Yield the script's own Functions with their methods."""
     for module, node in project.each(ast.ClassDef):
         if function_class(node, module) is not None:
             methods = {m.name: m for m in node.body if isinstance(m, ast.FunctionDef)}
@@ -24,7 +24,7 @@ def functions(project: Project) -> Iterator[tuple[Module, ast.ClassDef, Methods]
 
 
 def inputs_of(methods: Methods) -> list[str] | None:
-    """The names of the forward's inputs, without `ctx`; None where there may be any number."""
+    """Return the names of the forward's inputs, without `ctx`; None if their number is variable."""
     forward = methods.get("forward")
     if forward is None or forward.args.vararg is not None:
         return None
@@ -33,7 +33,7 @@ def inputs_of(methods: Methods) -> list[str] | None:
 
 
 def returned(method: ast.FunctionDef | None) -> list[tuple[ast.Return, list[ast.expr]]]:
-    """What a backward returns, value by value."""
+    """Return what a backward returns, value by value."""
     found = []
     for node in ast.walk(method) if method is not None else ():
         if isinstance(node, ast.Return) and node.value is not None:
@@ -43,13 +43,15 @@ def returned(method: ast.FunctionDef | None) -> list[tuple[ast.Return, list[ast.
 
 
 def index_in(message: str) -> int | None:
-    """The number of the gradient that a message calls invalid."""
+    """Return the index of the gradient that a message calls invalid."""
     found = re.search(r"invalid gradient at index (\d{1,4})", message)
     return int(found[1]) if found is not None else None
 
 
 def one_for_each(project: Project, named: tuple[str, ...], rank: int = 0) -> Iterator[Proposal]:
-    """None for the inputs that were left out; without what is too much at the end."""
+    """Yield a proposal that returns None for missing inputs, and drops
+    surplus values at the end.
+    """
     for module, node, methods in functions(project):
         inputs = inputs_of(methods)
         if inputs is None or (named and node.name not in named):
@@ -69,8 +71,9 @@ def one_for_each(project: Project, named: tuple[str, ...], rank: int = 0) -> Ite
 def in_order(
     project: Project, named: tuple[str, ...], index: int, rank: int = 0
 ) -> Iterator[Proposal]:
-    """The gradient that does not fit its input, and another one, each in the other's place; or
-    transposed."""
+    """Yield proposals that swap the gradient that does not fit its input with another one, or
+    transpose it.
+    """
     for module, node, methods in functions(project):
         if named and node.name not in named:
             continue
@@ -96,7 +99,7 @@ def _exchanged(
 
 
 def batched_by_rule(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """A Function that vmap batches by what its methods do."""
+    """Yield a proposal with a Function that vmap batches by its own methods."""
     for module, node, methods in functions(project):
         if "vmap" not in methods and "setup_context" in methods:
             edit = Editor(module).insert_before(node.body[0], "generate_vmap_rule = True")

@@ -1,4 +1,6 @@
-"""`no_grad` in place of inference mode, a kernel with a second derivative, no compiler."""
+"""Change modes: `no_grad` instead of inference mode, a kernel with a second derivative, no
+compiler.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _MATH = "with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH)
 
 
 def without_inference_mode(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """`torch.no_grad()` wherever inference mode was: where several, each, then all of them."""
+    """Yield proposals with `torch.no_grad()` instead of inference mode: at
+    each place, then at all.
+    """
     each = [edit for module in project.modules.values() for edit in _no_grad(module)]
     title = "Use `torch.no_grad()` in place of inference mode"
     if len(each) > 1:
@@ -42,7 +46,7 @@ def _no_grad(module: Module) -> Iterator[Edit]:
 
 
 def uncompiled(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """What was compiled left as it is: `torch.compile(f, …)` → `f`, a decorator taken away."""
+    """Yield a proposal that removes compilation: `torch.compile(f, …)` → `f`, or a decorator."""
     edits = [edit for module in project.modules.values() for edit in _uncompiled(module)]
     if edits:
         title = "Leave that part uncompiled"
@@ -50,7 +54,7 @@ def uncompiled(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def compiled_lines(project: Project) -> Iterator[Place]:
-    """The lines on which something is compiled."""
+    """Yield the lines on which something is compiled."""
     for module in project.modules.values():
         for node in module.nodes:
             if compiled(node, module) is not None:
@@ -77,7 +81,7 @@ def _uncompiled(module: Module) -> Iterator[Edit]:
 
 
 def on_math_kernel(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The statement that computes attention under the kernel that has a second derivative."""
+    """Yield a proposal that computes attention with the kernel that has a second derivative."""
     for module, call in calls_to(project, "scaled_dot_product_attention"):
         statement, editor = module.statement_at(call.lineno, call.col_offset), Editor(module)
         text = _MATH.replace("torch.", f"{alias(module, 'torch')}.")

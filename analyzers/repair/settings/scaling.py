@@ -1,4 +1,4 @@
-"""The scaler's calls in their order, and what learns in single precision."""
+"""Fix the order of the scaler's calls, and train in single precision."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from analyzers.source.project import Module, Project, spelled
 
 
 def scaled_once(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """A second `unscale_` or `step` of one optimizer before `update()` taken out; an `update()` put
-    behind a `step` that has none."""
+    """Yield proposals that remove a second `unscale_` or `step` of one optimizer before `update()`,
+    or add an `update()` after a `step` that has none.
+    """
     for module in project.modules.values():
         for block in _blocks(module):
             yield from _once(module, block, "unscale_", rank)
@@ -24,8 +25,9 @@ def scaled_once(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def unscaled_with_the_step(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """What unscales and clips moved into the `if` that takes the step; else one `unscale_` less,
-    where several functions call it."""
+    """Yield proposals that move unscaling and clipping into the `if` that steps; else that remove
+    one `unscale_` if several functions call it.
+    """
     found: list[tuple[Module, ast.stmt]] = []
     for module in project.modules.values():
         for block in _blocks(module):
@@ -41,7 +43,9 @@ def unscaled_with_the_step(project: Project, rank: int = 0) -> Iterator[Proposal
 def _into_condition(
     module: Module, block: list[ast.stmt], first: ast.stmt, rank: int
 ) -> Iterator[Proposal]:
-    """The statements from the unscaling to the `if` with the step, at the head of that."""
+    """Yield a proposal that moves the statements from the unscaling on into
+    the `if` with the step.
+    """
     behind = block[block.index(first) :]
     at = next((n for n, s in enumerate(behind) if isinstance(s, ast.If) and _steps(s)), None)
     if at is None:
@@ -67,7 +71,7 @@ def _blocks(module: Module) -> Iterator[list[ast.stmt]]:
 
 
 def _scaler_calls(statement: ast.stmt) -> Iterator[tuple[str, str]]:
-    """The method and the argument of a scaler's call that is a statement of its own."""
+    """Yield the method and the argument of a scaler's call that is a whole statement."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
         if "scaler" in spelled(call.func.value).lower():
@@ -98,7 +102,9 @@ def _updated(module: Module, block: list[ast.stmt], rank: int) -> Iterator[Propo
 
 
 def in_single_precision(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """`.half()` of what learns taken away; the forward is left to autocast."""
+    """Yield a proposal that removes `.half()` from what is trained and leaves the forward to
+    autocast.
+    """
     for module in project.modules.values():
         for call in module.each(ast.Call):
             if half_parameters(call, module) is None or called_name(call) != "half":

@@ -1,4 +1,6 @@
-"""What a function given to `torch.func` may do: no writes into what has no batch, no backward."""
+"""Fix functions passed to `torch.func`: no writes into tensors without a
+batch, no backward call.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
 def written_out_of_place(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """A total as `total = total + x`; else what is written into made of a tensor that is given."""
+    """Yield a proposal with `total = total + x`; else one that creates the
+    target from an argument.
+    """
     where = resolve_location(project, error.at)
     if where is None:
         return
@@ -39,7 +43,9 @@ def _operand(where: SourceLocation, value: ast.expr) -> str:
 
 
 def _of_what_comes_in(where: SourceLocation, rank: int) -> Iterator[Proposal]:
-    """`torch.zeros(n)` as `x.new_zeros(n)` of the function's first argument."""
+    """Yield a proposal with `x.new_zeros(n)`, for the function's first argument, instead of
+    `torch.zeros(n)`.
+    """
     function = where.scope
     if not isinstance(function, FUNCTIONS[:2]) or not function.args.args:
         return
@@ -58,7 +64,9 @@ def _of_what_comes_in(where: SourceLocation, rank: int) -> Iterator[Proposal]:
 
 
 def returned_loss(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """A backward within the function taken out: the transform takes the gradient."""
+    """Yield a proposal that removes a backward call within the function: the transform takes the
+    gradient.
+    """
     where = resolve_location(project, error.at)
     call = where.call("backward") if where is not None else None
     if where is None or call is None or not isinstance(where.statement, ast.Expr):

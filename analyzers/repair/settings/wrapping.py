@@ -1,4 +1,4 @@
-"""Arguments of DDP, and the forward that comes twice."""
+"""Fix arguments of DDP, and repeated forwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _wrappers(project: Project) -> Iterator[tuple[Module, ast.Call]]:
 
 
 def all_used(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """DDP without `find_unused_parameters`."""
+    """Yield a proposal for DDP without `find_unused_parameters`."""
     for module, call in _wrappers(project):
         for keyword in call.keywords:
             if keyword.arg == "find_unused_parameters" and spelled(keyword.value) == "True":
@@ -31,7 +31,7 @@ def all_used(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def static_graph(project: Project, rank: int = 1) -> Iterator[Proposal]:
-    """DDP that is told that every iteration is alike."""
+    """Yield a proposal that declares to DDP that every iteration is alike."""
     for module, call in _wrappers(project):
         edit = with_keyword(Editor(module), call, "static_graph")
         title = "Tell DDP that every iteration is alike"

@@ -1,1 +1,1 @@
-"""The operator *value only*: what is kept or handed on is a number, not a graph."""
+"""The operator *value only*: store or pass on a number instead of a graph."""

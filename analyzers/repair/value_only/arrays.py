@@ -1,4 +1,4 @@
-"""Fixes for tensors handed to NumPy: detached, or the same said with torch."""
+"""Fix tensors passed to NumPy: detach them, or compute the same with torch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHARED = frozenset(
     | {"absolute", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "sinc", "hypot"}
     | {"log2", "log10", "exp2", "logaddexp", "einsum", "matmul", "outer", "concatenate"}
 )
-_ALONG = frozenset({"cumsum", "cumprod"})  # torch wants to be told along what
+_ALONG = frozenset({"cumsum", "cumprod"})  # torch requires a dimension
 _OF_LISTS = frozenset({"sum", "mean", "prod", "max", "min", "array"})  # torch takes tensors alone
 _MADE = 3  # of a name, the last that are looked at
 _LISTS = (ast.List, ast.ListComp, ast.Tuple)
@@ -38,7 +38,7 @@ _LEAVING = frozenset({"numpy", "detach", "cpu"})
 def detached_arrays(
     where: SourceLocation, names: Sequence[str], project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
-    """`.detach()` in front of `.numpy()`, or on what a NumPy function is given."""
+    """Yield proposals with `.detach()` before `.numpy()`, or on a NumPy function's argument."""
     edits = _in_front_of_numpy(where, names) or _of_comprehensions(where)
     edits = edits or _of_names(where, names)
     if edits:
@@ -54,7 +54,9 @@ def detached_by_caller(
     project: Project,
     rank: int = 2,
 ) -> Iterator[Proposal]:
-    """`.detach()` on what a caller gives the function, which others may give arrays."""
+    """Yield proposals with `.detach()` on what a caller passes to the function, which others may
+    call with arrays.
+    """
     frames = [one for place in stack if (one := resolve_location(project, place)) is not None]
     for caller, inner in pairwise(frames):
         if inner.scope is not where.scope or not isinstance(inner.scope, ast.FunctionDef):
@@ -70,7 +72,7 @@ def detached_by_caller(
 
 
 def _in_front_of_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
-    """Every `.numpy()`; the one that was refused alone, where it is known by its name."""
+    """Return edits for every `.numpy()`, or only for the rejected one if its name is known."""
     owners = []
     for call in calls_named(where.statement, "numpy"):
         match call:
@@ -83,7 +85,9 @@ def _in_front_of_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit
 
 
 def _of_comprehensions(where: SourceLocation) -> list[Edit]:
-    """What a comprehension gives to NumPy as it is: its variable, or what a call makes of it."""
+    """Return edits for what a comprehension passes to NumPy unchanged: its variable, or the result
+    of a call.
+    """
     return [
         where.editor.append_to(node.elt, ".detach()")
         for node in walk(where.statement)
@@ -94,7 +98,7 @@ def _of_comprehensions(where: SourceLocation) -> list[Edit]:
 
 
 def _of_names(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
-    """The tensor itself, or each of those in the list that NumPy was given."""
+    """Return edits for the tensor itself, or for each tensor of the list that NumPy received."""
     edits: list[Edit] = []
     for node in walk(where.statement):
         around = where.module.parents.get(node)
@@ -110,8 +114,10 @@ def _of_names(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
 
 
 def said_with_torch(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The function's NumPy calls as torch calls, where each has a namesake, else those of the
-    statement alone, and of others in its block that go on to a loss; arrays stay tensors."""
+    """Yield proposals that replace the function's NumPy calls by torch calls if each has a
+    counterpart; else those of the statement alone, and others in its block that lead to a loss;
+    arrays stay tensors.
+    """
     returned = any(returned.value is not None for returned in returns_of(where.scope))
     alike = [s for s in where.block if s is where.statement or _in_numpy(where, s)]
     wanted = [s for s in alike if goes_on(where.scope, s, project)]
@@ -123,7 +129,7 @@ def said_with_torch(where: SourceLocation, project: Project, rank: int = 0) -> I
 
 
 def _in_numpy(where: SourceLocation, statement: ast.stmt) -> bool:
-    """Whether an assignment calls the function of NumPy that the statement of the place does."""
+    """Return True if an assignment calls the same NumPy function as the statement of the place."""
     numpy = alias(where.module, "numpy")
     called, other = (
         {spelled(n.func) for n in walk(s) if isinstance(n, ast.Call)}
@@ -134,9 +140,10 @@ def _in_numpy(where: SourceLocation, statement: ast.stmt) -> bool:
 
 
 def torch_edits(where: SourceLocation, within: Iterable[ast.AST] | None = None) -> list[Edit]:
-    """The edits of `said_with_torch`, for the whole function or some nodes of it; none for all of
+    """Return the edits of `said_with_torch`, for the whole function or some nodes of it; empty for
     a module's own lines, for a function without NumPy, and for one that calls what torch does not
-    have."""
+    have.
+    """
     numpy = alias(where.module, "numpy")
     nodes = list(walk_scope(where.scope) if within is None else within)
     calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -151,8 +158,9 @@ def torch_edits(where: SourceLocation, within: Iterable[ast.AST] | None = None) 
 
 
 def _method_of_tensor(where: SourceLocation, call: ast.Call) -> Iterator[Edit]:
-    """What an array's method is called, or means, otherwise: `astype`; a spread without Bessel's
-    correction."""
+    """Yield edits for array methods that have another name or meaning in torch: `astype`; a
+    variance without Bessel's correction.
+    """
     name, editor = called_name(call), where.editor
     if not isinstance(call.func, ast.Attribute):
         return
@@ -166,8 +174,9 @@ def _method_of_tensor(where: SourceLocation, call: ast.Call) -> Iterator[Edit]:
 
 
 def _as_torch(where: SourceLocation, call: ast.Call) -> list[Edit]:
-    """A NumPy call as the torch call of the same name; of a number and a tensor, as a `clamp`; of a
-    list, as Python's own `sum`, or by stacking."""
+    """Return edits that turn a NumPy call into the torch call of the same name; for a number and a
+    tensor, a `clamp`; for a list, Python's own `sum`, or a stack.
+    """
     editor, name, torch = where.editor, called_name(call), alias(where.module, "torch")
     limits = [a for a in call.args if isinstance(a, ast.Constant)]
     if name in ("maximum", "minimum") and len(limits) == 1 and len(call.args) == 2:
@@ -187,8 +196,9 @@ def _as_torch(where: SourceLocation, call: ast.Call) -> list[Edit]:
 
 
 def counted_by_torch(editor: Editor, call: ast.Call) -> list[Edit]:
-    """What NumPy counts of a list of tensors, `np.mean(losses)`, counted by torch, or by Python's
-    own `sum` where the list is written out; empty for other calls."""
+    """Return edits that compute by torch what NumPy computes over a list of tensors
+    (`np.mean(losses)`), or by Python's own `sum` for a literal list; empty for other calls.
+    """
     name, module = called_name(call), editor.module
     numpy, torch = alias(module, "numpy"), alias(module, "torch")
     if spelled(call.func) != f"{numpy}.{name}" or name not in _OF_LISTS or call.keywords:
@@ -202,7 +212,7 @@ def counted_by_torch(editor: Editor, call: ast.Call) -> list[Edit]:
 
 
 def _kept_as_tensors(where: SourceLocation, nodes: Sequence[ast.AST]) -> Iterator[Edit]:
-    """Edits that take `.detach().cpu().numpy()` off, and a tensor made from the result."""
+    """Yield edits that remove `.detach().cpu().numpy()`, and a tensor created from the result."""
     editor, path = where.editor, where.module.path
     inner: list[ast.expr] = []
     for node in nodes:
@@ -222,8 +232,9 @@ def _kept_as_tensors(where: SourceLocation, nodes: Sequence[ast.AST]) -> Iterato
 
 
 def is_sequence(module: Module, node: ast.AST, argument: ast.expr, depth: int = 3) -> bool:
-    """Whether a value is plainly a list of tensors: written out, by name, or from a function of
-    the script's."""
+    """Return True if a value is clearly a list of tensors: a literal, a name, or from a function of
+    the script.
+    """
     match argument:
         case ast.List() | ast.Tuple() | ast.ListComp() | ast.GeneratorExp():
             return True

@@ -1,4 +1,4 @@
-"""A fix for what an evaluation keeps with its graph: it needs none."""
+"""Fix an evaluation that keeps graphs: it needs none."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from analyzers.source.project import Project
 def evaluated_without_graph(
     fault: SilentFault, project: Project, rank: int = -1
 ) -> Iterator[Proposal]:
-    """Where nothing was walked, the function that passes a model under `no_grad`; where that may
-    come to a backward, another time, the outermost loop that does not."""
+    """Yield proposals that put under `no_grad` the function that calls a model without a backward
+    call; if it may call backward at another time, the outermost loop that does not.
+    """
     where = resolve_location(project, fault.at)
     if fault.visit is not None or where is None:
         return

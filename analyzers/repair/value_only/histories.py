@@ -1,4 +1,4 @@
-"""Where a name is given what it keeps, and fixes that let it keep values only."""
+"""Find where a name receives what it retains, and let it retain values only."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ _ENTRY = re.compile(r"\[[^\]]*\]")
 
 
 def stores_of(fault: SilentFault, project: Project) -> list[SourceLocation]:
-    """Statements that add to what the fault's names keep, in the code that has those names."""
+    """Return the statements that add to what the fault's names retain, in the code that has those
+    names.
+    """
     seen, held = fault.seen_at, names_held(fault.holders)
     found = [
         store
@@ -56,7 +58,9 @@ def stores_of(fault: SilentFault, project: Project) -> list[SourceLocation]:
 
 
 def _in_called(fault: SilentFault, project: Project, name: str) -> Iterator[SourceLocation]:
-    """Stores in functions that are given what has a plain name, under what they call it."""
+    """Yield stores in functions that receive the value of a plain name, under their own name for
+    it.
+    """
     known = _functions(fault, name)
     for module in project.modules.values() if "." not in name else ():
         for scope in module.scopes:
@@ -70,12 +74,16 @@ def _in_called(fault: SilentFault, project: Project, name: str) -> Iterator[Sour
 
 
 def _keys(statement: ast.stmt) -> list[str]:
-    """The words under which a statement stores something: `val` of `seen["val"].append(x)`."""
+    """Return the string keys under which a statement stores something: `val` for
+    `seen["val"].append(x)`.
+    """
     return [key for name in bindings(statement) for key in _WORD.findall(name)]
 
 
 def _functions(fault: SilentFault, name: str) -> set[str]:
-    """The functions that know a plain name: where the fault was seen, and where the name was."""
+    """Return the functions that know a plain name: where the fault was seen, and where the name
+    was.
+    """
     found = {fault.seen_at.function} if fault.seen_at is not None else set()
     found |= {held.scope for held in fault.holders if _ENTRY.sub("", held.path) == name}
     return {function.rpartition(".")[2] for function in found}
@@ -100,8 +108,7 @@ def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Itera
 
 
 def _adds(statement: ast.stmt, module: Module) -> bool:
-    """Whether a statement puts something on top of what was kept; not where it makes what is to
-    keep it."""
+    """Return True if a statement adds to what was retained, and does not create the container."""
     if isinstance(statement, ast.AugAssign):
         return True
     if isinstance(statement, ast.Expr):
@@ -117,8 +124,10 @@ def _adds(statement: ast.stmt, module: Module) -> bool:
 
 
 def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """The stored numbers where the loss itself is stored; else the tensors without a graph; then
-    plain numbers of what is a tensor in some passes only; then sums that run on without one."""
+    """Yield proposals that store numbers if the loss itself is stored; else tensors without a
+    graph; then numbers for what is a tensor in only some iterations; then running sums without a
+    graph.
+    """
     stores = stores_of(fault, project)
     roots = set(fault.visit.root) if fault.visit is not None else set()
     name = (names_held(fault.holders) or ["it"])[0]
@@ -142,7 +151,7 @@ def _as_numbers(store: SourceLocation, project: Project) -> Iterator[Edit]:
 
 
 def _summed(store: SourceLocation) -> Iterator[Edit]:
-    """Where a store keeps a running value (`ema = 0.9 * ema + loss`): that value detached."""
+    """Yield an edit that detaches a running value where it is stored (`ema = 0.9 * ema + loss`)."""
     call = store.statement.value if isinstance(store.statement, ast.Expr) else None
     kept = {spelled(value) for value in (call.args[-1:] if isinstance(call, ast.Call) else [])}
     for node in statements_of(store.scope):
@@ -155,8 +164,9 @@ def _summed(store: SourceLocation) -> Iterator[Edit]:
 
 
 def _as_items(store: SourceLocation, roots: set[str], project: Project) -> Iterator[Edit]:
-    """Edits that make numbers of walked tensors, once: where they are handed to the function that
-    stores them, else where it does."""
+    """Yield edits that turn root tensors into numbers, once: where they are passed to the storing
+    function, else where it stores them.
+    """
     function = store.scope if isinstance(store.scope, FUNCTIONS[:2]) else None
     handed = [
         Editor(module).append_to(value, ".item()")
@@ -169,7 +179,7 @@ def _as_items(store: SourceLocation, roots: set[str], project: Project) -> Itera
 
 
 def _detached(store: SourceLocation, holders: Sequence[Holder], project: Project) -> Iterator[Edit]:
-    """Edits that cut what a store adds, be it a tensor or a structure of tensors."""
+    """Yield edits that cut what a store adds, be it a tensor or a structure of tensors."""
     kind = ValueShape("tensor", graph=True)
     for name in {bound.partition("[")[0] for bound in bindings(store.statement)}:
         for holder in holders:
@@ -188,7 +198,7 @@ def _detached(store: SourceLocation, holders: Sequence[Holder], project: Project
 
 
 def _kept_elsewhere(store: SourceLocation, value: ast.expr) -> ast.expr | None:
-    """Where a stored name gets its value from a call, once, and another name keeps that, too."""
+    """Return where a stored name is bound to a call, once, if another name keeps its value, too."""
     if not isinstance(value, ast.Name):
         return None
     made = definitions(store.scope, value.id)
@@ -200,7 +210,9 @@ def _kept_elsewhere(store: SourceLocation, value: ast.expr) -> ast.expr | None:
 
 
 def _depth(statement: ast.stmt) -> int:
-    """How deep in what keeps it a statement puts something: 2 of `curves[name][epoch] = x`."""
+    """Return at which depth of the container a statement stores something: 2 for
+    `curves[name][epoch] = x`.
+    """
     call = statement.value if isinstance(statement, ast.Expr) else None
     targets = getattr(statement, "targets", [getattr(statement, "target", None)])
     into = call.func if isinstance(call, ast.Call) else targets[0]
@@ -212,8 +224,9 @@ def _depth(statement: ast.stmt) -> int:
 
 
 def _added(store: SourceLocation, project: Project) -> list[ast.expr]:
-    """What a store adds to what was kept: of a call the arguments that a method of the script's
-    keeps, else the last. Plain numbers carry no graph."""
+    """Return what a store adds: for a call, the arguments that a method of the script keeps, else
+    the last one. Plain numbers carry no graph.
+    """
     call = getattr(store.statement, "value", None)
     if not isinstance(store.statement, ast.Expr) or not isinstance(call, ast.Call):
         return [value for value in [value_of(store.statement)] if value is not None]
@@ -222,7 +235,7 @@ def _added(store: SourceLocation, project: Project) -> list[ast.expr]:
 
 
 def _parts_added(store: SourceLocation, project: Project) -> list[ast.expr]:
-    """The same, with the entries of what is written out as a tuple, list or dictionary."""
+    """Return the same, with the entries of a literal tuple, list or dictionary."""
     return [part for value in _added(store, project) for part in _parts(value, store)]
 
 

@@ -1,6 +1,6 @@
-"""Layers that keep a weight which is computed of others, with its graph: `weight_norm` and
-`spectral_norm` of `torch.nn.utils`. Those of its `parametrizations` compute it when it is asked
-for."""
+"""Replace layers that store a computed weight with its graph: `weight_norm` and `spectral_norm` of
+`torch.nn.utils`. Those of its `parametrizations` compute it on access.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OLD, _NEW = "torch.nn.utils", "torch.nn.utils.parametrizations"
 
 
 def reparametrised(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The newer functions of the same names."""
+    """Yield a proposal with the newer functions of the same names."""
     edits = [edit for module in project.modules.values() for edit in _renewed(module)]
     if edits:
         title = f"Take it from `{_NEW}`, which keeps no computed weight"
@@ -37,7 +37,7 @@ def _renewed(module: Module) -> Iterator[Edit]:
 
 
 def _imported(editor: Editor, node: ast.ImportFrom) -> Iterator[Edit]:
-    """The same names from there; others stay where they come from."""
+    """Yield edits that import the same names from there; others stay where they come from."""
     moved, others = (
         [f"{n.name} as {n.asname}" if n.asname else n.name for n in node.names if keep(n.name)]
         for keep in (NAMES.__contains__, lambda name: name not in NAMES)

@@ -1,4 +1,4 @@
-"""Fixes for tensors that are stored with their graph: store the value alone."""
+"""Fix tensors that are stored with their graph: store the value alone."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def stored_detached(
     rank: int = 0,
     made: Place | None = None,
 ) -> Iterator[Proposal]:
-    """`.detach()` where the tensor is stored, else where it was seen to be `made`; as a leaf, where
-    the copy is to learn; else on what is copied."""
+    """Yield proposals with `.detach()` where the tensor is stored, else where it was seen to be
+    `made`; as a leaf, if the copy is to learn; else on what is copied.
+    """
     names = names_held(holders)
     edits = [edit for name in names for edit in _where_stored(name, project)]
     if edits:
@@ -64,7 +65,7 @@ def stored_detached(
 
 
 def _fields_alone(fields: Sequence[str], module: Module, name: str, project: Project) -> str:
-    """Keywords that give a copy of a dataclass of the script's the values of these fields."""
+    """Return keywords that give a copy of the script's dataclass the values of these fields."""
     known = [
         kind
         for _, kind in project.each(ast.ClassDef)
@@ -79,7 +80,9 @@ def _fields_alone(fields: Sequence[str], module: Module, name: str, project: Pro
 def dropped_first(
     holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
-    """What a forward left behind, let go in front of the copy: the next forward stores it anew."""
+    """Yield a proposal that drops what a forward left behind before the copy: the next forward
+    stores it again.
+    """
     where = resolve_location(project, at)
     names = [name for name in names_held(holders) if "." in name]
     if where is None or not names:
@@ -100,8 +103,10 @@ def dropped_first(
 
 
 def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """An attribute that a class derives from its parameters, as a property: computed at each use,
-    never stored. Its one store reads nothing but the object's own attributes."""
+    """Yield a proposal that turns an attribute, which a class derives from its parameters, into a
+    property: computed at each use, never stored. Its one store must read only the object's own
+    attributes.
+    """
     for name in names_held(holders):
         stores = [(m, s) for m, s in assignments_to(project, name) if not _is_plain(s.value)]
         if "." not in name or len(stores) != 1:
@@ -121,7 +126,9 @@ def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) ->
 def _as_property(
     module: Module, store: ast.Assign, maker: ast.FunctionDef, owner: ast.ClassDef
 ) -> Iterator[Edit]:
-    """The store taken out, and a method that has nothing left to do, with its calls."""
+    """Yield edits that remove the store, and a method that has nothing left
+    to do, with its calls.
+    """
     editor, step = Editor(module), indentation(module)
     name = spelled(store.targets[0]).removeprefix("self.")
     value = editor.text_of(store.value)
@@ -146,8 +153,9 @@ def _where_stored(name: str, project: Project) -> Iterator[Edit]:
 
 
 def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
-    """The value detached as it is stored; what the function goes on to read of the attribute, it
-    reads under a name of its own, with its graph."""
+    """Yield edits that detach the value as it is stored; later reads in the function use a local
+    name, with its graph.
+    """
     editor, target = Editor(module), spelled(store.targets[0])
     later = read_behind(module.scope_of(store), store, target)
     if not later:
@@ -160,7 +168,7 @@ def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
 
 
 def _entries(key: str, project: Project) -> Iterator[Edit]:
-    """What dictionaries of the project are given under a key."""
+    """Yield edits for what dictionaries of the project receive under a key."""
     for module in project.modules.values():
         for node in module.nodes:
             for given, value in keyed(node) if isinstance(node, ast.Dict | ast.Assign) else ():
@@ -169,7 +177,7 @@ def _entries(key: str, project: Project) -> Iterator[Edit]:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    """None, a number, a string, an empty container, or detached already."""
+    """Return True for None, a number, a string, an empty container, or a detached value."""
     return isinstance(value, ast.Constant | ast.Dict | ast.List | ast.Tuple) or (
         isinstance(value, ast.Call) and called_name(value) in ("detach", "item", "float")
     )
