@@ -1,1 +1,1 @@
-"""The operator *reconnect*: a graph put back where it was lost."""
+"""The operator *reconnect*: restore a graph where it was lost."""

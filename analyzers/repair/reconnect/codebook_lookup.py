@@ -1,7 +1,7 @@
-"""A loss that is to move what a straight-through step cuts off, given that itself.
+"""Fix a loss that should train what a straight-through step cuts off.
 
-`q = z + (codes - z).detach()` hands the gradient to `z` alone. Where a loss compares `q` with a
-detached `z`, it means to move the codes; whoever has their indices can look them up again.
+`q = z + (codes - z).detach()` passes the gradient to `z` alone. A loss that compares `q` with a
+detached `z` should train the codes; a caller that has their indices can look them up again.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from analyzers.source.flow import bindings, definitions, statements_of
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.trees import walk
 
-DEPTH = 2  # of functions that hand on what they were given
+DEPTH = 2  # of functions that pass on their arguments
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a caller knows of a call of the function that cuts: `owner` is the object that it is
-    called on, `names` are the caller's, by those of what the function returns."""
+    """What a caller knows of a call of the cutting function: `owner` is the object that it is
+    called on, `names` are the caller's names by those of what the function returns.
+    """
 
     owner: str
     names: Mapping[str, str]
 
 
 def looked_up_again(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """Losses that get the value with its graph where they get the one that passes it by."""
+    """Yield proposals in which such losses receive the value with its graph."""
     made = _looked_up(where)
     if made is None or not isinstance(where.scope, ast.FunctionDef):
         return
@@ -52,7 +53,7 @@ def looked_up_again(where: SourceLocation, project: Project, rank: int = 0) -> I
 
 
 def _looked_up(where: SourceLocation) -> ast.expr | None:
-    """What the cut values are made by: `self.codebook(indices)`."""
+    """Return what computes the cut values: `self.codebook(indices)`."""
     for cut in cuts_in(where.statement):
         match cut_from(cut):
             case ast.BinOp(left=ast.Name(id=name), op=ast.Sub()):
@@ -64,7 +65,7 @@ def _looked_up(where: SourceLocation) -> ast.expr | None:
 
 
 def _compared(statement: ast.stmt) -> Iterator[ast.Name]:
-    """What a loss in a statement compares with a constant."""
+    """Yield what a loss in a statement compares with a constant."""
     for call in walk(statement):
         match call:
             case ast.Call(args=[ast.Name() as given, other, *_]) if is_loss(call):
@@ -80,7 +81,9 @@ def _seen(
     project: Project,
     depth: int = DEPTH,
 ) -> Seen | None:
-    """How a scope has a name from the function that cuts; None where it has it otherwise."""
+    """Return how a scope received a name from the cutting function; None if it comes from
+    elsewhere.
+    """
     for made in definitions(scope, name):
         match made:
             case ast.Assign(targets=[target], value=ast.Call() as call):
@@ -105,7 +108,7 @@ def _seen(
 
 
 def _returned(function: ast.FunctionDef) -> list[str]:
-    """The names of what a function returns, where it does so once."""
+    """Return the names of what a function returns, if it has one return."""
     match returns_of(function):
         case [ast.Return(value=ast.Tuple(elts=parts))]:
             return [spelled(part) for part in parts]
@@ -115,7 +118,7 @@ def _returned(function: ast.FunctionDef) -> list[str]:
 
 
 def _as_seen(where: SourceLocation, made: ast.expr, seen: Seen) -> str | None:
-    """An expression of the function that cuts, in the caller's words."""
+    """Return an expression of the cutting function in the caller's names."""
     names = {"self": seen.owner, **seen.names}
     read = [n for n in walk(made) if isinstance(n, ast.Name)]
     if any(node.id not in names for node in read):

@@ -1,5 +1,6 @@
-"""Expressions that cut a graph: `.item()`, `.data`, a tensor made anew, a sample. One made of rows,
-`torch.tensor([[c, -s], [s, c]])`, is a stack with its graph, as is each row that is written out."""
+"""Find expressions that cut a graph: `.item()`, `.data`, a new tensor, a sample. A new tensor made
+of literal rows, `torch.tensor([[c, -s], [s, c]])`, becomes a stack that keeps its graph.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +22,7 @@ _TENSOR_MAKERS = frozenset(
 
 
 def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
-    """The expressions of the statement itself that cut, outermost first; the parts of a chain only
-    once."""
+    """Return the expressions of the statement itself that cut, outermost first, each chain once."""
     found: list[ast.Attribute | ast.Call] = []
     inside: set[int] = set()
     for node in own_expressions(statement):
@@ -36,7 +36,7 @@ def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
 
 
 def cut_from(cut: ast.Attribute | ast.Call) -> ast.expr:
-    """What an expression cuts: `loss` of `loss.data`, `xs` of `torch.tensor(xs)`."""
+    """Return what an expression cuts: `loss` for `loss.data`, `xs` for `torch.tensor(xs)`."""
     return base_of(cut.args[0] if isinstance(cut, ast.Call) and cut.args else cut)
 
 
@@ -51,7 +51,7 @@ def cuts_at(node: ast.Attribute | ast.Call) -> bool:
 
 
 def _is_of_numbers(value: ast.expr) -> bool:
-    """Whether a value is written out as numbers: there is no graph to keep."""
+    """Return True if a value consists of literal numbers: there is no graph to keep."""
     parts = walk(value)
     return all(
         isinstance(p, ast.Constant | ast.List | ast.Tuple | ast.UnaryOp | ast.USub | ast.Load)
@@ -60,7 +60,7 @@ def _is_of_numbers(value: ast.expr) -> bool:
 
 
 def _shortened(node: ast.expr) -> ast.expr | None:
-    """A chain of cutting methods without its last link; None where there is none."""
+    """Return a chain of cutting methods without its last link; None if there is none."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=attr), args=[]) if (
             attr in _ENDING_METHODS
@@ -72,7 +72,7 @@ def _shortened(node: ast.expr) -> ast.expr | None:
 
 
 def _links(node: ast.expr) -> set[int]:
-    """The nodes that make up a chain, its base left out."""
+    """Return the nodes that make up a chain, without its base."""
     found: set[int] = set()
     while (shorter := _shortened(node)) is not None:
         found |= {id(node), id(getattr(node, "func", node))}
@@ -81,7 +81,7 @@ def _links(node: ast.expr) -> set[int]:
 
 
 def base_of(node: ast.expr) -> ast.expr:
-    """What stands in front of a chain of cutting methods."""
+    """Return what a chain of cutting methods is applied to."""
     while (shorter := _shortened(node)) is not None:
         node = shorter
     return node
@@ -100,8 +100,9 @@ Rows = ast.List | ast.Tuple | ast.ListComp
 
 
 def restacked(editor: Editor, rows: Rows, uncut: Uncutting, like: str | None = None) -> str:
-    """A sequence that is written out as a stack, in whatever depth. `uncut` gives the edits by
-    which an entry keeps its graph; a number among tensors becomes a tensor like them."""
+    """Return a literal sequence as a stack, at any depth. `uncut` gives the edits by which an entry
+    keeps its graph; a number among tensors becomes a tensor like them.
+    """
     edits: list[Edit] = []
     like = next(_named(rows), like)
     for entry in _entries(rows):
@@ -115,8 +116,9 @@ def restacked(editor: Editor, rows: Rows, uncut: Uncutting, like: str | None = N
 
 
 def bounds_as_tensors(editor: Editor, scope: Scope, name: str) -> Iterator[Edit]:
-    """What a list gets by Python's `max` or `min` may be a plain number: `max(x, 0.0)` becomes
-    `torch.clamp(x, min=0.0)`, as its stack needs it."""
+    """Yield edits for what a list receives from Python's `max` or `min`, which may be a plain
+    number: `max(x, 0.0)` becomes `torch.clamp(x, min=0.0)`, as its stack requires.
+    """
     for call in calls_named(scope, "append"):
         match call:
             case ast.Call(
@@ -136,7 +138,7 @@ def _entries(rows: Rows) -> list[ast.expr]:
 
 
 def _named(rows: Rows) -> Iterator[str]:
-    """Entries that are plain names, those in rows of their own too: `c` of `[c, -s]`."""
+    """Yield entries that are plain names, also in nested rows: `c` for `[c, -s]`."""
     for entry in _entries(rows):
         inner = entry.operand if isinstance(entry, ast.UnaryOp) else entry
         if isinstance(inner, Rows) and not isinstance(inner, ast.ListComp):
@@ -146,7 +148,7 @@ def _named(rows: Rows) -> Iterator[str]:
 
 
 def _number(entry: ast.expr) -> float | None:
-    """The number that an entry writes out."""
+    """Return the number that an entry spells; None for anything else."""
     match entry:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return -value
@@ -164,7 +166,9 @@ def _as_tensor(editor: Editor, value: float, like: str | None) -> str:
 
 
 def opposed(total: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The parts of a sum, each with the other one, where that holds its negative: `z`, `q - z`."""
+    """Yield the parts of a sum, each with the other one, if that contains its negative: `z`, `q -
+    z`.
+    """
     match total:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             for kept, other in ((left, right), (right, left)):

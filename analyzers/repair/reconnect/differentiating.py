@@ -1,4 +1,4 @@
-"""Gradients with a graph of their own: where a loss is made of derivatives."""
+"""Create gradients with a graph of their own, for losses made of derivatives."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from analyzers.source.trees import walk
 
 
 def differentiable_gradients(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """`create_graph=True` for the call of `autograd.grad` where a graph ended, together with those
-    that give other terms of the same sum; `retain_graph=True` goes for it, which is a part of
-    that."""
+    """Yield a proposal with `create_graph=True` for the `autograd.grad` call where a graph ended,
+    and for those that give other terms of the same sum; it replaces `retain_graph=True`, which it
+    implies.
+    """
     call = where.call("grad")
     edit = _with_graph(where.editor, call) if call is not None else None
     if call is None or edit is None:
@@ -35,7 +36,7 @@ def differentiable_gradients(where: SourceLocation, rank: int = 0) -> Iterator[P
 
 
 def _with_graph(editor: Editor, call: ast.Call) -> Edit | None:
-    """The option on a call; None where it has it."""
+    """Return an edit that sets the option on a call; None if it is set."""
     options = {k.arg: k for k in call.keywords}
     created, kept = options.get("create_graph"), options.get("retain_graph")
     if created is not None and spelled(created.value) == "True":
@@ -46,8 +47,9 @@ def _with_graph(editor: Editor, call: ast.Call) -> Edit | None:
 
 
 def _of_one_sum(where: SourceLocation) -> Iterator[ast.Call]:
-    """The calls for gradients in the function whose results go into a sum with those of the
-    place: `u_t + u * u_x - nu * u_xx`."""
+    """Yield the `grad` calls in the function whose results enter a sum with those of the place:
+    `u_t + u * u_x - nu * u_xx`.
+    """
     own, summed = set(bindings(where.statement)), set[str]()
     statements = statements_of(where.scope)
     for statement in statements:

@@ -1,4 +1,4 @@
-"""An argument that a function takes for a part of it, and does not hand on."""
+"""Find an argument that a function accepts for an inner function and does not pass on."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ class Unpassed:
 
     @property
     def place(self) -> Place:
-        """The line of the call that goes without it."""
+        """Return the line of the call that lacks it."""
         return Place(self.module.path, self.calls[0].lineno, self.function.name)
 
     @property
     def carrier(self) -> Carrier:
-        """The argument."""
+        """Return the argument."""
         return Carrier(self.name, self.place)
 
 
 def unpassed(
     where: SourceLocation, is_source: Callable[[ast.expr], bool], project: Project
 ) -> Unpassed | None:
-    """The first function that the statement gives such a source by name, and which drops it,
-    though another one of the project takes an argument of that name."""
+    """Return the first function to which the statement passes such a source by name and which drops
+    it, although another function of the project takes an argument of that name.
+    """
     for call in walk(where.statement):
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
             name = keyword.arg
@@ -63,7 +64,7 @@ def unpassed(
 
 
 def _text(function: ast.FunctionDef, name: str) -> str:
-    """How a function hands on what it is given by a name; empty where it reads it."""
+    """Return how a function passes on an argument; empty if it reads it."""
     rest = function.args.kwarg
     own = name in named(function)
     given = name if own else rest.arg if rest is not None else ""
@@ -73,7 +74,7 @@ def _text(function: ast.FunctionDef, name: str) -> str:
 
 
 def given_to_part(found: Unpassed, rank: int = 0) -> Iterator[Proposal]:
-    """The argument handed on to the part, or to another one."""
+    """Yield proposals that pass the argument on to an inner call."""
     for call in found.calls[:MOST]:
         _, end = Editor(found.module).span([*call.args, *call.keywords][-1])
         title = f"Hand `{found.name}` on to `{spelled(call.func)}`"

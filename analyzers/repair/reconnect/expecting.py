@@ -1,4 +1,6 @@
-"""A fix for what is computed from the place of a maximum: its expected value over all places."""
+"""Replace a value computed from the position of a maximum by its expected
+value over all positions.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ _LISTED = (ast.List, ast.Tuple)
 
 
 def in_expectation(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
-    """A soft argmax: of `i = x.argmax(-1)` and `y = f(i)` the softmax of `x`, multiplied with `f`
-    of every place along the last dimension. `f` may add dimensions behind. Only where all that
-    reads the place computes a value of it: a comparison has no expected value, nor has an index
-    under which something is written."""
+    """Yield a soft argmax: for `i = x.argmax(-1)` and `y = f(i)`, the softmax of `x` multiplied
+    with `f` of every position along the last dimension. `f` may add trailing dimensions. Only if
+    every reader of the position computes a value from it: a comparison has no expected value, nor
+    has an index under which something is written.
+    """
     match where.statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as choice):
             scores = _chosen_from(where, choice)
@@ -47,7 +50,7 @@ def in_expectation(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
 
 
 def _chosen_from(where: SourceLocation, call: ast.Call) -> ast.expr | None:
-    """What `argmax` along the last dimension is taken of."""
+    """Return what `argmax` along the last dimension is taken of."""
     if called_name(call) != "argmax" or not isinstance(call.func, ast.Attribute):
         return None
     owner, given = call.func.value, [*call.args, *(k.value for k in call.keywords)]
@@ -57,7 +60,9 @@ def _chosen_from(where: SourceLocation, call: ast.Call) -> ast.expr | None:
 
 
 def _weighed_all(where: SourceLocation, name: str, places: str) -> list[Edit]:
-    """The products in place of all that is computed from the place; none where one cannot be."""
+    """Return the products in place of everything computed from the position; empty if one is
+    impossible.
+    """
     reads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
     reads = [node for node in reads if isinstance(node.ctx, ast.Load)]
     edits: list[Edit] = []
@@ -84,7 +89,7 @@ def _weighed_all(where: SourceLocation, name: str, places: str) -> list[Edit]:
 def _weighed(
     where: SourceLocation, value: ast.expr, reads: list[ast.Name], name: str, places: str
 ) -> Edit | None:
-    """The product in place of what a value computes from the place alone."""
+    """Return the product in place of what a value computes from the position alone."""
     module, editor = where.module, where.editor
     if any(isinstance(node, ast.Compare) for node in walk(value)):
         return None
@@ -100,8 +105,9 @@ def _weighed(
 
 
 def _computed(module: Module, value: ast.expr, reads: list[ast.Name]) -> ast.expr | None:
-    """The smallest expression with all reads of the place, and what is computed of it alone: a
-    remainder, a table's entry, a stack, a cast, a function of nothing else but numbers."""
+    """Return the smallest expression that contains all reads of the position and depends on nothing
+    else: a remainder, a table's entry, a stack, a cast, a function of numbers.
+    """
     part: ast.AST = reads[0]
     while not all(module.holds(part, read) for read in reads):
         part = module.parents[part]
@@ -125,8 +131,7 @@ def _computed(module: Module, value: ast.expr, reads: list[ast.Name]) -> ast.exp
 
 
 def _is_float(module: Module, part: ast.expr, reads: list[ast.Name]) -> bool:
-    """Whether it is cast, or looked up: in a table, or by an object of the script's that it is
-    given to."""
+    """Return True if it is cast, or looked up in a table or by one of the script's objects."""
     calls = [node for node in walk(part) if isinstance(node, ast.Call)]
     own = any(
         module.holds(argument, read) and not module.in_library(spelled(call.func))

@@ -1,8 +1,8 @@
-"""A copy of a module that is updated step by step, as weights with a graph: the module itself is
-called with them.
+"""Replace a module's copy that is updated step by step by weights with a graph, with which the
+module itself is called.
 
-What is written into the parameters of a copy, by `.data`, under `no_grad` or by an optimizer,
-leaves the module that it was copied from without a way to the loss (MAML's inner steps).
+Writing to the parameters of a copy, by `.data`, under `no_grad` or by an optimizer, leaves the
+original module without a path to the loss (MAML's inner steps).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Inner:
 
 
 def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[SourceLocation, str]]:
-    """Where a copy of the module that owns the parameters makes a step, and its name."""
+    """Yield where a copy of the module that owns the parameters makes a step, and its name."""
     found = set[int]()
     for module, statement in project.each(ast.stmt):
         where = SourceLocation(module, statement, Place(module.path, statement.lineno))
@@ -77,8 +77,9 @@ def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[So
 
 
 def _owns(where: SourceLocation, inner: Inner, params: Sequence[str], project: Project) -> bool:
-    """Whether all of the parameters are those of the module that was copied, by what it is called
-    last, there or by who hands it in."""
+    """Return True if all parameters belong to the module that was copied, by its last name, there
+    or in the caller.
+    """
     name = spelled(inner.copied.original)
     calls = calls_to(project, getattr(where.scope, "name", ""))
     given = [dict(arguments(call, where.module, where.scope)).get(name) for _, call in calls]
@@ -88,8 +89,10 @@ def _owns(where: SourceLocation, inner: Inner, params: Sequence[str], project: P
 
 
 def as_weights(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The weights of the module in the place of its copy, in this function and in those that it
-    hands the copy to; the gradients of a step come of `autograd.grad`, with their graph."""
+    """Yield a proposal that uses the module's weights instead of its copy, in this function and in
+    those that receive the copy; the gradients of a step come from `autograd.grad`, with their
+    graph.
+    """
     inner, editor = _inner(where) or _behind(where), where.editor
     if inner is None:
         return
@@ -123,7 +126,7 @@ def as_weights(where: SourceLocation, project: Project, rank: int = 0) -> Iterat
 
 
 def _inner(where: SourceLocation) -> Inner | None:
-    """The step of a copy that a statement is, or is a part of."""
+    """Return the step of a copy that a statement is, or is a part of."""
     for around in (where.statement, *where.module.ancestors(where.statement)):
         if isinstance(around, ast.For) and (found := _by_loop(around, where)) is not None:
             return found
@@ -142,7 +145,7 @@ def _inner(where: SourceLocation) -> Inner | None:
 
 
 def _behind(where: SourceLocation) -> Inner | None:
-    """The step of a copy whose weights a statement loads."""
+    """Return the step of a copy whose weights a statement loads."""
     write = written(where.statement)
     others = statements_of(where.scope) if write is not None else []
     steps = (_inner(SourceLocation(where.module, s, where.place)) for s in others)
@@ -150,7 +153,9 @@ def _behind(where: SourceLocation) -> Inner | None:
 
 
 def _by_loop(loop: ast.For, where: SourceLocation) -> Inner | None:
-    """`for p, g in zip(copy.parameters(), grads): p.data -= lr * g`, or by each one's `.grad`."""
+    """Return the step of `for p, g in zip(copy.parameters(), grads): p.data -= lr * g`, or by each
+    `.grad`.
+    """
     names, body = list(target_names(loop.target)), loop.body
     beside: tuple[str, str] | None = None
     while len(body) == 1 and isinstance(body[0], ast.With):
@@ -178,7 +183,7 @@ def _by_loop(loop: ast.For, where: SourceLocation) -> Inner | None:
 
 
 def _by_optimizer(name: str, where: SourceLocation) -> Inner | None:
-    """`inner.step()`, where that is plain gradient descent over a copy."""
+    """Return the step of `inner.step()`, if that is plain gradient descent over a copy."""
     for made in definitions(where.scope, name):
         match made:
             case ast.Assign(value=ast.Call(args=[given, *rest], keywords=more) as making):
@@ -192,7 +197,7 @@ def _by_optimizer(name: str, where: SourceLocation) -> Inner | None:
 
 
 def _copied(given: ast.expr, where: SourceLocation) -> Copied | None:
-    """The copy whose `.parameters()` these are."""
+    """Return the copy whose `.parameters()` these are."""
     match given:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="parameters")):
             loaded, original = _loaded_into(name, where)
@@ -210,7 +215,7 @@ def _copied(given: ast.expr, where: SourceLocation) -> Copied | None:
 
 
 def _loaded_into(name: str, where: SourceLocation) -> tuple[ast.stmt | None, ast.expr | None]:
-    """The statement that gives a module the state of another one, and that."""
+    """Return the statement that loads another module's state, and that module."""
     for statement in statements_of(where.scope):
         match written(statement):
             case Write(path=path, value=ast.Call(func=ast.Attribute(value=original) as state)) if (
@@ -221,7 +226,7 @@ def _loaded_into(name: str, where: SourceLocation) -> tuple[ast.stmt | None, ast
 
 
 def _new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
-    """What a statement makes of a parameter: `p - lr * g` of `p.data -= lr * g`."""
+    """Return what a statement makes of a parameter: `p - lr * g` for `p.data -= lr * g`."""
     match statement:
         case ast.AugAssign(target=target, op=op, value=value) if type(op) in SIGNS:
             text = f"{own} {SIGNS[type(op)]} {_operand(value, editor)}"
@@ -241,26 +246,26 @@ def _new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
 
 
 def _operand(value: ast.expr, editor: Editor) -> str:
-    """An expression as the right side of a sum or a product."""
+    """Return an expression as the right side of a sum or a product."""
     plain = isinstance(value, ast.BinOp) and not isinstance(value.op, ast.Add | ast.Sub)
     text = editor.text_of(value)
     return text if plain or not needs_parentheses(value) else f"({text})"
 
 
 def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
-    """An expression that reads the parameter itself, where it reads its `.data`."""
+    """Return an expression that reads the parameter itself instead of its `.data`."""
     data = [n for n in walk(value) if isinstance(n, ast.expr) and spelled(n) == f"{own}.data"]
     return text_with(editor, value, [editor.replace(n, own) for n in data])
 
 
 def _root_walked(statement: ast.stmt) -> ast.expr | None:
-    """What a statement that is nothing but a backward walks back from."""
+    """Return the root of a statement that is only a backward call."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return walked(call) if isinstance(call, ast.Call) and call in backward_calls(call) else None
 
 
 def _of_optimizer(where: SourceLocation, name: str) -> list[ast.stmt]:
-    """The statements that make an optimizer and clear by it."""
+    """Return the statements that create an optimizer and clear by it."""
     if not name:
         return []
     clearing = (
@@ -298,7 +303,7 @@ def _makes_optimizer(module: Module, given: ast.Call) -> bool:
 
 
 def _handed(where: SourceLocation, module: Module, call: ast.Call, inner: Inner) -> Iterator[Edit]:
-    """The edits of a function that is handed the copy, and gives it a name."""
+    """Yield the edits of a function that receives the copy under a name of its own."""
     statement = module.statement_at(call.lineno, call.col_offset)
     text = spelled(inner.copied.original)
     given = dict(arguments(call, where.module, where.scope))

@@ -1,4 +1,4 @@
-"""Where a parameter is cut off from the loss."""
+"""Find where a parameter is cut off from the loss."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ MAX_CUTS = 3
 
 @dataclass(frozen=True)
 class Cut:
-    """A statement that cuts values of a starved parameter off, and the line to look at. `own`:
-    what it cuts is the parameter, or made of it."""
+    """A statement that cuts off values of a parameter without gradient, and the line to look at.
+    `own`: what it cuts is the parameter, or computed from it.
+    """
 
     where: SourceLocation
     place: Place
@@ -90,7 +91,7 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
 
 
 def _told(fault: SilentFault, where: SourceLocation | None) -> Iterator[Cut]:
-    """The place that a run has told, as a cut."""
+    """Yield the place that a run recorded, as a cut."""
     if where is not None:
         owner = owner_of(fault.params).rpartition(".")[2]
         name = next(filter(None, [*bindings(where.statement), *_cut_names(where), owner]), None)
@@ -109,20 +110,23 @@ def _is_at(cut: Cut, where: SourceLocation | None) -> bool:
 
 
 def _refills(statement: ast.stmt, params: Sequence[str]) -> bool:
-    """Whether a statement only gives one of the parameters themselves other numbers."""
+    """Return True if a statement only writes other numbers to one of the parameters itself."""
     write = written(statement)
     path = write.path.removeprefix("self.") if write is not None else ""
     return bool(path) and any(f".{param}".endswith(f".{path}") for param in params)
 
 
 def _cancels(cut: Cut) -> bool:
-    """Whether a statement cuts a sum whose parts cancel: nothing but the cut of one of them tells
-    why it is written, `(z + (q - z)).detach()`."""
+    """Return True if a statement cuts a sum whose parts cancel: it makes sense only with the cut of
+    one of them, `(z + (q - z)).detach()`.
+    """
     return any(any(opposed(cut_from(one))) for one in cuts_in(cut.where.statement))
 
 
 def _cuts_a_target(cut: Cut) -> bool:
-    """Whether all that a statement cuts is what a loss compares with: a constant on purpose."""
+    """Return True if everything that a statement cuts is what a loss compares with: an intended
+    constant.
+    """
     cuts = cuts_in(cut.where.statement)
     targets = {
         id(call.args[1])
@@ -137,7 +141,7 @@ _Look = Callable[[SourceLocation, str, _Source, Project], Cut | None]
 
 
 def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -> Iterator[Cut]:
-    """Those in the functions that read the parameters themselves, then in what those call."""
+    """Yield cuts in the functions that read the parameters themselves, then in what those call."""
     ways = [
         FlowPath(module, scope, {})
         for module in project.modules.values()
@@ -173,7 +177,7 @@ def _withheld_at(where: SourceLocation, name: str, source: _Source, project: Pro
 
 
 def _cut_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
-    walks_over = isinstance(where.statement, ast.For)  # its names stand for parts
+    walks_over = isinstance(where.statement, ast.For)  # its names denote parts
     line = None if walks_over else switched_off_at(where)
     cuts = any((cuts_in(where.statement), any(samples(where.statement)), loads(where.statement)))
     if line is None and not cuts:
@@ -194,7 +198,7 @@ def _cut_names(where: SourceLocation) -> Iterator[str]:
 
 
 def _step_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
-    """A step function in the statement, whose gradient is zero wherever it has one."""
+    """Return a step function in the statement, whose gradient is zero almost everywhere."""
     if isinstance(where.statement, ast.For) or softened(where) is None:
         return None
     bound = [*bindings(where.statement), name]
@@ -202,7 +206,7 @@ def _step_at(where: SourceLocation, name: str, source: _Source, project: Project
 
 
 def _unpassed_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
-    """A function that the statement gives what comes from the wanted, and which drops it."""
+    """Return a function that receives what comes from the wanted, and drops it."""
     if isinstance(where.statement, ast.For):
         return None
     found = unpassed(where, lambda node: source(ast.Return(node)) is not None, project)
@@ -212,6 +216,8 @@ def _unpassed_at(where: SourceLocation, name: str, source: _Source, project: Pro
 
 
 def _is_number(where: SourceLocation) -> bool:
-    """Whether the cut gives a plain number: then the parameter's own name says more."""
+    """Return True if the cut gives a plain number: then the parameter's own name is more
+    informative.
+    """
     value = value_of(where.statement)
     return value is not None and bool(calls_named(value, "item", "float", "tolist"))

@@ -1,5 +1,6 @@
-"""Tensors that torch makes of plain numbers, said so that the tensors which these come from keep
-their graph: `torch.linspace(a, b, n)`, `torch.full(size, a)`."""
+"""Rewrite tensors that torch creates from plain numbers so that their source tensors keep their
+graph: `torch.linspace(a, b, n)`, `torch.full(size, a)`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _ONES = {"full": "ones", "full_like": "ones_like", "new_full": "new_ones"}
 
 
 def filled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """A range of numbers from 0 to 1, moved and stretched; ones, times the value."""
+    """Yield a proposal with numbers from 0 to 1, scaled and shifted; or ones, times the value."""
     numpy = alias(where.module, "numpy")
     calls = [
         call
@@ -61,7 +62,9 @@ def _ones(editor: Editor, call: ast.Call) -> str | None:
 
 
 def _operand(editor: Editor, node: ast.expr) -> str:
-    """The value as a factor, or a term; where it is a number of a tensor, that tensor."""
+    """Return the value as a factor or a term; if it is a number taken from a
+    tensor, that tensor.
+    """
     base = base_of(node)
     text = editor.text_of(base)
     return f"({text})" if needs_parentheses(base) and not isinstance(base, ast.Constant) else text

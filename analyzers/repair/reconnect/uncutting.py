@@ -1,4 +1,4 @@
-"""Fixes that put a graph back where a call had cut it: `.item()`, `.data`, a tensor made anew."""
+"""Restore a graph where a call had cut it: `.item()`, `.data`, a new tensor."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ MAX_ORIGINS = 24
 
 
 def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """The statement without `.item()`, `.data`, `.detach()` and the like, or a tensor made anew."""
+    """Yield proposals for the statement without `.item()`, `.data`, `.detach()` and the like, or a
+    new tensor.
+    """
     edits = list(_all_uncut(where))
     if edits:
         told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
@@ -75,7 +77,7 @@ def _all_uncut(where: SourceLocation) -> Iterator[Edit]:
 def _uncut_outermost(
     editor: Editor, cuts: Sequence[ast.Attribute | ast.Call], done: Sequence[ast.expr] = ()
 ) -> Iterator[Edit]:
-    """Each of these cuts taken away, with what it was given, but for those in what is `done`."""
+    """Yield edits that remove these cuts, except those within `done`."""
     around: list[ast.expr] = [*done]
     for node in cuts:
         if not any(editor.module.holds(one, node) for one in around):
@@ -86,7 +88,7 @@ def _uncut_outermost(
 def _rows_added(
     where: SourceLocation,
 ) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple | ast.BinOp]]:
-    """Lists that get a row with cut values, and the row."""
+    """Yield lists that receive a row with cut values, and the row."""
     for call in calls_named(where.statement, "append"):
         match call:
             case ast.Call(
@@ -101,7 +103,7 @@ def _rows_added(
 
 
 def _summands(total: ast.expr) -> list[ast.expr]:
-    """What a sum is written out of."""
+    """Return the terms of a sum."""
     match total:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return [*_summands(left), *_summands(right)]
@@ -128,7 +130,9 @@ def _along(where: SourceLocation) -> Iterator[Edit]:
 
 
 def _reckoned_with_torch(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
-    """`torch.exp` in place of `math.exp` of what a parameter is in: that makes a number of it."""
+    """Yield edits with `torch.exp` instead of `math.exp` for expressions that contain a parameter:
+    the latter makes a number of it.
+    """
     own = {
         spelled(target)
         for node in where.module.each(ast.Assign)
@@ -146,15 +150,16 @@ def _reckoned_with_torch(where: SourceLocation, statement: ast.stmt) -> Iterator
 
 
 def _of_math(module: Module, name: str) -> set[str | None]:
-    """How a module calls a function of `math`."""
+    """Return the module's spellings of a function of `math`."""
     return {f"{alias(module, 'math')}.{name}", imported(module, f"math.{name}")}
 
 
 def cuts_behind_loss(
     where: SourceLocation, evidence: MissingGraph, project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
-    """Where no run has told the cut: each one in the statements that the loss comes from; and
-    all of them, with what was said in NumPy said in torch."""
+    """Yield proposals if no run recorded the cut: each cut in the statements that compute the loss,
+    and all of them, with NumPy calls replaced by torch calls.
+    """
     names = set(names_held(evidence.holders)) or names_read(where.statement)
     origins = list(origins_of(where, names, project))
     yield from _asked_for(where, origins)
@@ -176,8 +181,9 @@ def cuts_behind_loss(
 
 
 def sampled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Samples of a distribution that pass the gradient on; none where it is seen to be one that
-    has none such."""
+    """Yield proposals for samples of a distribution that pass the gradient on; nothing if it is
+    known to have none.
+    """
     calls = list(samples(where.statement))
     ends = [where.editor.span(call.func)[1] for call in calls]
     if ends and not any(_cannot_pass_on(where, call) for call in calls):
@@ -186,7 +192,7 @@ def sampled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:
-    """Whether the distribution is made here, in this scope, and has no sample with a gradient."""
+    """Return True if the distribution is created in this scope and has no differentiable sample."""
     assert isinstance(sample.func, ast.Attribute)
     made = sample.func.value
     written = [
@@ -200,7 +206,9 @@ def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:
 def _asked_for(
     where: SourceLocation, origins: Sequence[SourceLocation], rank: int = 0
 ) -> Iterator[Proposal]:
-    """What was cut, as a leaf: where `autograd.grad` is asked for gradients of just that."""
+    """Yield a proposal that makes a leaf of what was cut, if `autograd.grad` is called for just
+    that.
+    """
     call = where.call("grad")
     inputs = call.args[1:2] + [k.value for k in call.keywords if k.arg == "inputs"] if call else []
     asked = {name for node in inputs for name in names_read(node)}
@@ -215,7 +223,9 @@ def _asked_for(
 
 
 def as_parameters(origins: Sequence[SourceLocation], rank: int = 0) -> Iterator[Proposal]:
-    """A module's state as the parameters themselves, where the loss is made of what it holds."""
+    """Yield a proposal with the parameters instead of a module's state, if the loss is computed
+    from it.
+    """
     for origin in origins:
         for call in calls_named(origin.statement, "state_dict"):
             if call.args or call.keywords or not isinstance(call.func, ast.Attribute):
@@ -239,7 +249,7 @@ def _told(node: ast.Attribute | ast.Call) -> str:
 
 
 def uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
-    """The edits by which an expression that cuts keeps its graph."""
+    """Yield the edits by which a cutting expression keeps its graph."""
     if (cancelling := _cancelling(editor.module, node)) is not None:
         total, rest = cancelling
         bare = stands_alone(editor.module, total) or not needs_parentheses(rest)
@@ -272,12 +282,14 @@ def _cancelling(module: Module, cut: ast.Attribute | ast.Call) -> tuple[ast.expr
 
 
 def stands_alone(module: Module, node: ast.AST) -> bool:
-    """Whether the expression is all of what is assigned or returned: no parentheses needed."""
+    """Return True if the expression is everything that is assigned or returned: no parentheses
+    needed.
+    """
     return isinstance(module.parents.get(node), ast.Assign | ast.Return)
 
 
 def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
-    """What a tensor was made anew from, as a tensor with its graph."""
+    """Return what a new tensor was made from, as a tensor with its graph."""
     argument = base_of(argument)
     if isinstance(argument, Rows):
         return restacked(editor, argument, lambda entry: _uncut_within(editor, entry))

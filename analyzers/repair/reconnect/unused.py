@@ -1,5 +1,6 @@
-"""Gradients of tensors that the loss does not depend on: it uses what they were made from, or takes
-them as an argument and does not read it; or None, or zeros, are what was meant."""
+"""Fix gradients of tensors that the loss does not depend on: it uses their inputs instead, or takes
+them as an argument and ignores it; or None, or zeros, were intended.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ _UNNOTICED = "A tensor that should have been used, and is not, goes unnoticed."
 
 @dataclass(frozen=True)
 class Question:
-    """A call of `autograd.grad`: whose gradient is wanted, and the statement that makes what is
-    differentiated."""
+    """A call of `autograd.grad`: the tensor whose gradient is wanted, and the statement that
+    computes the outputs.
+    """
 
     where: SourceLocation
     wanted: str
@@ -48,7 +50,7 @@ class Question:
 
 
 def question_of(evidence: MissingGraph, project: Project) -> Question | None:
-    """None where the source does not show how the outputs come about."""
+    """Return the call; None if the source does not show how the outputs are computed."""
     where, names = resolve_location(project, evidence.at), names_held(evidence.holders)
     call = where.call("grad") if where is not None else None
     outputs = walked(call) if call is not None else None
@@ -63,13 +65,15 @@ def question_of(evidence: MissingGraph, project: Project) -> Question | None:
 
 
 def is_derivative(question: Question) -> bool:
-    """Whether what is differentiated is a gradient itself, which may well be constant."""
+    """Return True if the differentiated value is itself a gradient, which may be constant."""
     value = value_of(question.outputs)
     return value is not None and bool(calls_named(value, "grad"))
 
 
 def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
-    """The wanted tensor where the outputs are made from what it was itself made from."""
+    """Yield a proposal that uses the wanted tensor where the outputs are computed from its own
+    inputs.
+    """
     value = value_of(question.outputs)
     made = definitions(question.where.scope, question.wanted)
     late = bool(made) and position(made[0]) >= position(question.outputs)
@@ -104,7 +108,7 @@ def bound_behind(question: Question, rank: int = 0) -> Iterator[Proposal]:
 
 
 def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
-    """The wanted tensor instead of a copy of it, which nothing is computed from."""
+    """Yield a proposal that asks for the wanted tensor's gradient instead of an unused copy's."""
     editor = question.where.editor
     for statement in definitions(question.where.scope, question.wanted):
         match value_of(statement):
@@ -115,7 +119,7 @@ def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _sources(question: Question) -> list[ast.expr]:
-    """What the wanted tensor is made from, the largest expressions first."""
+    """Return what the wanted tensor is computed from, largest expressions first."""
     found: list[ast.expr] = []
     for statement in definitions(question.where.scope, question.wanted):
         value = value_of(statement)
@@ -134,8 +138,9 @@ def _is_called(module: Module, node: ast.expr) -> bool:
 
 
 def reached_without_cut(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The cut taken away by which the forward starts from a copy: on the line that makes the
-    outputs, or in the function that is given the wanted tensor."""
+    """Yield a proposal that removes the cut by which the forward starts from a copy: on the line
+    that computes the outputs, or in the function that receives the wanted tensor.
+    """
     places = [
         (
             SourceLocation(question.where.module, question.outputs, question.where.place),
@@ -163,12 +168,12 @@ class Given:
 
     @property
     def place(self) -> Place:
-        """Where the function begins."""
+        """Return where the function begins."""
         return Place(self.module.path, self.function.lineno, self.function.name)
 
 
 def unread_by(question: Question, project: Project) -> Given | None:
-    """The function that the wanted tensor is given to, and which does not look at it."""
+    """Return the function that receives the wanted tensor and ignores it."""
     for given in _given(question, project):
         if not any(mentions(statement, given.parameter) for statement in given.function.body):
             return given
@@ -176,7 +181,7 @@ def unread_by(question: Question, project: Project) -> Given | None:
 
 
 def _given(question: Question, project: Project) -> Iterator[Given]:
-    """The functions that what makes the outputs may run on the wanted tensor."""
+    """Yield the functions that may receive the wanted tensor when the outputs are computed."""
     for call in walk(question.outputs):
         args = call.args if isinstance(call, ast.Call) else []
         at = [n for n, argument in enumerate(args) if question.wanted in names_read(argument)]
@@ -208,7 +213,9 @@ def made_if_missing(question: Question, project: Project, rank: int = 0) -> Iter
 
 
 def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
-    """The unread argument in place of another one that is listed twice in a row."""
+    """Yield a proposal that reads the ignored argument instead of another one that is listed twice
+    in a row.
+    """
     for node in walk(unread.function):
         if not isinstance(node, ast.List | ast.Tuple) or not isinstance(node.ctx, ast.Load):
             continue
@@ -222,8 +229,10 @@ def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
 def zeros_for_unused(
     where: SourceLocation, evidence: MissingGraph, question: Question | None, rank: int = 2
 ) -> Iterator[Proposal]:
-    """Zeros in the place of gradients that do not exist. Not for a plain input: that the forward
-    ignores it is the fault, unless a gradient itself is differentiated, which may be constant."""
+    """Yield a proposal with zeros for gradients that do not exist. Not for a plain input: that the
+    forward ignores it is the fault, unless a gradient itself is differentiated, which may be
+    constant.
+    """
     call = where.call("grad")
     inputs = all(holder.kind in ("local", "global") for holder in evidence.holders)
     if call is None or (inputs and not (question is not None and is_derivative(question))):
@@ -234,8 +243,9 @@ def zeros_for_unused(
 
 
 def none_for_unused(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
-    """None in the place of gradients that do not exist, where a loop hands them to `.grad`: a
-    backward would leave them so, and an optimizer's step passes over them, as over no zeros."""
+    """Yield a proposal with None for gradients that do not exist, if a loop assigns them to
+    `.grad`: a backward call would leave None, and an optimizer's step skips None but not zeros.
+    """
     call, given = where.call("grad"), set(bindings(where.statement))
     edits = [
         edit
@@ -250,7 +260,7 @@ def none_for_unused(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
 
 
 def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
-    """What the loop's assignments to `.grad` hand on, None where the gradient is."""
+    """Yield edits by which the loop's assignments to `.grad` pass on None."""
     for node in walk(loop):
         match node:
             case ast.Assign(targets=[ast.Attribute(value=owner, attr="grad")], value=value):
@@ -263,7 +273,9 @@ def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
 def requiring_grad(
     where: SourceLocation, evidence: MissingGraph, rank: int = 0
 ) -> Iterator[Proposal]:
-    """`requires_grad_()` on the input, before the function that differentiates uses it."""
+    """Yield a proposal with `requires_grad_()` on the input, before the differentiating function
+    uses it.
+    """
     for name in names_held(evidence.holders)[:1]:
         if (user := first_reading(statements_of(where.scope), {name})) is not None:
             edit = where.editor.insert_before(user, f"{name}.requires_grad_()")
