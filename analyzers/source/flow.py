@@ -70,7 +70,7 @@ def stored_into(node: ast.expr) -> str | None:
 
 
 def put_in(statement: ast.stmt) -> ast.expr | None:
-    """What a statement puts into a container: `y` of `xs.append(y)`."""
+    """Return what a statement puts into a container: `y` for `xs.append(y)`."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return call.args[-1] if isinstance(call, ast.Call) and call.args else None
 
@@ -86,14 +86,14 @@ def declared_outer(function: ast.AST) -> set[str]:
 
 
 def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes of a statement's own expressions, without the statements in its body."""
+    """Yield the nodes of a statement's own expressions, without the statements in its body."""
     for child in children(statement):
         if not isinstance(child, ast.stmt | ast.excepthandler):
             yield from walk(child)
 
 
 def mentions(node: ast.AST, path: str) -> bool:
-    """Whether the expression reads the name or attribute path (as a whole or by its parts)."""
+    """Return True if the expression reads the name or attribute path."""
     wanted = "" if path.isidentifier() else _dumped(path)
     for inner in walk(node):
         if isinstance(inner, ast.Name) and inner.id == path and isinstance(inner.ctx, ast.Load):
@@ -106,7 +106,7 @@ def mentions(node: ast.AST, path: str) -> bool:
 
 @cache
 def _dumped(path: str) -> str:
-    """The syntax tree of an attribute path as text; nothing for what is not an expression."""
+    """Return the syntax tree of an attribute path as a string; empty if it is no expression."""
     try:
         return ast.dump(ast.parse(path, mode="eval").body)
     except SyntaxError:
@@ -114,15 +114,16 @@ def _dumped(path: str) -> str:
 
 
 def reads(node: ast.AST, path: str) -> bool:
-    """Whether a statement (with its body) or expression reads the path."""
+    """Return True if a statement (with its body) or expression reads the path."""
     return mentions(node, path) or any(
         isinstance(inner, ast.AugAssign) and spelled(inner.target) == path for inner in walk(node)
     )
 
 
 def first_use(block: Sequence[ast.stmt], path: str) -> Literal["read", "bound"] | None:
-    """What a block does first with a name: read it, or bind it anew. Inner loops are taken to
-    run; of two branches, one that reads counts."""
+    """Return what a block does first with a name: read it, or rebind it. Inner loops are assumed to
+    run; of two branches, one that reads counts.
+    """
     for statement in block:
         own = [*own_expressions(statement)]
         if any(mentions(node, path) for node in own if isinstance(node, ast.expr)):
@@ -151,7 +152,7 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def names_read(node: ast.AST) -> set[str]:
-    """Plain names that are loaded, and dotted paths (`self.h`, `self.state.h`)."""
+    """Return the plain names that are loaded, and dotted paths (`self.h`, `self.state.h`)."""
     found: set[str] = set()
     for inner in walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
@@ -163,20 +164,20 @@ def names_read(node: ast.AST) -> set[str]:
 
 @remembered
 def names_read_by(statement: ast.stmt) -> Set[str]:
-    """What a statement's own expressions read, without the statements in its body."""
+    """Return what a statement's own expressions read, without the statements in its body."""
     own = [c for c in children(statement) if not isinstance(c, ast.stmt | ast.excepthandler)]
     return frozenset().union(*map(names_read, own))
 
 
 def is_dotted(node: ast.expr) -> bool:
-    """Whether an expression is a name, or attributes of one: `x`, `self.net.weight`."""
+    """Return True for a name, or attributes of one: `x`, `self.net.weight`."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
 
 
 def backward_calls(node: ast.AST) -> list[ast.Call]:
-    """Calls that walk a graph: `.backward(...)`, `torch.autograd.backward/grad(...)`."""
+    """Return the backward calls: `.backward(...)`, `torch.autograd.backward/grad(...)`."""
     return [
         inner
         for inner in walk(node)
@@ -185,7 +186,7 @@ def backward_calls(node: ast.AST) -> list[ast.Call]:
 
 
 def called_name(call: ast.Call) -> str:
-    """The last part of what is called: `step` for `self.optimizer.step()`."""
+    """Return the last part of what is called: `step` for `self.optimizer.step()`."""
     match call.func:
         case ast.Attribute(attr=attr):
             return attr
@@ -198,7 +199,7 @@ WALKS = ("backward", "grad", "manual_backward")
 
 
 def walked(call: ast.Call) -> ast.expr | None:
-    """The tensor that a backward call begins at: its receiver, or its first argument."""
+    """Return the root of a backward call: its receiver, or its first argument."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         receiver = call.func.value
         if takes_loss(call):
@@ -212,23 +213,23 @@ def walked(call: ast.Call) -> ast.expr | None:
 
 
 def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:
-    """The statements of a scope that bind the name, in source order."""
+    """Return the statements of a scope that bind the name, in source order."""
     return list(_binding(scope).get(name, ()))
 
 
 def names_bound(scope: ast.AST) -> Set[str]:
-    """What the statements of a scope bind."""
+    """Return what the statements of a scope bind."""
     return _binding(scope).keys()
 
 
 def bound_within(node: ast.AST) -> set[str]:
-    """What a node or any statement within it binds, those of inner functions too."""
+    """Return what a node or any statement within it binds, including inner functions."""
     return {name for s in walk(node) if isinstance(s, ast.stmt) for name in bindings(s)}
 
 
 @remembered
 def _binding(scope: ast.AST) -> dict[str, list[ast.stmt]]:
-    """The statements of a scope by the names that they bind."""
+    """Return the statements of a scope by the names that they bind."""
     found: dict[str, list[ast.stmt]] = {}
     for statement in statements_of(scope):
         for name in dict.fromkeys(bindings(statement)):

@@ -17,13 +17,13 @@ def names_loaded(nodes: Iterable[ast.AST], *names: str) -> list[ast.Name]:
 
 
 def attributes_loaded(nodes: Iterable[ast.AST], *names: str) -> list[ast.Attribute]:
-    """Those of the nodes that read an attribute of one of these names, of whatever object."""
+    """Return the nodes that read an attribute of one of these names, of any object."""
     found = (node for node in nodes if isinstance(node, ast.Attribute) and node.attr in names)
     return [node for node in found if isinstance(node.ctx, ast.Load)]
 
 
 def read_behind(scope: ast.AST, statement: ast.stmt, path: str) -> list[ast.Name | ast.Attribute]:
-    """Where a scope reads a name or a dotted path further down than a statement."""
+    """Return where a scope reads a name or a dotted path after a statement."""
     return [
         node
         for node in walk_scope(scope)

@@ -1,7 +1,7 @@
-"""What `step` and `backward` are called on: an optimizer, a tensor, or something else by that name.
+"""Classify the receivers of `step` and `backward`: an optimizer, a tensor, or another object.
 
-Decided once for each file, where the names are known, and kept with the call as a plain mark.
-Where nothing is known of a receiver its call counts by its form, as it does in a fragment.
+This is decided once for each file, where the names are known, and stored with the call. A call on
+an unknown receiver is judged by its form, as in incomplete code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ENGINES = re.compile(  # of libraries: `engine.backward(loss)`
 
 
 def mark_receivers(tree: ast.Module) -> None:
-    """Mark the calls of `step` and `backward` in a file by what they are called on."""
+    """Mark the calls of `step` and `backward` in a file by their receivers."""
     calls = [
         (node, node.func)
         for node in walk(tree)
@@ -43,13 +43,13 @@ def mark_receivers(tree: ast.Module) -> None:
 
 
 def steps_optimizer(call: ast.Call) -> bool:
-    """Whether a call of `step` may be an optimizer's: `opt.step()`, `scaler.step(opt)`."""
+    """Return True if a call of `step` may be an optimizer's: `opt.step()`, `scaler.step(opt)`."""
     known: bool | None = vars(call).get(_STEPS)
     return len(call.args) <= 1 if known is None else known
 
 
 def takes_loss(call: ast.Call) -> bool:
-    """Whether a call of `backward` is given the loss: `accelerator.backward(loss)`."""
+    """Return True if a call of `backward` receives the loss: `accelerator.backward(loss)`."""
     return bool(vars(call).get(_TAKES))
 
 
@@ -78,7 +78,7 @@ def _steps_optimizer(
 
 
 def _kind(path: str, made: ast.expr, names: Names) -> str | None:
-    """Whether what was made so is an optimizer, or something else that steps; None: not known."""
+    """Return whether the object is an optimizer or something else that steps; None if unknown."""
     if path.startswith("."):
         owner = names.own_class(path)
         if owner is None:
@@ -99,7 +99,7 @@ def _kind(path: str, made: ast.expr, names: Names) -> str | None:
 
 
 def _is_given_parameters(made: ast.expr) -> bool:
-    """Whether a call is given what a model's `parameters()` gives."""
+    """Return True if a call receives a model's `parameters()`."""
     if not isinstance(made, ast.Call):
         return False
     given = [*made.args, *(keyword.value for keyword in made.keywords)]
@@ -108,15 +108,16 @@ def _is_given_parameters(made: ast.expr) -> bool:
 
 
 def _updates(method: ast.FunctionDef) -> bool:
-    """Whether a `step` of the script's own moves weights, and does not compute their gradients:
-    a whole iteration by that name (`trainer.step()`) has its own steps within."""
+    """Return True if a `step` of the script's own changes weights and does not compute their
+    gradients: a whole iteration of this name (`trainer.step()`) contains its own steps.
+    """
     if any(_calls(node, "backward") for node in walk(method)):
         return False
     return any(map(_moves, walk(method)))
 
 
 def _moves(node: ast.AST) -> bool:
-    """Whether a node of a `step` writes to weights, or reads their gradients."""
+    """Return True if a node of a `step` writes to weights, or reads their gradients."""
     match node:
         case ast.Attribute(attr="grad"):
             return True
@@ -162,7 +163,7 @@ def _takes_loss(call: ast.Call, func: ast.Attribute, makers: Makers, names: Name
 
 
 def _hands_on(method: ast.FunctionDef) -> bool:
-    """Whether a `backward` of the script's own goes backward from what it is given."""
+    """Return True if a `backward` of the script's own calls backward on its argument."""
     given = {argument.arg for argument in method.args.args[1:]}
     for node in walk(method):
         if isinstance(node, ast.For) and given & _names(node.iter):
@@ -182,19 +183,22 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _is_unknown(made: Made) -> bool:
-    """Whether nothing in the file computes it: it is given from outside, or held by an object."""
+    """Return True if nothing in the file computes it: it is passed from outside, or an object holds
+    it.
+    """
     return made[0] == "" and isinstance(made[1], ast.Name | ast.Attribute)
 
 
 def _is_bare_call(made: Made) -> bool:
-    """Whether a function that the file does not have made it."""
+    """Return True if a function that the file does not define returned it."""
     path, value = made
     return path == "" and isinstance(value, ast.Call) and isinstance(value.func, ast.Name)
 
 
 def _is_computed(made: Made) -> bool:
-    """Whether it comes from a calculation, and from none that fills a tensor: a gradient to begin
-    with is most often ones."""
+    """Return True if it comes from a computation other than one that fills a tensor: an initial
+    gradient is usually ones.
+    """
     path, value = made
     filled = path.rpartition(".")[2] in FACTORIES or _is_filled(value)
     return not (_is_unknown(made) or filled or isinstance(value, ast.Constant))

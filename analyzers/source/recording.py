@@ -1,4 +1,4 @@
-"""Where autograd records: what switches it on and off around a place, by blocks and decorators."""
+"""Find where autograd records: the blocks and decorators that switch it on and off."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _OFF = ("no_grad", "inference_mode", "set_grad_enabled")
 
 @dataclass(frozen=True)
 class Switch:
-    """What stands around a place and says whether that is recorded: `header` does so, and
-    `records` is None where it depends (`set_grad_enabled(phase == "train")`)."""
+    """A header that decides whether a place is recorded; `records` is None if that depends on a
+    condition (`set_grad_enabled(phase == "train")`).
+    """
 
     around: _Around
     header: ast.expr
@@ -23,8 +24,9 @@ class Switch:
 
 
 def switches(module: Module, node: ast.AST) -> Iterator[Switch]:
-    """What counts for a place, innermost first, up to what switches recording on or off for good:
-    what stands around that says nothing here."""
+    """Yield the switches for a place, innermost first, up to the first unconditional one: outer
+    ones have no effect.
+    """
     for around in module.ancestors(node):
         headers: list[ast.expr] = []
         if isinstance(around, ast.With):
@@ -42,7 +44,9 @@ def switches(module: Module, node: ast.AST) -> Iterator[Switch]:
 
 
 def recorded(module: Module, node: ast.AST) -> bool:
-    """Whether a place may be recorded: nothing around it switches that off for good."""
+    """Return True if a place may be recorded: nothing around it switches recording off
+    unconditionally.
+    """
     return all(switch.records is not False for switch in switches(module, node))
 
 
