@@ -77,7 +77,9 @@ class LossLog(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         told(self._flag, call_name(func), args, kwargs, notes=self._notes)
-        self._makes_graph = kwargs.get("create_graph") is True or args[4:5] == (True,)
+        self._makes_graph = kwargs.get("create_graph") is True or any(
+            one is True for one in args[4:5]
+        )
         if self._makes_graph:
             told(self._note_second_order, notes=self._notes)
         result = func(*args, **kwargs)

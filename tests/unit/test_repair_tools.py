@@ -212,7 +212,7 @@ COMPUTED = """\
 @pytest.mark.parametrize(
     ("script", "strategy", "lines"),
     [
-        (CHECKPOINTED, "checkpoint-records", ["return checkpoint(stem, x, use_reentrant=False)"]),
+        (CHECKPOINTED, "not-reentrant", ["return checkpoint(stem, x, use_reentrant=False)"]),
         (
             RANGED.replace("MADE", "depths = torch.linspace(self.near, self.far * 2, steps=5)"),
             "keep-graph",
