@@ -151,7 +151,7 @@ for _ in range(3):
 def test_reference_keeps_graphs_and_changes_nothing(traced: Tracing) -> None:
     result = traced(SHARED + PRINT, reference="kept")
     alone = "\n".join(SHARED.splitlines()[:3]) + PRINT  # an optimizer's taking moves them alike
-    untouched = traced(alone, frozen_steps=True)
+    untouched = traced(alone, frozen_steps=True, gradients=True)
     assert result.code == 0
     assert result.stdout == untouched.stdout
     steps = [step for step in result.trace.steps if step.optimizer == 0]
