@@ -54,7 +54,8 @@ test-all: $(VENV)/.test editor  ## run every test live; PART=3/8: an eighth; con
 	$(PYTEST) $(LIVE)
 
 record: $(VENV)/.test editor  ## renew recorded runs and findings, and print what changed
-	$(PYTEST) --runs=record $(QUICK) $(if $(PYTEST_ARGS),,--prune)
+	$(PYTEST) --runs=record -m 'not docker and not live and not sample and not rotating' \
+		$(if $(PYTEST_ARGS),,--prune)
 
 compose-test: $(VENV)/.test editor  ## build the images, start Compose, let it fix a script (needs root or Docker)
 	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)

@@ -18,7 +18,7 @@ from tests import tiers
 from tests.postgres import Cluster, find_program
 from tests.recorded import plugin
 from tests.recorded.box import RecordedSandbox, ThreadReader
-from tests.recorded.findings import FindingsFiles
+from tests.recorded.findings import Recorded, kept_of
 from tests.recorded.recorder import Recorder
 from tests.tracing import Tracing
 
@@ -79,10 +79,12 @@ def plain(recorder: Recorder) -> PlainRuns:
     return PlainRuns(recorder)
 
 
-@pytest.fixture(scope="session")
-def findings_files(recorder: Recorder) -> FindingsFiles:
-    """Findings that were recorded, for comparison."""
-    return FindingsFiles(recorder)
+@pytest.fixture
+def on_record(request: pytest.FixtureRequest, recorder: Recorder) -> Recorded:
+    """The findings of the test's case that were recorded, for comparison."""
+    kept = kept_of(request.node)
+    assert kept is not None, "mark the test with `findings`"
+    return Recorded(recorder, kept)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.recorded.digests import ROOT, digest_of, in_turn, tree_digest
+from tests.recorded.findings import kept_of
 
+NEW = 30  # cases that are not recorded run live in `make test`: more take minutes
 ROTATION = 3  # trees, for each of the tests that are marked `rotating` to have had its turn
 PASSED = ROOT / ".cache/passed"
 
@@ -37,7 +39,7 @@ class Tiers:
         self._worker = hasattr(config, "workerinput")
         self._began = time.monotonic()
         self._seconds: float | None = config.getoption("within")
-        self._unbegun = 0
+        self._left = 0
         digest = tree_digest() if config.getoption("go_on") else ""
         self._file = PASSED / digest if digest else None
 
@@ -47,6 +49,8 @@ class Tiers:
     ) -> None:
         """Leave out other parts, what passed, and, where all is live, the live sample of it."""
         passed = _lines(self._file)
+        unrecorded = set(_unrecorded(items)[NEW:]) if config.getoption("rotate") else set()
+        self._left = len(unrecorded)
         live = config.getoption("runs") == "live"
         kept = [
             item
@@ -55,12 +59,19 @@ class Tiers:
             and item.nodeid.partition("@")[0] not in passed
             and not (live and item.get_closest_marker("sample"))
             and not (config.getoption("rotate") and _is_out_of_turn(item))
+            and item not in unrecorded
         ]
         if len(kept) < len(items):
             config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
         items[:] = kept
         if config.getoption("shuffled"):
             items.sort(key=lambda item: in_turn(_group(item)))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what was left out for want of a recording."""
+        if self._left:
+            told = f"{self._left} cases are not recorded, and were left to `make record`"
+            terminalreporter.write_line(told)
 
     def pytest_runtest_setup(self) -> None:
         """Stop beginning tests when time is up."""
@@ -91,6 +102,13 @@ def _is_out_of_turn(item: pytest.Item) -> bool:
     if item.get_closest_marker("rotating") is None:
         return False
     return int(in_turn(item.nodeid.partition("@")[0]), 16) % ROTATION > 0
+
+
+def _unrecorded(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Tests whose findings are not on record, in the order of this tree."""
+    kept = {item: kept_of(item) for item in items}
+    new = [item for item, one in kept.items() if one is not None and one.text is None]
+    return sorted(new, key=lambda item: in_turn(item.nodeid.partition("@")[0]))
 
 
 def _lines(file: Path | None) -> set[str]:

@@ -18,7 +18,7 @@ from tests.corpus.listing import FAILING, HEALTHY, each
 from tests.plain_runs import PlainRuns
 from tests.recorded import findings
 from tests.recorded.describing import described
-from tests.recorded.findings import FindingsFiles
+from tests.recorded.findings import Recorded
 
 RIGHT_CAUSE, RIGHT_PATCH = 0.98, 0.97
 
@@ -52,25 +52,27 @@ def is_mended(text: str) -> bool:
     return patch.partition("\n")[2].startswith("  passed:")
 
 
+@pytest.mark.findings("healthy")
 @each(HEALTHY)
 async def test_a_healthy_script_is_not_blamed(
-    case: Case, service: Service, findings_files: FindingsFiles
+    case: Case, service: Service, on_record: Recorded
 ) -> None:
     found = await service.ask(request_of(case), RUNNING)
     assert (found.verdict, found.causes, found.patches) == (expected(found), [], []), found.summary
-    findings_files.check(f"healthy/{case.folder}", case.name, described(found))
+    on_record.check(described(found))
 
 
+@pytest.mark.findings("failing")
 @each(FAILING)
 async def test_a_failing_script_is_diagnosed_as_it_was(
-    case: Case, service: Service, findings_files: FindingsFiles
+    case: Case, service: Service, on_record: Recorded
 ) -> None:
     found = await service.ask(request_of(case), RUNNING)
     if found.patches and found.patches[0].verification.status == "passed":
         checks = found.patches[0].verification.checks
         ran = {check.name for check in checks if check.status != "not_run"}
         assert ran >= {"runs", "minimal"}, "passed without having run"
-    findings_files.check(f"failing/{case.folder}", case.name, described(found))
+    on_record.check(described(found))
 
 
 def test_the_findings_are_as_often_right_as_the_readme_says() -> None:

@@ -15,7 +15,7 @@ from benchmarks.asking import Service
 from tests.case_files import Case
 from tests.corpus.listing import FAILING, each
 from tests.corpus.verifying import described, is_verifiable, judged, objections
-from tests.recorded.findings import FindingsFiles
+from tests.recorded.findings import Recorded
 
 MISJUDGED: dict[str, str] = tomllib.loads(
     (Path(__file__).parent / "known_misjudged.toml").read_text()
@@ -25,12 +25,13 @@ VERIFIABLE = [case for case in FAILING if is_verifiable(case)]
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 
 
+@pytest.mark.findings("verifier")
 @each(VERIFIABLE)
 async def test_the_verifier_tells_right_repairs_from_wrong_ones(
-    case: Case, service: Service, findings_files: FindingsFiles
+    case: Case, service: Service, on_record: Recorded
 ) -> None:
     repairs = await judged(case, service.sandbox)
-    findings_files.check(f"verifier/{case.folder}", case.name, described(repairs))
+    on_record.check(described(repairs))
     found = objections(repairs)
     if case.name in MISJUDGED:
         assert found, f"judged rightly now: take {case.name} out of known_misjudged.toml"

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.asking import RUNNING, Service
 from benchmarks.pasted import Item, items, score
 from tests.recorded.describing import described
-from tests.recorded.findings import FindingsFiles
+from tests.recorded.findings import Recorded
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 
@@ -21,13 +21,14 @@ ITEMS = [
 ]
 
 
+@pytest.mark.findings("strangers/pasted")
 @pytest.mark.parametrize("item", ITEMS)
 async def test_what_was_missed_is_right_now(
-    item: Item, service: Service, findings_files: FindingsFiles
+    item: Item, service: Service, on_record: Recorded
 ) -> None:
     found = await service.ask(item.request, RUNNING)
     judged = score(item, found)
     assert judged.cause, judged.told
     assert judged.line, judged.told
     assert judged.tested or not item.label.tested, judged.told
-    findings_files.check("strangers/pasted", item.name, described(found))
+    on_record.check(described(found))

@@ -11,14 +11,15 @@ from tests.case_files import ROOT, Case, load_cases
 from tests.corpus.listing import each
 from tests.plain_runs import PlainRuns
 from tests.recorded.describing import described
-from tests.recorded.findings import FindingsFiles
+from tests.recorded.findings import Recorded
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
 
 
+@pytest.mark.findings("strangers")
 @each(load_cases(ROOT.with_name("strangers") / "scripts"))
 async def test_a_stranger_that_was_missed_is_right_now(
-    case: Case, service: Service, plain: PlainRuns, findings_files: FindingsFiles
+    case: Case, service: Service, plain: PlainRuns, on_record: Recorded
 ) -> None:
     trial = prepare(case, baselines=False, runs=plain)
     found = await service.ask(trial.request, RUNNING)
@@ -26,4 +27,4 @@ async def test_a_stranger_that_was_missed_is_right_now(
     assert judged.pattern, judged.wrong
     assert judged.place, judged.wrong
     assert judged.patch, judged.wrong
-    findings_files.check(f"strangers/{case.folder}", case.name, described(found))
+    on_record.check(described(found))

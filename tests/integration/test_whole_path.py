@@ -21,7 +21,7 @@ from tests.recorded import findings
 from tests.recorded.box import RecordedSandbox
 from tests.recorded.describing import described
 from tests.recorded.digests import in_turn
-from tests.recorded.findings import FindingsFiles
+from tests.recorded.findings import Recorded
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample]
 
@@ -52,14 +52,15 @@ async def real(sandbox: RecordedSandbox) -> AsyncIterator[Service]:
     await service.reader.close()
 
 
+@pytest.mark.findings("failing")
 @each(chosen())
 async def test_a_case_gets_the_patch_that_is_on_record(
-    case: Case, real: Service, findings_files: FindingsFiles
+    case: Case, real: Service, on_record: Recorded
 ) -> None:
     found = await real.ask(request_of(case), RUNNING)
     assert found.causes[0].pattern in (case.pattern, *case.also)
     assert found.patches[0].verification.status == "passed"
-    findings_files.check(f"failing/{case.folder}", case.name, described(found))
+    on_record.check(described(found))
 
 
 @each(sorted(HEALTHY, key=_in_turn)[:2])

@@ -10,6 +10,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.recorded.digests import ROOT, digest_of
 from tests.recorded.recorder import Recorder
@@ -21,22 +24,48 @@ _HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class FindingsFiles:
-    """Compares findings with those that were recorded, or records them."""
+class Kept:
+    """Where the findings of a test's case are kept."""
+
+    file: str
+    name: str
+
+    @property
+    def text(self) -> str | None:
+        """The findings on record; None if there are none."""
+        return load(self.file).get(self.name)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Compares findings with those on record, or records them."""
 
     recorder: Recorder
+    kept: Kept
 
-    def check(self, file: str, name: str, text: str) -> None:
-        """Hold the findings of one case against those in its file. Those of a new case are only
-        reported as not recorded."""
+    def check(self, text: str) -> None:
+        """Hold the findings of the test's case against those on record. Those of a new case are
+        only reported as not recorded."""
         if self.recorder.mode == "record":
             assert not self.recorder.crowded, "a run timed out while others had the processors"
-            save(file, name, text)
-        elif (before := load(file).get(name)) is None:
-            self.recorder.missing.add(f"findings of {name} in {file}")
+            save(self.kept.file, self.kept.name, text)
+        elif (before := self.kept.text) is None:
+            self.recorder.missing.add(f"findings of {self.kept.name} in {self.kept.file}")
         else:
             difference = _difference(before, text.strip("\n"))
             assert not difference, f"{HINT}\n{difference}"
+
+
+def kept_of(item: pytest.Item) -> Kept | None:
+    """Return where a test's findings are kept: `@pytest.mark.findings("failing")` says in which
+    folder, its parameter `case` or `item` of which pattern and under which name."""
+    mark = item.get_closest_marker("findings")
+    if mark is None:
+        return None
+    parameters: dict[str, Any] = item.callspec.params  # type: ignore[attr-defined]
+    case = parameters.get("case") or parameters["item"]
+    folder = getattr(case, "folder", "")
+    return Kept(f"{mark.args[0]}/{folder}" if folder else mark.args[0], case.name)
 
 
 def _difference(before: str, now: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from sandbox.protocol import Job, RunResult, Session
 from tests.recorded import findings, packs
 from tests.recorded.box import RecordedSession
-from tests.recorded.findings import FindingsFiles
+from tests.recorded.findings import Kept, Recorded
 from tests.recorded.packs import Address, Run
 from tests.recorded.recorder import Mode, Recorder, Scope
 from tests.recorded.results import answer_of, differences, key_of
@@ -112,9 +112,10 @@ def test_an_entry_of_a_list_counts_unless_time_ended_the_run() -> None:
 
 
 def test_other_findings_fail_with_the_difference_and_are_renewed() -> None:
-    FindingsFiles(recorder("record")).check("failing/a", "a/one", "cause: x\n  line 3")
+    kept = Kept("failing/a", "a/one")
+    Recorded(recorder("record"), kept).check("cause: x\n  line 3")
     assert findings.gather() == ["failing/a: a/one"]
-    kept = FindingsFiles(recorder("recorded"))
-    kept.check("failing/a", "a/one", "cause: x\n  line 3")
+    on_record = Recorded(recorder("recorded"), kept)
+    on_record.check("cause: x\n  line 3")
     with pytest.raises(AssertionError, match=r"\+cause: y"):
-        kept.check("failing/a", "a/one", "cause: y\n  line 3")
+        on_record.check("cause: y\n  line 3")
