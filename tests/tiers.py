@@ -23,6 +23,7 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("tiers")
     modes = ["recorded", "live", "record"]
     group.addoption("--runs", choices=modes, default="recorded", help="replay runs, make or record")
+    group.addoption("--keep-outdated", action="store_true", help="renew findings, not all runs")
     group.addoption("--prune", action="store_true", help="drop recordings that nothing asks for")
     group.addoption("--part", default="1/1", help="3/8: the third of eight parts of the tests")
     group.addoption("--go-on", action="store_true", help="leave out what passed in this very tree")

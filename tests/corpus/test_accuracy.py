@@ -22,7 +22,7 @@ from tests.recorded.findings import Recorded
 
 RIGHT_CAUSE, RIGHT_PATCH = 0.98, 0.97
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
+pytestmark = [pytest.mark.asyncio(loop_scope="session")]
 
 
 def request_of(case: Case, traceback: str = "") -> DiagnosisRequest:

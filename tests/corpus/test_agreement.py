@@ -10,8 +10,6 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
 from analyzers.evidence import (
     Evidence,
     GraphReuse,
@@ -27,7 +25,7 @@ from tests.corpus.listing import FAILING, each
 from tests.tracing import Tracing
 
 MISSES: dict[str, str] = tomllib.loads((Path(__file__).parent / "known_misses.toml").read_text())
-pytestmark = pytest.mark.sampled
+
 Event = tuple[str | int | None, ...]
 
 

@@ -11,7 +11,6 @@ from tests.case_files import Case, Place, Variant
 from tests.corpus.listing import CASES, FAILING, HEALTHY, each, each_variant
 from tests.plain_runs import PlainRuns
 
-pytestmark = pytest.mark.sampled
 RAISING = [case for case in FAILING if case.raises != "nothing"]
 SILENT = [case for case in FAILING if case.raises == "nothing"]
 FOLDERS: dict[str, list[Case]] = defaultdict(list)

@@ -22,7 +22,7 @@ MISJUDGED: dict[str, str] = tomllib.loads(
 )
 VERIFIABLE = [case for case in FAILING if is_verifiable(case)]
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
+pytestmark = [pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.mark.findings("verifier")

@@ -12,7 +12,7 @@ from benchmarks.pasted import Item, items, score
 from tests.recorded.describing import described
 from tests.recorded.findings import Recorded
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
+pytestmark = [pytest.mark.asyncio(loop_scope="session")]
 
 SHEET = Path(__file__).parents[1] / "strangers" / "pasted.md"
 ITEMS = [

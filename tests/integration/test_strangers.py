@@ -13,7 +13,7 @@ from tests.plain_runs import PlainRuns
 from tests.recorded.describing import described
 from tests.recorded.findings import Recorded
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
+pytestmark = [pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.mark.findings("strangers")

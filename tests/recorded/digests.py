@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-TRACER = ("sandbox/inside", "sandbox/records", "sandbox/watch", "sandbox/collect.py")
-"""What decides on a run's result: the tracer, and what makes a `RunResult` of its records."""
+TRACER = ("sandbox/inside",)
+"""What decides on a run's records."""
 PROBE = ("tests/probe.py", "benchmarks/plain.py")
 _TREE = "GRADMEND_TESTED_TREE"
 SIZE = 20  # hexadecimal digits: no two of a million keys are equal

@@ -18,7 +18,7 @@ class Recordings:
     """One recorder a process; at the end, what the processes recorded is put together."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.recorder = Recorder(config.getoption("runs"))
+        self.recorder = Recorder(config.getoption("runs"), config.getoption("keep_outdated"))
         self._worker = hasattr(config, "workerinput")
         self._config = config
         self._tally: Counter[str] = Counter()
@@ -111,11 +111,10 @@ class Recordings:
 def scope_of(item: pytest.Item) -> Scope:
     """Return where the runs of a test are recorded: with those of the tests that run in one process
     with it, which are those of a case or of a file."""
-    sampled = item.get_closest_marker("sampled") is not None
     mark = item.get_closest_marker("xdist_group")
     group = str(mark.args[0]) if mark is not None else str(item.path)
     folder = item.path.parent.name
     if group == str(item.path):
-        return Scope(Address(folder, item.path.stem.removeprefix("test_")), sampled)
+        return Scope(Address(folder, item.path.stem.removeprefix("test_")))
     above, _, name = group.rpartition("/")
-    return Scope(Address(f"{folder}/{above}" if above else folder, name), sampled)
+    return Scope(Address(f"{folder}/{above}" if above else folder, name))

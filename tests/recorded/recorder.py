@@ -15,11 +15,9 @@ Mode = Literal["recorded", "live", "record"]
 
 @dataclass(frozen=True)
 class Scope:
-    """The test that is running. `sampled`: its recordings are replayed whatever made them, since a
-    sample of them is compared with live runs."""
+    """The test that is running."""
 
     address: Address
-    sampled: bool = False
 
 
 @dataclass
@@ -34,6 +32,7 @@ class Recorder:
     """
 
     mode: Mode = "recorded"
+    keep_outdated: bool = False
     tally: Counter[str] = field(default_factory=Counter)
     missing: set[str] = field(default_factory=set)
     differing: list[str] = field(default_factory=list)
@@ -74,13 +73,14 @@ class Recorder:
         return digest if turn == 1 else f"{digest}#{turn}"
 
     def recall(self, key: str, made_by: str) -> dict[str, Any] | None:
-        """Return the recorded answer; None if there is none that what makes it now would give."""
+        """Return the recorded answer; None if there is none, or it is to be renewed. One of another
+        tracer is replayed, too: a sample is compared with live runs."""
         if self.mode == "live" or self._scope is None:
             return None
         self.asked.setdefault(self._scope.address, set()).add(key)
         run = self._new.get(key) or self._loaded(self._scope.address).get(key)
         current = run is not None and run.made_by == made_by
-        if run is None or not (current or (self._scope.sampled and self.mode == "recorded")):
+        if run is None or not (current or self.mode == "recorded" or self.keep_outdated):
             return None
         self.tally["replayed" if current else "outdated"] += 1
         return run.answer

@@ -38,9 +38,9 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packs._opened.cache_clear()
 
 
-def recorder(mode: Mode, *, sampled: bool = False) -> Recorder:
+def recorder(mode: Mode) -> Recorder:
     made = Recorder(mode)
-    made.begin(Scope(ADDRESS, sampled))
+    made.begin(Scope(ADDRESS))
     return made
 
 
@@ -81,12 +81,12 @@ async def test_what_a_failed_test_ran_is_not_recorded() -> None:
     assert packs.load(ADDRESS) == {}
 
 
-async def test_a_recording_of_another_tracer_is_replayed_only_where_a_sample_is_compared() -> None:
+async def test_a_recording_of_another_tracer_is_replayed_and_renewed() -> None:
     packs.save(ADDRESS, {key_of(JOB): Run({}, {"status": "raised"}, "another tracer")})
-    for sampled, status in ((True, "raised"), (False, "finished")):
-        replaying = recorder("recorded", sampled=sampled)
-        assert (await RecordedSession(Counted(), replaying).run(JOB)).status == status
-    renewing = recorder("record", sampled=True)
+    replaying = recorder("recorded")
+    assert (await RecordedSession(Counted(), replaying).run(JOB)).status == "raised"
+    assert replaying.tally["outdated"] == 1
+    renewing = recorder("record")
     assert (await RecordedSession(Counted(), renewing).run(JOB)).status == "finished"
 
 
