@@ -13,6 +13,7 @@ from app.request.case import Case, read_case
 from app.request.changes import as_diagnosis
 from app.request.reader import Reader
 from app.run.clock import Clock
+from app.run.completion import is_partial
 from app.run.reproduce import Observation, as_observed, observe
 from app.run.sandboxes import session_of
 from app.schemas import Diagnosis, Findings, Patch
@@ -56,14 +57,16 @@ async def verify_change(
 
 @dataclass
 class _Watched:
-    """A session that keeps the first trace: it says what the scripts ran with."""
+    """A session that keeps the first run, and the first trace, which says what it ran with."""
 
     session: Session
+    first: RunResult | None = None
     trace: Trace | None = None
 
     async def run(self, job: Job) -> RunResult:
         """Run it."""
         result = await self.session.run(job)
+        self.first = self.first or result
         self.trace = self.trace or result.trace
         return result
 
@@ -74,7 +77,7 @@ async def _read(version: ProjectVersion, request: ChangeRequest, reader: Reader)
 
 
 async def _compared(
-    request: ChangeRequest, before: Case, after: Case, session: Session, progress: Progress
+    request: ChangeRequest, before: Case, after: Case, session: _Watched, progress: Progress
 ) -> tuple[Verdict, Iterable[str]]:
     """The verdict, and what was assumed. A part of a program, or a notebook whose cells ran in
     another order, is compared in the world that its diagnosis would be made in."""
@@ -90,7 +93,8 @@ async def _compared(
         )
 
     verdict = await verdict_in(session)
-    if verdict.verdict != "not_comparable":
+    partial = session.first is not None and is_partial(before, session.first)
+    if verdict.verdict != "not_comparable" and not partial:
         return verdict, ()
     await progress.stage("reproducing", 0, 1, "Completing what was not sent")
     seen = await observe(before, session)

@@ -21,6 +21,17 @@ from analyzers.tracebacks import Frame, ParsedTraceback
 HINTS = "hints"
 
 
+def matching(pattern: str, kind: str) -> Callable[[Evidence, Project], Match | None]:
+    """Return the `match` of a pattern that is recognized by its message alone."""
+
+    def match(evidence: Evidence, project: Project) -> Match | None:
+        """Return a match if the message is of the pattern's kind."""
+        error = known(evidence, kind)
+        return matched(pattern, error, project) if error is not None else None
+
+    return match
+
+
 def known(evidence: Evidence, kind: str) -> KnownError | None:
     """Return the evidence if it is an error of this kind."""
     mine = isinstance(evidence, KnownError) and evidence.kind == kind

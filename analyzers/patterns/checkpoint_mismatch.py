@@ -51,7 +51,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.checkpointing import (
@@ -68,16 +67,8 @@ FAMILY = "graph-reuse"
 TITLE = "The recomputation of a checkpoint differs from its forward"
 KIND = "recomputed"
 
-
-def match(evidence: Evidence, project: Project) -> Match | None:
-    """The two runs of a checkpointed part saved different tensors."""
-    error = known.known(evidence, KIND)
-    return known.matched(NAME, error, project) if error is not None else None
-
-
-def explain(match: Match, project: Project) -> str:
-    """What the message means, and which lines show the cause."""
-    return known.explain(match, project)
+match = known.matching(NAME, KIND)
+explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

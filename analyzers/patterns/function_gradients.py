@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence, KnownError
+from analyzers.evidence import KnownError
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.repair.settings.functions import in_order, index_in, one_for_each
@@ -62,16 +62,8 @@ FAMILY = "engine"
 TITLE = "The backward of a custom Function does not fit its inputs"
 KIND = "function"
 
-
-def match(evidence: Evidence, project: Project) -> Match | None:
-    """The engine refused what a custom Function gave back."""
-    error = known.known(evidence, KIND)
-    return known.matched(NAME, error, project) if error is not None else None
-
-
-def explain(match: Match, project: Project) -> str:
-    """What the message means, and which lines show the cause."""
-    return known.explain(match, project)
+match = known.matching(NAME, KIND)
+explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

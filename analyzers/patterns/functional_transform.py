@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence, KnownError
+from analyzers.evidence import KnownError
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.repair.settings.functions import batched_by_rule
@@ -54,16 +54,8 @@ FAMILY = "inplace"
 TITLE = "A rule of `torch.func` is broken inside a transformed function"
 KIND = "transform"
 
-
-def match(evidence: Evidence, project: Project) -> Match | None:
-    """A transform refused what the function does."""
-    error = known.known(evidence, KIND)
-    return known.matched(NAME, error, project) if error is not None else None
-
-
-def explain(match: Match, project: Project) -> str:
-    """What the message means, and which lines show the cause."""
-    return known.explain(match, project)
+match = known.matching(NAME, KIND)
+explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -36,7 +36,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.modes import on_math_kernel
@@ -48,16 +47,8 @@ FAMILY = "no-grad"
 TITLE = "An operator has no derivative of this order"
 KIND = "no-derivative"
 
-
-def match(evidence: Evidence, project: Project) -> Match | None:
-    """The engine found no derivative."""
-    error = known.known(evidence, KIND)
-    return known.matched(NAME, error, project) if error is not None else None
-
-
-def explain(match: Match, project: Project) -> str:
-    """What the message means, and which lines show the cause."""
-    return known.explain(match, project)
+match = known.matching(NAME, KIND)
+explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -58,7 +58,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.checkpointing import not_reentrant
@@ -71,16 +70,8 @@ FAMILY = "graph-reuse"
 TITLE = "A parameter's gradient comes twice in one backward"
 KIND = "reduced-twice"
 
-
-def match(evidence: Evidence, project: Project) -> Match | None:
-    """A wrapper counted a parameter's gradient twice."""
-    error = known.known(evidence, KIND)
-    return known.matched(NAME, error, project) if error is not None else None
-
-
-def explain(match: Match, project: Project) -> str:
-    """What the message means, and which lines show the cause."""
-    return known.explain(match, project)
+match = known.matching(NAME, KIND)
+explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -44,7 +44,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.scaling import (
@@ -60,16 +59,8 @@ FAMILY = "inplace"
 TITLE = "The gradient scaler is called out of order"
 KIND = "scaler-order"
 
-
-def match(evidence: Evidence, project: Project) -> Match | None:
-    """A scaler refused a call, or gradients in half precision."""
-    error = known.known(evidence, KIND)
-    return known.matched(NAME, error, project) if error is not None else None
-
-
-def explain(match: Match, project: Project) -> str:
-    """What the message means, and which lines show the cause."""
-    return known.explain(match, project)
+match = known.matching(NAME, KIND)
+explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from app.api.answers import MARKDOWN, View, answer
+from app.api.answers import View, answer
+from app.api.asking import FILE_PARTS, MARKDOWN_TOO, TEXT_PART, WAIT, answered, document
 from app.api.common import DiagnosisId, TheService, found, problems, with_address
 from app.present.brief import BriefDiagnosis
 from app.request.intake import read_request
 from app.schemas import Diagnosis
-from app.service import TOKEN_HEADER
+from app.store.kinds import DIAGNOSIS
 
 router = APIRouter(prefix="/v1/diagnoses", tags=["diagnoses"])
 
@@ -20,53 +21,28 @@ EXAMPLE = {
     "loss.backward()\nloss.backward()\n",
     "filename": "train.py",
 }
-_TEXT_PART = {"type": "string", "contentMediaType": "text/plain"}
-_FILE_PART = {"type": "string", "format": "binary"}
 _FORM = {
     "type": "object",
     "title": "DiagnosisForm",
     "properties": {
-        "script": _TEXT_PART,
-        "traceback": _TEXT_PART,
+        "script": TEXT_PART,
+        "traceback": TEXT_PART,
         "filename": {"type": "string", "maxLength": 255},
-        "files": {"type": "array", "items": _FILE_PART, "maxItems": 64},
+        "files": FILE_PARTS,
         "args": {"type": "array", "items": {"type": "string"}, "maxItems": 64},
         "module": {"type": "string", "maxLength": 255},
         "run": {"type": "string", "enum": ["auto", "never"], "default": "auto"},
         "time_limit_s": {"type": "number", "minimum": 1, "maximum": 60, "default": 20},
     },
 }
-BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/DiagnosisRequest"},
-                "example": EXAMPLE,
-            },
-            "multipart/form-data": {"schema": _FORM},
-        },
-    },
-    "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-            "description": "a retried POST with the same key returns the first one's diagnosis",
-        }
-    ],
-}
 Answer = Diagnosis | BriefDiagnosis
-MARKDOWN_TOO: dict[str, Any] = {"content": {MARKDOWN: {"schema": {"type": "string"}}}}
-WAIT = Query(ge=0, le=60, description="seconds that the call may block")
-RETRY_AFTER_S = "1"
 
 
 @router.post(
     "",
     operation_id="diagnose",
     response_model=Answer,
-    openapi_extra=BODY,
+    openapi_extra=document("DiagnosisRequest", _FORM, EXAMPLE, "diagnosis"),
     responses={
         200: MARKDOWN_TOO,
         202: {"model": Answer, **MARKDOWN_TOO},
@@ -82,14 +58,7 @@ async def diagnose(
     """Diagnose a script: 200 with the result, or 202 with what is known when `wait` is over."""
     request = await read_request(http, service.parser)
     diagnosis_id = await service.accept(http, request)
-    finished = await service.wait(diagnosis_id, wait)
-    headers = {"Location": f"/v1/diagnoses/{diagnosis_id}"}
-    if not finished:
-        headers["Retry-After"] = RETRY_AFTER_S
-    if (token := await service.token(diagnosis_id)) is not None:
-        headers[TOKEN_HEADER] = token
-    diagnosis = with_address(http, service, await found(service, diagnosis_id))
-    return answer(http, diagnosis, view, 200 if finished else 202, **headers)
+    return await answered(http, service, diagnosis_id, DIAGNOSIS, wait, view)
 
 
 @router.get(

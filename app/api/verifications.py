@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 from sse_starlette import EventSourceResponse
 
 from app.api.answers import View, answer
+from app.api.asking import FILE_PARTS, MARKDOWN_TOO, TEXT_PART, WAIT, answered, document
 from app.api.common import RequestId, TheService, existing, problems, with_address
-from app.api.diagnoses import MARKDOWN_TOO, RETRY_AFTER_S, WAIT
 from app.api.streams import followed
 from app.change_schemas import ChangeVerification, VerificationRequest
 from app.present.changes import BriefVerification
 from app.request.intake import read_body
-from app.service import TOKEN_HEADER
 from app.store.kinds import VERIFICATION
 
 router = APIRouter(prefix="/v1/verifications", tags=["verifications"])
 
-_TEXT_PART = {"type": "string", "contentMediaType": "text/plain"}
-_FILE_PARTS = {"type": "array", "items": {"type": "string", "format": "binary"}, "maxItems": 64}
 _FORM = {
     "type": "object",
     "title": "VerificationForm",
     "properties": {
-        **dict.fromkeys(("before", "after", "patch", "traceback"), _TEXT_PART),
-        "files_before": _FILE_PARTS,
-        "files_after": _FILE_PARTS,
+        **dict.fromkeys(("before", "after", "patch", "traceback"), TEXT_PART),
+        "files_before": FILE_PARTS,
+        "files_after": FILE_PARTS,
         "diagnosis": {"type": "string", "maxLength": 64},
         "args": {"type": "array", "items": {"type": "string"}, "maxItems": 64},
         "filename": {"type": "string", "maxLength": 255},
@@ -43,26 +40,6 @@ EXAMPLE = {
     "patch": "--- a/train.py\n+++ b/train.py\n@@ -3,1 +3,1 @@\n"
     "-opt = torch.optim.SGD([w], lr=0.1)\n+opt = torch.optim.SGD([w], lr=0.2)\n",
 }
-BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/VerificationRequest"},
-                "example": EXAMPLE,
-            },
-            "multipart/form-data": {"schema": _FORM},
-        },
-    },
-    "parameters": [
-        {
-            "name": "Idempotency-Key",
-            "in": "header",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-            "description": "a retried POST with the same key returns the first one's verification",
-        }
-    ],
-}
 Answer = ChangeVerification | BriefVerification
 
 
@@ -70,7 +47,7 @@ Answer = ChangeVerification | BriefVerification
     "",
     operation_id="verify",
     response_model=Answer,
-    openapi_extra=BODY,
+    openapi_extra=document("VerificationRequest", _FORM, EXAMPLE, "verification"),
     responses={
         200: MARKDOWN_TOO,
         202: {"model": Answer, **MARKDOWN_TOO},
@@ -87,15 +64,7 @@ async def verify(
     what is known when `wait` is over."""
     sent = await read_body(http, service.parser, VerificationRequest)
     verification_id = await service.accept_change(http, sent)
-    finished = await service.wait(verification_id, wait)
-    headers = {"Location": f"{VERIFICATION.api}{verification_id}"}
-    if not finished:
-        headers["Retry-After"] = RETRY_AFTER_S
-    if (token := await service.token(verification_id)) is not None:
-        headers[TOKEN_HEADER] = token
-    result = await existing(service, verification_id, VERIFICATION)
-    shown = with_address(http, service, result)
-    return answer(http, shown, view, 200 if finished else 202, **headers)
+    return await answered(http, service, verification_id, VERIFICATION, wait, view)
 
 
 @router.get(

@@ -32,7 +32,7 @@ def chosen() -> list[Case]:
     by_folder = groupby(right, key=lambda case: case.folder)
     pairs = [sorted(cases, key=_in_turn)[:2] for _, cases in by_folder]
     notebooks = sorted((case for case in right if case.notebook), key=_in_turn)[:1]
-    return list(dict.fromkeys(chain(*pairs, notebooks)))
+    return list({case.name: case for case in chain(*pairs, notebooks)}.values())
 
 
 def _is_right(case: Case) -> bool:

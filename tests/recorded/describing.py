@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 
 from app.schemas import Cause, Findings, Patch, Spot
 
 WIDTH = 100
+_ROUNDING = re.compile(r"\b\d\.\d+e-(0[7-9]|[1-9]\d)")  # differs between processors
 
 
 def described(found: Findings) -> str:
@@ -66,6 +68,6 @@ def _place(spot: Spot | None) -> str:
 
 def _wrapped(text: str) -> Iterator[str]:
     """A paragraph in lines that a diff can show."""
-    for paragraph in text.splitlines():
+    for paragraph in _ROUNDING.sub("a rounding error", text).splitlines():
         indent = "  "
         yield from textwrap.wrap(paragraph, WIDTH, initial_indent=indent, subsequent_indent=indent)
