@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -14,6 +16,7 @@ from app.repair.verify import Trial, run_plain, trial_of
 
 MOST = 6  # hunks: more belong together, and each costs a trial
 COST = 4  # runs that a trial may take
+_NAME = re.compile(r"\b[^\W\d]\w*")
 _BRANCHES = (ast.If, ast.Match, ast.Try, ast.IfExp, ast.ExceptHandler)
 
 
@@ -22,18 +25,18 @@ class Hunk:
     """One block of changed lines of a file.
 
     `certain`: the run went through it, whatever branch it took, so that a run without the hunk
-    shows whether it is needed. `taken` and `given`: the removed and the added lines, stripped.
+    shows whether it is needed. `taken` and `given`: the names that it removes and adds.
     """
 
     path: str
     code: Opcode
     certain: bool
-    taken: frozenset[str] = frozenset()  # without indentation
+    taken: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
 
     def moves(self, others: Iterable[Hunk]) -> bool:
-        """Return True if the hunk is one end of a move: another hunk removes
-        or adds the same line.
+        """Return True if the hunk is one end of a move: it removes a name that another hunk adds,
+        such as a line or a call of `detach`, or adds one that another removes.
         """
         rest = [one for one in others if one != self]
         return any(self.taken & one.given or self.given & one.taken for one in rest)
@@ -71,9 +74,13 @@ def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]
             _, i1, i2, j1, j2 = code
             if code[0] != "equal":
                 lines = range(i1 + 1, max(i2, i1 + 1) + 1)
-                taken = frozenset(map(str.strip, old[i1:i2])) - {""}
-                given = frozenset(map(str.strip, new[j1:j2])) - {""}
+                one, other = _names(old[i1:i2]), _names(new[j1:j2])
+                taken, given = frozenset(one - other), frozenset(other - one)
                 yield Hunk(path, code, conditional.isdisjoint(lines), taken, given)
+
+
+def _names(lines: Iterable[str]) -> Counter[str]:
+    return Counter(_NAME.findall(" ".join(lines)))
 
 
 def _line_by_line(codes: list[Opcode]) -> Iterator[Opcode]:

@@ -33,6 +33,12 @@ class _Line:
     full: int = 0
 
 
+class _Gradient(property):
+    """A property that modes of torch, to which it is handed, know by its name like torch's own."""
+
+    __name__ = "grad"
+
+
 class GradientReads:
     """Takes the place of the attribute `grad`, and notes by line what reads of it find."""
 
@@ -55,7 +61,7 @@ class GradientReads:
                 note(tensor, value, frame)
             return value
 
-        _tensor.grad = property(get, write, delete)
+        _tensor.grad = _Gradient(get, write, delete)
 
     def rest(self) -> None:
         """Give torch its own attribute back: reads that follow are not looked at."""

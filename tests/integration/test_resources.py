@@ -98,9 +98,23 @@ async def test_a_table_has_the_columns_that_are_asked_for(sandbox: RecordedSandb
             assert isinstance(row["weight"], float) and isinstance(row.title, str)
         named = pd.read_csv("more.csv", names=["a", "b"])
         assert list(named.columns) == ["a", "b"]
+        told = pd.read_csv("claims.csv").dropna(subset=["text"]).sort_values("weight")
+        rows = told.to_dict("records")
+        assert isinstance(rows[0]["text"], str) and rows[0]["label"] in (0, 1)
         """,
     )
-    assert assumed(result) == {"houses.csv", "more.csv"}
+    assert assumed(result) == {"houses.csv", "more.csv", "claims.csv"}
+
+
+async def test_missing_arguments_are_those_that_the_sources_show(sandbox: RecordedSandbox) -> None:
+    script = """
+        import argparse
+        # python train.py small.json
+        parser = argparse.ArgumentParser()
+        parser.add_argument("config")
+        assert parser.parse_args().config == "small.json"
+        """
+    assert assumed(await ran(sandbox, script)) == {"sys.argv"}
 
 
 async def test_a_table_that_was_sent_is_read(sandbox: RecordedSandbox) -> None:

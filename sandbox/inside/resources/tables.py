@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, wraps
 from types import MappingProxyType
 from typing import Any
@@ -31,6 +31,10 @@ _FILES = frozenset(
 )
 _TEXTS = frozenset(
     {"text", "title", "caption", "sentence", "review", "question", "comment", "description"}
+)
+_NAMING = (  # methods that are given names of columns
+    *("astype", "drop_duplicates", "dropna", "explode", "groupby", "melt", "merge", "nlargest"),
+    *("nsmallest", "pivot", "pivot_table", "set_index", "sort_values", "value_counts"),
 )
 _STRING = re.compile(r"""["\']([\w-]+)["\']""")
 _CLASSES = ("label", "class", "target", "category", "species", "_id")
@@ -86,6 +90,9 @@ def _hook(pandas: Any) -> None:
     pandas.Series.__getitem__ = _with_cells(pandas.Series.__getitem__)
     pandas.Series.__getattr__ = _with_attributes(pandas.Series.__getattr__)
     frame.drop = _dropping(frame.drop)
+    for name in _NAMING:
+        setattr(frame, name, _adding(getattr(frame, name)))
+    frame.to_dict = _with_rows(frame.to_dict)
     frame.to_numpy = _sized(frame.to_numpy)
     values = frame.values
     frame.values = property(_sized(lambda self: values.fget(self)))
@@ -129,6 +136,57 @@ def _with_columns(original: Any) -> Any:
         return original(self, key)
 
     return item
+
+
+def _adding(original: Any) -> Any:
+    """Return a method that adds the columns which it names and a marked table lacks."""
+
+    @wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(self, *args, **kwargs)
+        except KeyError as error:
+            asked = [name for name in _strings((*args, *kwargs.values())) if name in str(error)]
+            if MARK not in self.attrs or not asked:
+                raise
+            self[asked]
+            return original(self, *args, **kwargs)
+
+    return method
+
+
+def _strings(values: Any) -> Iterator[str]:
+    """The strings among the arguments of a call, in lists and keys of dictionaries too."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | tuple | dict):
+            yield from (one for one in value if isinstance(one, str))
+
+
+class _Row(dict[str, Any]):
+    """A row of a marked table, which has a value for every column that is asked for."""
+
+    def __init__(self, values: Mapping[str, Any], number: int) -> None:
+        super().__init__(values)
+        self._number = number
+
+    def __missing__(self, name: str) -> Any:
+        value = column(name)[self._number % ROWS]
+        self[name] = value.item() if isinstance(value, np.generic) else value
+        return self[name]
+
+
+def _with_rows(original: Any) -> Any:
+    """Return `DataFrame.to_dict` whose rows have every column that is asked for."""
+
+    @wraps(original)
+    def to_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(self, *args, **kwargs)
+        rows = MARK in self.attrs and isinstance(made, list)
+        return [_Row(row, number) for number, row in enumerate(made)] if rows else made
+
+    return to_dict
 
 
 def _with_cells(original: Any) -> Any:

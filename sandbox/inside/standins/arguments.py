@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 from .finding import Report, when_imported
-from .sources import settings
+from .sources import settings, shown
 
 # words of an argument's name → a value; the first line that fits is taken
 _WORDS: tuple[tuple[str, str], ...] = (
@@ -61,6 +63,9 @@ def install(report: Report) -> None:
                 return parse(self, args, namespace)
             except _Missing as missing:
                 wanted = _wanted(self, str(missing))
+                if args is None and len(sys.argv) == 1 and (args := shown(Path(sys.argv[0]).stem)):
+                    report("sys.argv", said(args), "argument")
+                    continue
                 if not wanted:
                     return refuse(self, str(missing))
                 for action in wanted:
@@ -97,6 +102,11 @@ def _relax(parser: argparse.ArgumentParser, action: argparse.Action, report: Rep
     action.required, action.default = False, value
     name = action.option_strings[-1] if action.option_strings else action.dest
     report(name, told(name, value), "argument")
+
+
+def said(words: list[str]) -> str:
+    """The sentence for arguments that the project's own words run the script with."""
+    return f"Required arguments were not given: `{' '.join(words)}` was taken from the sources."
 
 
 def told(name: str, value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from .finding import Report, when_imported
 
 _PRECISE = ("None", "32", "64")
+_FOLDERS = ("save_dir", "root_dir", "log_dir")
 _OF_ACCELERATORS = frozenset({"strategy", "precision", "sync_batchnorm", "num_nodes"})
 
 
@@ -57,7 +58,9 @@ def _log_to_nothing(module: Any) -> None:
 def _wait_for_its_package(kind: Any, silent: Any, base: Any) -> None:
     """A logger of this class stays one, and logs nothing, where the package it needs is missing."""
     original = kind.__init__
-    parts = {k: v for one in (base, silent) for k, v in vars(one).items() if k[:2] != "__"}
+    kinds = (*reversed(base.__mro__[:-1]), silent)
+    parts = {k: v for one in kinds for k, v in vars(one).items() if k[:2] != "__"}
+    parts |= dict.fromkeys(_FOLDERS)  # it writes none
 
     @wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:

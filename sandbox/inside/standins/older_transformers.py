@@ -15,6 +15,7 @@ PROVIDES = ("pytorch_transformers", "pytorch_pretrained_bert")
 KIND = "api"
 SAYS = "An older name of Transformers: the names in it were taken from there."
 _OPTIMIZERS = ("AdamW", "BertAdam")
+_USED = r"(?:transformers|bert)(?:[\w.]*\s+import\s*(?:\([^)]*|[^\n(]*)|\.)\b{name}\b"
 
 
 def install(report: Report) -> None:
@@ -22,7 +23,7 @@ def install(report: Report) -> None:
 
     def add(transformers: Any) -> None:
         for name in _OPTIMIZERS:
-            if says(rf"\b{name}\b") and not hasattr(transformers, name):
+            if says(_USED.format(name=name)) and not hasattr(transformers, name):
                 setattr(transformers, name, torch.optim.AdamW)
                 told = f"`transformers.{name}` is gone: `torch.optim.AdamW` was taken."
                 report(f"transformers.{name}", told, "api")
