@@ -7,6 +7,7 @@ every wrong answer.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,7 @@ def is_named(case: Case, text: str) -> bool:
 
 def is_mended(text: str) -> bool:
     """Whether the first patch that findings tell has passed."""
-    _, _, patch = text.partition("\npatch 1: ")
-    return patch.partition("\n")[2].startswith("  passed:")
+    return re.search(r"^patch 1: .*\): passed\b", text, re.MULTILINE) is not None
 
 
 @pytest.mark.findings("healthy")

@@ -9,44 +9,55 @@ from collections.abc import Iterator
 from app.schemas import Cause, Findings, Patch, Spot
 
 WIDTH = 100
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z`])")
 _ROUNDING = re.compile(r"\b\d\.\d+e-(0[7-9]|[1-9]\d)")  # differs between processors
 
 
 def described(found: Findings) -> str:
-    """Return verdict, causes, patches as diffs, checks and next steps of a diagnosis."""
+    """Return verdict, causes, patches as diffs, checks and next steps of a diagnosis; what several
+    causes say is written once."""
     return "\n".join(_lines(found))
 
 
 def _lines(found: Findings) -> Iterator[str]:
     yield f"{found.verdict} ({found.basis}): {found.summary}"
-    if found.error is not None:
-        at = f" at {_place(found.error.location)}" if found.error.location else ""
-        yield f"error: {found.error.family}, {found.error.exception}{at}"
-    if found.run is not None:
-        yield f"run: {found.run.status}, {found.run.backward_calls} backward calls"
+    if found.run is not None or found.error is not None:
+        yield "; ".join(_run(found))
+    said = set[str]()
     for cause in found.causes:
-        yield from _cause(cause)
+        yield from _cause(cause, said)
     for patch in found.patches:
         yield from _patch(patch, whole=patch.n == 1)
     yield from (f"assumed: {one.text}" for one in found.world)
     yield from (f"next: {one.kind}: {one.text}" for one in found.next)
 
 
-def _cause(cause: Cause) -> Iterator[str]:
+def _run(found: Findings) -> Iterator[str]:
+    if found.run is not None:
+        yield f"run: {found.run.status}, {found.run.backward_calls} backward calls"
+    if found.error is not None:
+        at = f" at {_place(found.error.location)}" if found.error.location else ""
+        yield f"error: {found.error.family}, {found.error.exception}{at}"
+
+
+def _cause(cause: Cause, said: set[str]) -> Iterator[str]:
     carrier = f", carrier {cause.carrier.name}" if cause.carrier else ""
     parameters = f", of {', '.join(cause.parameters)}" if cause.parameters else ""
     yield f"cause: {cause.pattern} ({cause.engine}, {cause.source}{carrier}{parameters})"
     events = [("created", cause.created), ("freed", cause.freed_by)]
     events += [("reached again", cause.reached_again_by)]
-    yield f"  at {_place(cause.location)}"
-    yield from (f"  {name} at {_place(event)}" for name, event in events if event is not None)
-    yield from _wrapped(cause.explanation)
+    shown = "".join(f"; {name} {_line(spot)}" for name, spot in events if spot is not None)
+    yield f"  at {_place(cause.location)}{shown}"
+    new = [one for one in _SENTENCE.split(cause.explanation) if one not in said]
+    said.update(new)
+    yield from _wrapped(" ".join(new))
 
 
 def _patch(patch: Patch, *, whole: bool) -> Iterator[str]:
-    yield f"patch {patch.n}: {patch.strategy} ({patch.level}, gradients {patch.gradients})"
-    checks = [f"{check.name} {check.status}" for check in patch.verification.checks]
-    yield f"  {patch.verification.status}: {', '.join(checks)}"
+    checks = (c for c in patch.verification.checks if c.status != "passed")
+    failed = "".join(f", {check.name} {check.status}" for check in checks)
+    of = f"{patch.level}, gradients {patch.gradients}"
+    yield f"patch {patch.n}: {patch.strategy} ({of}): {patch.verification.status}{failed}"
     if whole:
         yield from _wrapped(patch.title)
         yield from _wrapped(patch.effect.text if patch.effect is not None else "")
@@ -60,10 +71,14 @@ def _changes(diff: str) -> Iterator[str]:
             yield line
 
 
+def _line(spot: Spot) -> str:
+    return spot.cell or f"{spot.file}:{spot.line}"
+
+
 def _place(spot: Spot | None) -> str:
     if spot is None:
         return "no line"
-    return f"{spot.cell or f'{spot.file}:{spot.line}'} `{spot.code.strip()}`"
+    return f"{_line(spot)} `{spot.code.strip()}`"
 
 
 def _wrapped(text: str) -> Iterator[str]:
