@@ -25,7 +25,7 @@ class Hunk:
     """One block of changed lines of a file.
 
     `certain`: the run went through it, whatever branch it took, so that a run without the hunk
-    shows whether it is needed. `taken` and `given`: the names that it removes and adds.
+    shows whether it is needed. `taken` and `given`: the removed and the added lines, stripped.
     """
 
     path: str
@@ -35,11 +35,13 @@ class Hunk:
     given: frozenset[str] = frozenset()
 
     def moves(self, others: Iterable[Hunk]) -> bool:
-        """Return True if the hunk is one end of a move: it removes a name that another hunk adds,
-        such as a line or a call of `detach`, or adds one that another removes.
+        """Return True if another hunk removes or adds the same line, or removes a name that this
+        one adds: a call of `detach` that goes elsewhere.
         """
         rest = [one for one in others if one != self]
-        return any(self.taken & one.given or self.given & one.taken for one in rest)
+        lines = any(self.taken & one.given or self.given & one.taken for one in rest)
+        added = _names(self.given) - _names(self.taken)
+        return lines or any(added & (_names(one.taken) - _names(one.given)) for one in rest)
 
 
 async def reduce(original: Original, winner: Trial) -> Trial | None:
@@ -74,8 +76,8 @@ def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]
             _, i1, i2, j1, j2 = code
             if code[0] != "equal":
                 lines = range(i1 + 1, max(i2, i1 + 1) + 1)
-                one, other = _names(old[i1:i2]), _names(new[j1:j2])
-                taken, given = frozenset(one - other), frozenset(other - one)
+                taken = frozenset(map(str.strip, old[i1:i2])) - {""}
+                given = frozenset(map(str.strip, new[j1:j2])) - {""}
                 yield Hunk(path, code, conditional.isdisjoint(lines), taken, given)
 
 
