@@ -67,6 +67,14 @@ try:
     w.grad = 1
 except TypeError as error:
     print(error)
+class Names(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        seen.append(func.__self__.__name__)
+        return func(*args, **(kwargs or {}))
+seen = []
+with Names():
+    w.grad
+assert seen[0] == "grad"
 """
     result = traced(HEAD + script)
     assert result.code == 0, result.stderr
