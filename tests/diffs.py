@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from io import StringIO
 
@@ -10,13 +11,16 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchedFile, PatchSet
 
 
+_ADDS_ALONE = re.compile(r"@@ -\d+,0 ")
+
+
 class DiffError(ValueError):
     """A diff that does not fit its text; the message names the line."""
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Return the diff of two sets of files of the same names, with one line of context. Files are
-    named in it where there are several."""
+    """Return the diff of two sets of files of the same names. Files are named in it where there are
+    several. It has no context, or one line of it where only that shows what a hunk belongs to."""
     if before.keys() != after.keys():
         raise DiffError(f"files come or go: {sorted(before.keys() ^ after.keys())}")
     if cut := [text for text in (*before.values(), *after.values()) if text[-1:] not in ("", "\n")]:
@@ -46,7 +50,9 @@ def patched(before: Mapping[str, str], diff: str) -> dict[str, str]:
 
 
 def _of_file(name: str, before: str, after: str, count: int) -> Iterator[str]:
-    lines = list(difflib.unified_diff(_lines(before), _lines(after), name, name, n=1))
+    old, new = _lines(before), _lines(after)
+    bare, shown = (list(difflib.unified_diff(old, new, name, name, n=n)) for n in (0, 1))
+    lines = shown if any(map(_ADDS_ALONE.match, bare)) else bare
     yield from lines if count > 1 else lines[2:]
 
 
