@@ -118,7 +118,7 @@ def _keep(path: Path, findings: dict[str, str]) -> None:
 
 
 def _written(findings: dict[str, str]) -> str:
-    return "\n".join(f"## {name}\n{text.rstrip()}\n" for name, text in sorted(findings.items()))
+    return "".join(f"## {name}\n{text.rstrip()}\n" for name, text in sorted(findings.items()))
 
 
 def _parsed(text: str) -> dict[str, str]:
