@@ -48,7 +48,8 @@ async def verify_change(
         assert warm is not None
         session = _Watched(warm)
         with clock.stage("verify"):
-            verdict, assumed = await _compared(request, before, after, session, progress)
+            comparing = _Comparing(request, before, after, reader, progress)
+            verdict, assumed = await comparing.compare(session)
     found = ChangeFindings(**dict(verdict), timings_ms=clock.timings())
     found.notes += assumed
     found.environment = environment_of(before.project.files, session.trace)
@@ -76,32 +77,41 @@ async def _read(version: ProjectVersion, request: ChangeRequest, reader: Reader)
     return await read_case(as_diagnosis(version, request), reader)
 
 
-async def _compared(
-    request: ChangeRequest, before: Case, after: Case, session: _Watched, progress: Progress
-) -> tuple[Verdict, Iterable[str]]:
-    """The verdict, and what was assumed. A part of a program, or a notebook whose cells ran in
-    another order, is compared in the world that its diagnosis would be made in."""
+@dataclass(frozen=True)
+class _Comparing:
+    """The comparison of two versions that were read."""
 
-    async def verdict_in(session: Session) -> Verdict:
+    request: ChangeRequest
+    before: Case
+    after: Case
+    reader: Reader
+    progress: Progress
+
+    async def compare(self, session: _Watched) -> tuple[Verdict, Iterable[str]]:
+        """Return the verdict, and what was assumed. A part of a program, or a notebook whose cells
+        ran in another order, is compared in the world that its diagnosis would be made in."""
+        verdict = await self._verdict(session)
+        partial = session.first is not None and is_partial(self.before, session.first)
+        if verdict.verdict != "not_comparable" and not partial:
+            return verdict, ()
+        await self.progress.stage("reproducing", 0, 1, "Completing what was not sent")
+        seen = await observe(self.before, session)
+        within = as_observed(session, self.before, seen)
+        if within is session or within is None:
+            return verdict, ()
+        return await self._verdict(within), _assumed(seen)
+
+    async def _verdict(self, session: Session) -> Verdict:
+        request = self.request
         return await verify(
-            _version(request, before, request.before),
-            _version(request, after, request.after),
+            _version(request, self.before, request.before),
+            _version(request, self.after, request.after),
             session,
             time_limit_s=request.time_limit_s,
             steps=request.steps,
-            progress=progress.stage,
+            progress=self.progress.stage,
+            reader=self.reader,
         )
-
-    verdict = await verdict_in(session)
-    partial = session.first is not None and is_partial(before, session.first)
-    if verdict.verdict != "not_comparable" and not partial:
-        return verdict, ()
-    await progress.stage("reproducing", 0, 1, "Completing what was not sent")
-    seen = await observe(before, session)
-    within = as_observed(session, before, seen)
-    if within is session or within is None:
-        return verdict, ()
-    return await verdict_in(within), _assumed(seen)
 
 
 def _version(request: ChangeRequest, case: Case, sent: ProjectVersion) -> Version:

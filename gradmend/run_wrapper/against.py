@@ -21,6 +21,7 @@ from app.command.verdicts import printed
 from app.command.verifying import exit_code
 from app.http.problems import ProblemError
 from app.present.visible import visible
+from app.request.reader import Here
 from app.request.uploads import decoded
 from app.verify import Version, verify
 from gradmend.run_wrapper import command
@@ -182,6 +183,7 @@ async def _found(words: Words, first: Process, sources: Sources, entry: str) -> 
             time_limit_s=LIMIT_S,
             steps=words.steps or STEPS,
             progress=_progress,
+            reader=Here(),
         )
     finally:
         await again.close()

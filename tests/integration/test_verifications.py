@@ -163,3 +163,16 @@ async def test_a_part_of_a_program_is_completed_for_both_versions(
     answer = (await http.post(VERIFY, json=body, timeout=90)).json()
     assert answer["verdict"] == "same", answer
     assert any(note.startswith("Assumed: ") for note in answer["notes"])
+
+
+async def test_what_only_a_run_suspects_is_no_new_fault(http: httpx.AsyncClient) -> None:
+    loop = (
+        "import torch\nfrom torch import nn\ntorch.manual_seed(0)\nnet = nn.Linear(3, 1)\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(6):\n"
+        "    opt.zero_grad(){reads}\n    net(torch.randn(8, 3)).pow(2).mean().backward()\n"
+        "    opt.step()\n"
+    )
+    checked = "\n    if net.weight.grad is not None:\n        net.weight.grad.zero_()"
+    body = {"before": loop.format(reads=""), "after": loop.format(reads=checked)}
+    answer = (await http.post(VERIFY, json=body, timeout=90)).json()
+    assert (answer["verdict"], answer["notes"]) == ("same", []), answer
