@@ -10,7 +10,6 @@ from io import StringIO
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchedFile, PatchSet
 
-
 _ADDS_ALONE = re.compile(r"@@ -\d+,0 ")
 
 

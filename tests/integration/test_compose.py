@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -12,6 +13,7 @@ from sandbox.client import LauncherClient
 from sandbox.protocol import Job, Readiness, RunResult
 from tests import composing, engine
 from tests.case_files import load_case
+from tests.integration.test_resources import each_lacking
 from tests.processes import eventually
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
@@ -43,12 +45,28 @@ def _ready(client: httpx.Client) -> bool:
         return False
 
 
-def test_a_verified_patch(service: httpx.Client) -> None:
-    posted = service.post("/v1/diagnoses?wait=60", json={"script": FAILING})
+def _diagnosed(service: httpx.Client, **request: object) -> dict[str, Any]:
+    posted = service.post("/v1/diagnoses?wait=60", json=request)
     assert posted.is_success, posted.text
     link = f"/v1/diagnoses/{posted.json()['id']}"
     eventually(lambda: service.get(link).json()["status"] == "done", seconds=400)
-    found = service.get(link).json()
+    found: dict[str, Any] = service.get(link).json()
+    return found
+
+
+@each_lacking
+def test_real_packages_without_their_resource(
+    service: httpx.Client, script: str, pattern: str, missing: str
+) -> None:
+    found = _diagnosed(service, script=script, time_limit_s=60)
+    assert found["causes"][0]["pattern"] == pattern, found["summary"]
+    assert found["patches"][0]["verification"]["status"] == "passed", found["summary"]
+    assert missing in {one["name"] for one in found["world"]}
+    assert not found["run"]["stand_ins"]
+
+
+def test_a_verified_patch(service: httpx.Client) -> None:
+    found = _diagnosed(service, script=FAILING)
     assert found["verdict"] == "confirmed", found["summary"]
     assert found["causes"][0]["pattern"] == "recurrent-state"
     verification = found["patches"][0]["verification"]

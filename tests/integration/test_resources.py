@@ -47,6 +47,14 @@ for step in range(4):
     total.backward()
     optimizer.step()
 """
+each_lacking = pytest.mark.parametrize(
+    ("script", "pattern", "missing"),
+    [
+        (TABLE, "recurrent-state", "data/train.csv"),
+        (WEIGHTS, "accumulated-loss", "bert-base-uncased"),
+    ],
+    ids=["table", "weights"],
+)
 
 
 async def ran(sandbox: RecordedSandbox, script: str) -> RunResult:
@@ -60,14 +68,7 @@ def assumed(result: RunResult) -> set[str]:
     return {one.name for one in result.trace.assumed}
 
 
-@pytest.mark.parametrize(
-    ("script", "pattern", "missing"),
-    [
-        (TABLE, "recurrent-state", "data/train.csv"),
-        (WEIGHTS, "accumulated-loss", "bert-base-uncased"),
-    ],
-    ids=["table", "weights"],
-)
+@each_lacking
 async def test_a_fault_is_confirmed_and_fixed_without_the_resource(
     service: Service, script: str, pattern: str, missing: str
 ) -> None:
