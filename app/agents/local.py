@@ -22,7 +22,7 @@ from app.change import verify_change
 from app.change_schemas import ChangeRequest
 from app.command.diagnosing import tools
 from app.command.fixing import caveat, chosen, why_none, written
-from app.command.options import BadInput, Options
+from app.command.options import ARGUMENTS, BadInput, Options
 from app.command.project import Target, pasted, target_of
 from app.diagnose import diagnose
 from app.schemas import Cause, Findings, Patch
@@ -91,7 +91,7 @@ class LocalDesk:
 
     async def apply(self, name: str, n: int | None, unsafe: bool, context: Context) -> Applied:
         """Write a fix: a safe one, unless others are asked for; never one that failed a check."""
-        options = Options((), fix=n or 1, chosen=n is not None, unsafe=unsafe)
+        options = Options((), fix=n or 1, chosen=n is not None, unsafe=unsafe, switches=ARGUMENTS)
         return self._known(name).apply(options)
 
     async def findings(self, name: str, context: Context) -> Findings:

@@ -16,7 +16,7 @@ from app.agents.verifying import VerifiedChange, add_verify, verified_change
 from app.api.common import existing, found, with_address
 from app.change_schemas import VerificationRequest
 from app.command.fixing import caveat, chosen, why_none
-from app.command.options import Options
+from app.command.options import ARGUMENTS, Options
 from app.http.problems import not_found
 from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.service import Service
@@ -57,7 +57,7 @@ class ServiceDesk:
         diagnosis = await self._diagnosis(name, context)
         if n is not None and n > len(diagnosis.patches):
             raise not_found(f"fix {n} of this diagnosis")
-        options = Options((), fix=n or 1, chosen=n is not None, unsafe=unsafe)
+        options = Options((), fix=n or 1, chosen=n is not None, unsafe=unsafe, switches=ARGUMENTS)
         patch = chosen(diagnosis, options)
         if patch is None:
             return applied(f"There is nothing to apply: {why_none(diagnosis, options)}.")

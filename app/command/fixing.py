@@ -48,11 +48,12 @@ def why_none(findings: Findings, options: Options) -> str:
     if unsafe and not options.unsafe:
         number = "1 unsafe fix" if len(unsafe) == 1 else f"{len(unsafe)} unsafe fixes"
         effect = training(unsafe[0]) or "leaves gradients that are the fault"
-        return f"no fix is safe; --unsafe-fixes takes the first of {number} ({effect})"
+        return f"no fix is safe; {options.switches.unsafe} takes the first of {number} ({effect})"
     untested = [patch for patch in patches if patch.verification.status == "not_run"]
     if untested:
         n = options.fix if options.chosen else untested[0].n
-        return f"no fix passed its checks; --fix={n} --unsafe-fixes takes one that was not tested"
+        untested_one = options.switches.untested.format(n=n)
+        return f"no fix passed its checks; {untested_one} takes one that was not tested"
     return "no fix passed its checks"
 
 

@@ -19,12 +19,26 @@ class BadInput(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Switches:
+    """How a caller asks for unsafe fixes, and for fix `{n}` although it was not tested."""
+
+    unsafe: str
+    untested: str
+
+
+FLAGS = Switches("--unsafe-fixes", "--fix={n} --unsafe-fixes")
+ARGUMENTS = Switches("unsafe=true", "n={n} with unsafe=true")  # of the agents' tool
+WORDS = Switches("--unsafe-fixes", "--unsafe-fixes {n}")  # of `gradmend apply`
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """`fix` is the number of the fix to write, 0 for none; with `diff` it is only shown.
 
     `chosen`: the number was given, not assumed. `unsafe`: fixes that are not known to keep the
-    training may be written, too. `lenient`: could not tell counts as no finding. `ignore`: ids and
-    names of patterns that are not reported. `exclude`: what a folder is searched without.
+    training may be written, too; `switches`: how they are asked for. `lenient`: could not tell
+    counts as no finding. `ignore`: ids and names of patterns that are not reported. `exclude`: what
+    a folder is searched without.
     """
 
     paths: tuple[Path, ...]
@@ -38,6 +52,7 @@ class Options:
     fix: int = 0
     chosen: bool = False
     unsafe: bool = False
+    switches: Switches = FLAGS
     diff: bool = False
     lenient: bool = False
     verbose: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.command.fixing import caveat, chosen, why_none
-from app.command.options import USAGE, Options
+from app.command.options import USAGE, WORDS, Options
 from app.present.guide import Guide, guides
 from app.present.lookup import search
 from gradmend.run_wrapper import last_result, report
@@ -35,7 +35,9 @@ def apply(arguments: list[str]) -> int:
     rest = [word for word in arguments if word != UNSAFE]
 
     def write(kept: last_result.Last, number: int | None) -> None:
-        options = Options((), fix=number or 1, chosen=number is not None, unsafe=unsafe)
+        options = Options(
+            (), fix=number or 1, chosen=number is not None, unsafe=unsafe, switches=WORDS
+        )
         if number is not None:
             kept.patch(number)
         patch = chosen(kept.findings, options)

@@ -9,7 +9,7 @@ import pytest
 
 from app.agents.answers import diagnosed
 from app.command.fixing import best, chosen, why_none
-from app.command.options import Options
+from app.command.options import ARGUMENTS, WORDS, Options
 from app.present.brief import brief_of
 from app.schemas import Check, Diagnosis, Findings, Level, Patch, Verification, Verified
 from gradmend.run_wrapper import last_result
@@ -102,3 +102,11 @@ def test_apply_writes_by_the_level(
     assert apply(arguments) == (0 if written else 1)
     assert script.read_text() == (AFTER if written else BEFORE)
     assert said in capsys.readouterr().err
+
+
+def test_why_there_is_none_is_said_in_the_words_of_each_door() -> None:
+    agent, terminal = (Options((), fix=1, switches=one) for one in (ARGUMENTS, WORDS))
+    assert "unsafe=true takes the first of 1 unsafe fix" in why_none(of(UNSAFE), agent)
+    assert "; --unsafe-fixes takes" in why_none(of(UNSAFE), terminal)
+    assert "; n=1 with unsafe=true takes one" in why_none(of(READ), agent)
+    assert "; --unsafe-fixes 1 takes one" in why_none(of(READ), terminal)
