@@ -88,7 +88,7 @@ def base_of(node: ast.expr) -> ast.expr:
 
 
 def samples(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Calls of `sample` on a distribution, through which no gradient goes."""
+    """Yield calls of `sample` on a distribution, which carry no gradient."""
     for node in own_expressions(statement):
         if isinstance(node, ast.Call) and called_name(node) == "sample":
             if isinstance(node.func, ast.Attribute):

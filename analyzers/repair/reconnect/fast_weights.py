@@ -51,9 +51,13 @@ class Copied:
 
 @dataclass(frozen=True)
 class Inner:
-    """One step of a copy: `update` gives each parameter, which is called `param` there, the value
-    `new`. `beside` are what a loop calls what it has for each of them, and where from; without any
-    the step takes what a backward has left. `optimizer`: who steps. `ahead`: a line before it."""
+    """One inner-loop step of a copied model.
+
+    `update` assigns the value `new` to each parameter, called `param` there. `beside` maps the
+    loop's other targets to what they iterate over; if it is empty, the step uses the gradients that
+    a backward call left. `optimizer` is the name of the stepping optimizer, `ahead` a line to
+    insert first.
+    """
 
     copied: Copied
     update: ast.stmt
@@ -281,7 +285,7 @@ def _of_optimizer(where: SourceLocation, name: str) -> list[ast.stmt]:
 def _used(
     module: Module, scope: Scope, name: str, original: str, apart_from: ast.AST | None = None
 ) -> Iterator[Edit]:
-    """What is asked of the copy in a scope, asked of the weights, or of the module with them."""
+    """Yield edits that replace uses of the copy in a scope by the weights, or a call with them."""
     editor = Editor(module)
     inside = {id(node) for node in walk(apart_from)} if apart_from is not None else set()
     for node in walk_scope(scope):

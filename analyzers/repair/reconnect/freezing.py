@@ -25,16 +25,20 @@ _PARAMETERS = ("parameters", "named_parameters")
 
 @dataclass(frozen=True)
 class Freezing:
-    """A statement that freezes parameters ahead of a call (or walk) that failed, with the
-    statements between the two."""
+    """A statement that freezes parameters before a call (or backward call) that failed.
+
+    It comes with the statements between the two.
+    """
 
     where: SourceLocation
     between: tuple[ast.stmt, ...]
 
 
 def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
-    """The last statement that froze something in front of what failed, the innermost call first;
-    none where that was undone in between."""
+    """Return the last statement before the failure that freezes parameters, innermost call first.
+
+    Return None if the freeze is undone in between.
+    """
     for place in reversed(stack):
         where = resolve_location(project, place)
         if where is None:
@@ -51,8 +55,10 @@ def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
 
 
 def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
-    """The statement that was seen to freeze something, the innermost call first, with what follows
-    up to the step (or walk) for which it was frozen."""
+    """Return the statement that the tracer saw freeze parameters, innermost call first.
+
+    It comes with the statements up to the step (or backward call) for which it froze them.
+    """
     for place in reversed(stack):
         where = resolve_location(project, place)
         if where is None:
@@ -67,7 +73,7 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
 
 
 def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tuple[ast.stmt, ...]:
-    """What follows a statement, up to what steps first, else to what walks last."""
+    """Return the statements up to the next optimizer step, else up to the last backward call."""
     after = behind(module, statement)
     steps, walks = functions_reaching(project, *_STEPS), functions_reaching(project, *_WALKS)
     stepping = [at for at, one in enumerate(after) if calls_named(one, *steps)][:1]
@@ -77,7 +83,8 @@ def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tupl
 
 
 def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The same with `True`, behind the last step (or walk) for which it was frozen."""
+    """Propose the same statement with `True`, after the last step (or backward call) of the
+    freeze."""
     learning = functions_reaching(project, *_STEPS, *_WALKS)
     used = [s for s in found.between if calls_named(s, *learning)]
     lines = _thawing(found.where, project) if used else []
@@ -89,8 +96,11 @@ def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[P
 
 
 def _thawing(where: SourceLocation, project: Project) -> list[str]:
-    """The statement with `True`; one that calls a function which only freezes, by the script's own
-    opposite of that, or by the flag of the module it is given."""
+    """Return the freezing statement's source with `True`.
+
+    A call of a function that only freezes becomes a call of the script's own opposite, or of the
+    module's `requires_grad_(True)`.
+    """
     editor, statement = where.editor, where.statement
     said = [node for node in walk(statement) if _is_false(node)]
     if said:  # what else it says may stay
@@ -107,21 +117,21 @@ def _thawing(where: SourceLocation, project: Project) -> list[str]:
 
 
 def _opposite(freezes: str, project: Project) -> str | None:
-    """The function that does what this one does, but with `True` for `False`."""
+    """Return the name of a function that equals this one with `True` for `False`, or None."""
     thawing = {_told(f).replace("False", "True") for _, f in project.functions_named(freezes)}
     others = (f for _, f in project.each(ast.FunctionDef) if f.name != freezes)
     return next((f.name for f in others if _told(f) in thawing), None)
 
 
 def _told(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What a function takes and does, without its words about itself."""
+    """Return a function's parameters and body as source, without its docstring."""
     body = function.body[ast.get_docstring(function) is not None :]
     return ast.dump(function.args) + "".join(map(ast.dump, body))
 
 
 def _flags(statement: ast.stmt, project: Project) -> set[bool]:
-    """What a statement sets `requires_grad` to: by itself, or by a function of the script's that
-    it gives that."""
+    """Return the values that a statement sets `requires_grad` to, itself or by a script's
+    function."""
     if not isinstance(statement, ast.Expr | ast.For | ast.Assign):
         return set()
     found = set[bool]()
@@ -146,7 +156,7 @@ def _is_false(node: ast.AST) -> bool:
 
 
 def _passes_on(name: str, project: Project) -> bool:
-    """Whether a function of this name sets `requires_grad` to what it is given."""
+    """Return True if a function of this name sets `requires_grad` to its argument."""
     return any(
         _sets(node, argument.arg)
         for _, function in project.functions_named(name)
@@ -165,15 +175,17 @@ def _sets(node: ast.AST, name: str) -> bool:
 
 
 def freezing_loops(project: Project) -> Iterator[tuple[Module, ast.For]]:
-    """The loops that freeze all parameters of something."""
+    """Yield the loops that freeze all parameters of a module."""
     for module, loop in project.each(ast.For):
         if "parameters" in spelled(loop.iter) and False in _flags(loop, project):
             yield module, loop
 
 
 def frozen_whole(project: Project) -> Place | None:
-    """Where the first loop freezes all of a module; none where one that is not frozen is called,
-    too, and gives its parameters to somebody."""
+    """Return where the first loop freezes a whole module.
+
+    Return None if the script also calls a module that is not frozen and passes on its parameters.
+    """
     loops = [*freezing_loops(project)]
     frozen = {_owner(loop.iter) for _, loop in loops}
     calls = [node for _, node in project.each(ast.Call)]
@@ -184,12 +196,12 @@ def frozen_whole(project: Project) -> Place | None:
 
 
 def _owner(node: ast.expr) -> str:
-    """Whose parameters an expression asks for."""
+    """Return the source of the object whose parameters an expression asks for, or ''."""
     return spelled(node).partition(".parameters")[0].partition(".named_parameters")[0]
 
 
 def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """New modules behind the loop that freezes parameters; else without that loop."""
+    """Propose to create new modules after the loop that freezes, else to drop that loop."""
     for module, loop in freezing_loops(project):
         editor, owner = Editor(module), _owner(loop.iter)
         new = [
@@ -206,7 +218,7 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def frozen_among(params: Sequence[str], project: Project) -> SourceLocation | None:
-    """The last statement that freezes what these parameters are of, as the script calls it."""
+    """Return the last statement that freezes the modules of these parameters, at its call."""
     owners = {name.rpartition(".")[0] for name in params}
     owners |= {owner.rpartition(".")[0] for owner in owners} - {""}
     found = [
@@ -221,12 +233,12 @@ def frozen_among(params: Sequence[str], project: Project) -> SourceLocation | No
 
 
 def _innermost(owners: set[str]) -> set[str]:
-    """Those within which none of the others is."""
+    """Return the paths that contain none of the other paths."""
     return {one for one in owners if not any(other.startswith(f"{one}.") for other in owners)}
 
 
 def unfrozen(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """The statement that freezes, with `True`."""
+    """Propose the freezing statement with `True`."""
     said = [node for node in walk(where.statement) if _is_false(node)]
     if said:
         title = f"Let what line {where.statement.lineno} freezes learn"
@@ -234,8 +246,10 @@ def unfrozen(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def flags_noted(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """`[(p, p.requires_grad) for p in …]` for a generator of them, which is asked only when they
-    have been changed."""
+    """Propose `[(p, p.requires_grad) for p in …]` for a generator of such pairs.
+
+    A generator reads the flags only when it is consumed, after they have changed.
+    """
     for module, node in project.each(ast.GeneratorExp):
         held = module.parents.get(node)
         if isinstance(held, ast.Assign) and attributes_loaded(walk(node.elt), "requires_grad"):

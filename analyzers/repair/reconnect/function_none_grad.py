@@ -25,7 +25,7 @@ LONG = 400  # characters: of more, an expression is none that a reader would wan
 
 @dataclass(frozen=True)
 class Withheld:
-    """The input at `index`, behind the context, of a Function: it gets None."""
+    """An input of a Function that gets None; `index` counts from the first after the context."""
 
     module: Module
     forward: ast.FunctionDef
@@ -34,35 +34,38 @@ class Withheld:
 
     @property
     def inputs(self) -> list[str]:
-        """What `forward` calls its inputs, behind the context."""
+        """Return the parameter names of `forward` after the context."""
         return [argument.arg for argument in self.forward.args.args[1:]]
 
     @property
     def input(self) -> str:
-        """What it calls this one."""
+        """Return the name of this input in `forward`."""
         return self.inputs[self.index]
 
     @property
     def returned(self) -> ast.Return:
-        """Where `backward` hands its gradients on."""
+        """Return the statement by which `backward` returns its gradients."""
         return returns_of(self.backward)[0]
 
     @property
     def place(self) -> Place:
-        """The line to look at."""
+        """Return the line to look at."""
         return Place(self.module.path, self.returned.lineno, self.backward.name)
 
     @property
     def carrier(self) -> Carrier:
-        """The input, by its name in `forward`."""
+        """Return the input as a carrier, by its name in `forward`."""
         return Carrier(self.input, self.place)
 
 
 def withheld(
     where: SourceLocation, is_source: Callable[[ast.expr], bool], project: Project
 ) -> Withheld | None:
-    """The first input of a Function which the statement applies to such a source, and which gets
-    None whatever the loss is."""
+    """Return the first input whose gradient is None whatever the loss is, or None.
+
+    Only Functions are considered that the statement applies to an expression that `is_source`
+    accepts.
+    """
     for call in walk(where.statement):
         methods = _applied(call, where.module, project) if isinstance(call, ast.Call) else None
         if methods is None or not isinstance(call, ast.Call):
@@ -79,7 +82,7 @@ def withheld(
 def _applied(
     call: ast.Call, module: Module, project: Project
 ) -> tuple[Module, ast.FunctionDef, ast.FunctionDef] | None:
-    """The methods of the Function that is called as `F.apply(…)`, or by a name for that."""
+    """Return the methods of the Function that is called as `F.apply(…)`, or by a name for that."""
     func: ast.expr | None = call.func
     if isinstance(func, ast.Name):
         made = definitions(module.tree, func.id)
@@ -98,7 +101,7 @@ def _applied(
 
 
 def _is_none(found: Withheld) -> bool:
-    """Whether every way through `backward` hands the input None."""
+    """Return True if every `return` of `backward` gives the input None."""
     parts = [_part(statement, found.index) for statement in returns_of(found.backward)]
     return bool(parts) and all(part and _stays_none(part, found.backward) for part in parts)
 
@@ -119,7 +122,7 @@ def _stays_none(part: ast.expr, scope: ast.FunctionDef) -> bool:
 
 
 def handed_on(found: Withheld, rank: int = 0) -> Iterator[Proposal]:
-    """The missing gradient computed by autograd, from what `forward` computes."""
+    """Propose to compute the missing gradient by autograd, from the expression in `forward`."""
     editor, backward = Editor(found.module), found.backward
     result, part = returns_of(found.forward), _part(found.returned, found.index)
     single = len(result) == len(returns_of(backward)) == 1 and len(backward.args.args) == 2
@@ -140,7 +143,7 @@ def handed_on(found: Withheld, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _lines(found: Withheld, name: str, formula: str, value: str) -> list[str]:
-    """Statements that compute the gradient; where it is asked for, if the others are so, too."""
+    """Return the lines that compute the gradient, under `needs_input_grad` if the others are."""
     torch, backward = alias(found.module, "torch"), found.backward
     context, given = (argument.arg for argument in backward.args.args)
     lines = [
@@ -155,8 +158,11 @@ def _lines(found: Withheld, name: str, formula: str, value: str) -> list[str]:
 
 
 def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> str | None:
-    """The value as `backward` writes it: inputs, which it needs then, as they are called there, and
-    names that `forward` binds once replaced by what they stand for."""
+    """Return the value's expression as `backward` can write it, or None.
+
+    Inputs are written by the names that `backward` has for them, which marks them as needed; names
+    that `forward` binds once are replaced by their values.
+    """
     found, edits = saved.found, list[Edit]()
     for node in walk(value):
         made = definitions(found.forward, node.id) if isinstance(node, ast.Name) else []
@@ -174,7 +180,7 @@ def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> str | None:
 
 
 def _stands_for(name: ast.Name, made: list[ast.stmt], saved: _Saved, depth: int) -> str | None:
-    """What `forward` has bound to a name, as it can be written in its place."""
+    """Return the source of the value that `forward` binds to a name, or None."""
     once = len(made) == 1 and isinstance(made[0], ast.Assign) and depth
     part = part_for(made[0], name.id.__eq__) if once else None
     inner = _formula(part, saved, depth - 1) if part is not None else None
@@ -207,7 +213,8 @@ class _Saved:
                     yield value.id, f"{other}.{name}"
 
     def kept(self) -> list[Edit] | None:
-        """What saves those that are not, and takes them out again."""
+        """Return edits that save the inputs that are not saved yet and unpack them in
+        `backward`."""
         found, editor, missing = self.found, self.editor, sorted(self.needs - self.names.keys())
         if not missing:
             return []
@@ -229,7 +236,7 @@ class _Saved:
 
 
 def _taking(node: ast.AST) -> ast.Tuple | None:
-    """The names of `a, b = ctx.saved_tensors`."""
+    """Return the target tuple of `a, b = ctx.saved_tensors`, or None."""
     match node:
         case ast.Assign(targets=[ast.Tuple() as taken], value=ast.Attribute(attr="saved_tensors")):
             return taken

@@ -42,15 +42,17 @@ class Write:
 
     @property
     def of_all(self) -> bool:
-        """Whether it is a whole module's parameters that are put in."""
+        """Return True if all parameters of a module are assigned."""
         return self.path.endswith(".")
 
 
 def called_with(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The module that the statement writes to, called with what it and its like write: the first
-    call, behind the statement, of the module that has the parameter, or of one that has it. A loop
-    that writes to all parameters stands for a statement; a helper of either, where that is
-    called."""
+    """Propose `functional_call` with the weights that a statement writes into a module.
+
+    The call is the first one after the statement of the module that owns the parameter, or of one
+    that contains it. A loop that writes to all parameters counts as one statement; a helper's
+    writes count at its call.
+    """
     for there, own in _put(where, project):
         yield from _called(there, own, rank)
 
@@ -86,7 +88,7 @@ def _called(where: SourceLocation, own: Sequence[Write], rank: int) -> Iterator[
 
 
 def written(statement: ast.stmt) -> Write | None:
-    """What the statement puts into a module's parameter, past its graph."""
+    """Return the statement's write to a module's parameter that bypasses its graph, or None."""
     match statement:
         case ast.Assign(
             targets=[ast.Attribute(value=ast.Attribute() as parameter, attr="data")], value=value
@@ -107,8 +109,7 @@ def written(statement: ast.stmt) -> Write | None:
 
 
 def _put(where: SourceLocation, project: Project) -> Iterator[tuple[SourceLocation, list[Write]]]:
-    """What a statement, or the loop that it stands in, writes; and where a helper is called that
-    does, what it is given."""
+    """Yield what a statement, or the loop around it, writes; a helper's writes at its calls."""
     if (own := written(where.statement)) is not None:
         yield where, [own]
         like = [w for s in statements_of(where.scope) if (w := written(s)) is not None]
@@ -125,7 +126,7 @@ def _put(where: SourceLocation, project: Project) -> Iterator[tuple[SourceLocati
 def _by_callers(
     where: SourceLocation, writes: Sequence[Write], project: Project
 ) -> Iterator[tuple[SourceLocation, list[Write]]]:
-    """What a helper writes, where it is called, in the names that are known there."""
+    """Yield a helper's writes at each of its calls, in the caller's names."""
     function = where.scope
     for module, call in calls_to(project, getattr(function, "name", "")):
         at = module.statement_at(call.lineno, call.col_offset)
@@ -143,8 +144,10 @@ def _by_callers(
 
 
 def _known_as(path: str, given: Mapping[str, str], call: ast.Call) -> str:
-    """What a caller calls what its helper knows by this path: an argument, a part of one, or of the
-    object that both belong to."""
+    """Return the caller's expression for a path of its helper, or ''.
+
+    The path is an argument, a part of one, or a part of the object that both are methods of.
+    """
     root, dot, rest = path.partition(".")
     if root in given:
         return f"{given[root]}{dot}{rest}"
@@ -153,7 +156,7 @@ def _known_as(path: str, given: Mapping[str, str], call: ast.Call) -> str:
 
 
 def sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
-    """The outermost `with` that holds nothing but the statement; else that itself."""
+    """Return the outermost `with` that holds only the statement, else the statement."""
     around = module.parents.get(statement)
     while isinstance(around, ast.With) and len(around.body) == 1:
         statement, around = around, module.parents.get(around)
@@ -161,7 +164,7 @@ def sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
 
 
 def _written_by(loop: ast.For) -> Write | None:
-    """What a loop over all parameters of a module gives each of them, by its name or in order."""
+    """Return what a loop over all parameters of a module assigns to them, by name or in order."""
     ordered: ast.expr | None = None
     match loop:
         case ast.For(
@@ -203,13 +206,13 @@ def _written_by(loop: ast.For) -> Write | None:
 
 
 def loads(statement: ast.stmt) -> bool:
-    """Whether the statement puts other weights into a whole module."""
+    """Return True if the statement loads other weights into a whole module."""
     write = written(statement)
     return write is not None and write.of_all
 
 
 def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
-    """What a functional call takes for the weights: the mapping of all, or one that names some."""
+    """Return the weights argument of a functional call: the mapping of all, or a dict of some."""
     whole = next((w for w in writes if w.of_all), None)
     if whole is None:
         named = [(_below(owner, w), w.text or editor.text_of(_whole(w.value))) for w in writes]
@@ -224,12 +227,12 @@ def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
 
 
 def _below(owner: str, write: Write) -> str:
-    """The path of what is written below the module that is called."""
+    """Return the path of the written parameter relative to the called module."""
     return write.path[len(owner) + 1 :]
 
 
 def functional_call(editor: Editor, call: ast.Call, owner: str, weights: str) -> str:
-    """The call as one of a module with other weights, with the arguments as they were."""
+    """Return the source of `functional_call` for a call, with its arguments unchanged."""
     arguments = ", ".join(map(editor.text_of, call.args))
     arguments += "," if len(call.args) == 1 else ""
     parts = [owner, weights, f"({arguments})"]
@@ -239,13 +242,13 @@ def functional_call(editor: Editor, call: ast.Call, owner: str, weights: str) ->
 
 
 def _whole(value: ast.expr) -> ast.expr:
-    """The value with its graph."""
+    """Return the value without what detaches it."""
     cut = next((cut for cut in cuts_in(ast.Expr(value)) if cut is value), None)
     return (cut_from(cut) if cut is not None else None) or value
 
 
 def _emptied(where: SourceLocation, writes: list[Write]) -> list[ast.stmt]:
-    """The statements, or the whole block of a `with` that holds nothing else."""
+    """Return the statements to remove, or the whole `with` that holds nothing else."""
     gone = [*dict.fromkeys(write.statement for write in writes)]
     for node in {where.module.parents[statement] for statement in gone}:
         if isinstance(node, ast.With) and all(part in gone for part in node.body):

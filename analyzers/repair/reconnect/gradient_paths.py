@@ -41,8 +41,10 @@ class FlowPath:
 
 
 def flow(way: FlowPath, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, str]]]:
-    """Statements that read the wanted modules or parameters, or what was computed from them, with
-    the names for the latter at that point."""
+    """Yield statements that read wanted modules, parameters or values derived from them.
+
+    Each comes with the names of the derived values at that point, mapped to their sources.
+    """
     derived = dict(way.known)
     if getattr(way.scope, "name", "") == "__init__":
         return
@@ -57,7 +59,7 @@ def flow(way: FlowPath, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, 
 
 
 def source_of(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> str | None:
-    """The name by which the statement's value comes from the wanted."""
+    """Return the name through which the statement's value derives from the wanted, or None."""
     value = node.value if isinstance(node, ast.Return) else value_of(node) or _put_in(node)
     value = node.iter if isinstance(node, ast.For) else value
     read = _in_order(value) if value is not None else ()
@@ -66,8 +68,10 @@ def source_of(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> s
 
 
 def _put_in(node: ast.stmt) -> ast.expr | None:
-    """What a statement puts into a container of plain name: `y` of `xs.append(y)`; or into a
-    module's parameter."""
+    """Return the value that a statement puts into a container or a module's parameter, or None.
+
+    For example `y` of `xs.append(y)`.
+    """
     if isinstance(node, ast.Expr) and (write := written(node)) is not None:
         return write.value
     stored = stored_into(node.value) if isinstance(node, ast.Expr) else None
@@ -76,7 +80,7 @@ def _put_in(node: ast.stmt) -> ast.expr | None:
 
 @remembered
 def _in_order(value: ast.expr) -> Sequence[str]:
-    """The names that an expression reads."""
+    """Return the names that an expression reads, in order."""
     return sorted(names_read(value))
 
 
@@ -87,7 +91,8 @@ def called_by(
     derived: Mapping[str, str],
     project: Project,
 ) -> Iterator[FlowPath]:
-    """The project's functions that the statement hands such values to."""
+    """Yield a path into each of the project's functions that the statement passes such values
+    to."""
     for call in walk(statement):
         if not isinstance(call, ast.Call):
             continue
@@ -107,8 +112,8 @@ def called_by(
 def callers_of(
     way: FlowPath, statement: ast.stmt, source: str, project: Project
 ) -> Iterator[FlowPath]:
-    """Where what the function returns here is given a name, by those who call it and put weights
-    into a module."""
+    """Yield a path in each caller that names the function's result and puts weights into a
+    module."""
     name = getattr(way.scope, "name", "")
     for module, call in calls_to(project, name) if isinstance(statement, ast.Return) else ():
         scope = module.scope_of(call)
@@ -120,13 +125,16 @@ def callers_of(
 
 @remembered
 def _puts_weights(scope: Scope) -> bool:
-    """Whether a function, or a file, puts weights into a module."""
+    """Return True if a function or file puts weights into a module."""
     return any(map(loads, statements_of(scope)))
 
 
 def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module, ast.FunctionDef]]:
-    """The project's functions of the name that is called; where it has none, what an object of
-    its own may do when it is called with so many arguments."""
+    """Yield the project's functions that a call may run.
+
+    They are those of the called name; if there is none, `__call__` and `forward` methods that take
+    as many arguments.
+    """
     named = [
         (module, function)
         for module, function in project.functions_by_name(called_name(call))
@@ -144,7 +152,7 @@ def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module,
 
 @remembered
 def _called_as_objects(tree: ast.Module) -> dict[int, list[ast.FunctionDef]]:
-    """What a file's objects do when they are called, by the number of arguments."""
+    """Return a file's `__call__` and `forward` methods by their number of arguments."""
     found: dict[int, list[ast.FunctionDef]] = {}
     for node in walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name in _OF_OBJECTS:
@@ -153,8 +161,11 @@ def _called_as_objects(tree: ast.Module) -> dict[int, list[ast.FunctionDef]]:
 
 
 def goes_on(scope: Scope, statement: ast.stmt, project: Project, depth: int = MAX_DEPTH) -> bool:
-    """Whether what the statement computes goes on towards a loss: it is handed on, kept in an
-    object, walked, or returned to where it is. A number that is only logged does not."""
+    """Return True if the statement's value flows on towards a loss.
+
+    It does if it is passed on, stored in an object, run backward or returned; not if it is only
+    logged.
+    """
     if isinstance(statement, ast.Return):
         return _taken_on(scope, project, depth)
     if isinstance(statement, ast.Expr) and written(statement) is not None:
@@ -172,8 +183,8 @@ def goes_on(scope: Scope, statement: ast.stmt, project: Project, depth: int = MA
 
 
 def _taken_on(scope: Scope, project: Project, depth: int) -> bool:
-    """Whether what a function returns goes on where it is called by its name; so it does where
-    no such call is seen."""
+    """Return True if a function's return value flows on at its calls, or if it has no visible
+    call."""
     name = getattr(scope, "name", "")
     calls = calls_to(project, name)
     if not depth or not calls or name in _OF_OBJECTS:

@@ -20,7 +20,7 @@ from analyzers.source.trees import walk
 
 
 def gradless_skipped(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Every loop of the function that reads `.grad` of its variable skips those that have none."""
+    """Propose that every loop of the function that reads `.grad` skips parameters without one."""
     nodes = walk(where.scope)
     edits = [edit for node in nodes for edit in _guarded(where.module, where.editor, node)]
     if edits:
@@ -29,8 +29,10 @@ def gradless_skipped(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]
 
 
 def cleared_if_there(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """What clears a gradient that is None, and its like behind it, where there is one: each by its
-    own, as some leaves may have one."""
+    """Propose to guard the statement that clears a gradient that may be None, and those like it.
+
+    Each gets its own guard, since some leaves may have a gradient.
+    """
     clearing = [s for s in where.block if _gradient_cleared(s)]
     if where.statement not in clearing:
         return
@@ -45,7 +47,7 @@ def cleared_if_there(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]
 
 
 def _gradient_cleared(statement: ast.stmt) -> str:
-    """`w.grad` of the statement `w.grad.zero_()`."""
+    """Return `w.grad` of the statement `w.grad.zero_()`, else ''."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=cleared, attr="zero_"))):
             told = spelled(cleared).removesuffix(".data")
@@ -54,7 +56,7 @@ def _gradient_cleared(statement: ast.stmt) -> str:
 
 
 def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
-    """A guard against `.grad is None` in a loop or a comprehension over the tensors."""
+    """Yield a guard against `.grad is None` in a loop or comprehension over the tensors."""
     if isinstance(node, ast.For | ast.While):
         through = passes(node, module.scope_of(node))
         for name in through.names if through is not None else ():

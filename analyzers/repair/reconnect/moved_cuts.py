@@ -1,5 +1,5 @@
-"""Fixes that leave a cut in place, at another site: of one part of a sum, of the other side, beside
-what is made of a value, behind what learns from it."""
+"""Fixes that move a cut: to one part of a sum, to the other side of a comparison, to what is stored
+with a derived value, or after the losses that need its input."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from analyzers.source.statement_ranges import behind, bound_by
 
 
 def narrower_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Of a sum that was cut as a whole, one part keeps its graph where the other holds its
-    negative: `z + (q - z).detach()` for `(z + (q - z)).detach()`. Without any cut the two would
-    cancel."""
+    """Propose `z + (q - z).detach()` for `(z + (q - z)).detach()`.
+
+    One term of the detached sum keeps its graph where the other contains its negative; without any
+    cut the two would cancel.
+    """
     editor = where.editor
     for cut in cuts_in(where.statement):
         total = cut_from(cut)
@@ -42,8 +44,10 @@ def narrower_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def other_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Of two terms that compare the same values with the same side cut, this one cuts the other
-    side: `mse(q, z.detach()) + mse(z, q.detach())` for two of `mse(z, q.detach())`."""
+    """Propose to cut the other side of one of two terms that compare the same values.
+
+    `mse(q, z.detach()) + mse(z, q.detach())` replaces two terms `mse(z, q.detach())`.
+    """
     editor, parents = where.editor, where.module.parents
     for cut in cuts_in(where.statement):
         sides = _compared(parents.get(cut))
@@ -59,7 +63,7 @@ def other_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _compared(node: ast.AST | None) -> list[ast.expr]:
-    """The two values that an expression compares: of `a - b`, and of a call with two arguments."""
+    """Return the two values that an expression compares: those of `a - b`, or two arguments."""
     match node:
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
             return [left, right]
@@ -69,8 +73,10 @@ def _compared(node: ast.AST | None) -> list[ast.expr]:
 
 
 def cut_beside(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """What is read once to make something of it, and elsewhere only beside that, keeps its graph
-    for the first: `made, [t.detach() for t in kept]` behind `made = [f(t) for t in kept]`."""
+    """Propose to detach a value only where it is stored or compared with what was derived from it.
+
+    `made, [t.detach() for t in kept]` follows `made = [f(t) for t in kept]`.
+    """
     editor, module = where.editor, where.module
     for name in bindings(where.statement):
         reads = read_behind(where.scope, where.statement, name)
@@ -90,7 +96,8 @@ def cut_beside(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _stands_beside(module: Module, node: ast.expr, names: set[str]) -> bool:
-    """Whether an expression is returned with one of these names, or compared by a loss."""
+    """Return True if an expression is returned together with one of these names or a loss compares
+    them."""
     around = module.parents.get(node)
     returned = isinstance(around, ast.Tuple) and isinstance(module.parents[around], ast.Return)
     parts = around.elts if isinstance(around, ast.Tuple) else getattr(around, "args", [])
@@ -104,8 +111,10 @@ def _is_compared(module: Module, node: ast.expr) -> bool:
 
 
 def later_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """`q = x + (q - x).detach()` behind the losses that read `q`: without its cut the statement
-    says nothing, and with it they see `x` alone."""
+    """Propose `q = x + (q - x).detach()` after the losses that read `q`.
+
+    Without its cut the statement has no effect; with it those losses see the gradient of `x` only.
+    """
     statement, names = where.statement, bindings(where.statement)
     if not passed_on(where):
         return
@@ -119,8 +128,7 @@ def later_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def passed_on(where: SourceLocation) -> bool:
-    """Whether a statement has the numbers of one value with the gradient of another, on purpose:
-    `q = x + (q - x).detach()`."""
+    """Return True for a straight-through estimator such as `q = x + (q - x).detach()`."""
     return any(
         isinstance(other, ast.Call | ast.Attribute) and cuts_at(other)
         for total in own_expressions(where.statement)

@@ -1,5 +1,8 @@
-"""Fixes where an optimizer holds other leaves than those that learn: it is made behind what has
-replaced them, made again there, or given those that get the gradients."""
+"""Fixes for an optimizer that holds other leaves than those that learn.
+
+Create it after the statement that replaces the leaves, create it again there, or pass it the leaves
+that get gradients.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _ENTRY = re.compile(r"(.+)\[('[^']*'|\"[^\"]*\"|\d+)\]")
 
 
 def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """The optimizer that took other leaves, for those that get gradients instead."""
+    """Propose to give the optimizer the leaves that get gradients in place of its own."""
     where = resolve_location(project, fault.taken)
     call = _making(where) if where is not None else None
     if where is None or call is None or not call.args:
@@ -46,7 +49,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
 
 
 def _given_too(where: SourceLocation, call: ast.Call, fault: SilentFault) -> Iterator[Proposal]:
-    """The same optimizer, given what no optimizer holds as well."""
+    """Propose to add the leaves that no optimizer holds to the same optimizer."""
     if fault.params:
         return
     asked, given = call.args[0], where.editor.text_of(call.args[0])
@@ -71,7 +74,7 @@ def _given_too(where: SourceLocation, call: ast.Call, fault: SilentFault) -> Ite
 
 
 def _making(where: SourceLocation) -> ast.Call | None:
-    """The call by which a statement makes an optimizer: the outermost that it gives away."""
+    """Return the outermost call by which a statement creates an optimizer, or None."""
     value = value_of(where.statement)
     if isinstance(where.statement, ast.Return):
         value = where.statement.value
@@ -79,8 +82,8 @@ def _making(where: SourceLocation) -> ast.Call | None:
 
 
 def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
-    """`self.w = nn.Parameter(new)` behind the constructor of the one class that says so, written
-    into the tensor that is held."""
+    """Propose an in-place write for `self.w = nn.Parameter(new)` outside of the one class's
+    constructor."""
     attributes = {name.rpartition(".")[2] for name in fault.instead if name in fault.params}
     edits, told, owners = list[Edit](), list[str](), set[ast.ClassDef | None]()
     for module, statement in project.each(ast.Assign):
@@ -102,7 +105,8 @@ def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
 
 
 def _made_behind(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
-    """The statement, and what is made of the optimizer, behind what replaced its parameters."""
+    """Propose to move the optimizer and what is derived from it after the statement that replaces
+    leaves."""
     moved, last = _moving(where, project, _root(fault.instead))
     if last is not None:
         edits = _moved(where, moved, last)
@@ -112,8 +116,12 @@ def _made_behind(where: SourceLocation, project: Project, fault: SilentFault) ->
 def _moving(
     where: SourceLocation, project: Project, name: str
 ) -> tuple[list[ast.stmt], ast.stmt | None]:
-    """What is made of the optimizer ahead of the training, itself among it, and the last statement
-    behind it that changes what has this name; None where there is none."""
+    """Return the statements derived from the optimizer, and the last later one that replaces the
+    leaves.
+
+    The first element includes the optimizer's own statement and ends before the training; the
+    second is None if nothing replaces a value of this name.
+    """
     training = functions_reaching(project, "step", *WALKS)
     ahead = []
     for statement in behind(where.module, where.statement):
@@ -132,7 +140,7 @@ def _moving(
 
 
 def _changes(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement may give another value to a name, or to a part of what has it."""
+    """Return True if a statement may rebind a name or a part of its value."""
     within = re.compile(rf"{re.escape(name)}(?:[.\[].*)?")
     given = (n for n in walk(statement) if isinstance(n, ast.Call) and name in names_read(n))
     bound = any(within.fullmatch(target) for target in bindings(statement))
@@ -142,7 +150,7 @@ def _changes(statement: ast.stmt, name: str) -> bool:
 def _made_of_others(
     where: SourceLocation, call: ast.Call, project: Project, fault: SilentFault
 ) -> Iterator[Proposal]:
-    """The same optimizer of what learns; behind that, where it is made later."""
+    """Propose the same optimizer over the leaves that learn, moved after their definition."""
     given = where.editor.text_of(call.args[0])
     text = _parameters(fault, given)
     if text is None or text == given:
@@ -155,8 +163,11 @@ def _made_of_others(
 
 
 def holder_of(names: Sequence[str]) -> str:
-    """What holds these leaves: `self.weights` for `self.weights['a.weight']`, `net[2]` for
-    `net.2.weight` and `net.2.bias`."""
+    """Return the path of the object that holds these leaves.
+
+    It is `self.weights` for `self.weights['a.weight']`, and `net[2]` for `net.2.weight` and
+    `net.2.bias`.
+    """
     entries = [_ENTRY.fullmatch(name) for name in names]
     holders = {entry[1] if entry is not None else "" for entry in entries}
     if len(holders) == 1 and "" not in holders:
@@ -170,8 +181,10 @@ def holder_of(names: Sequence[str]) -> str:
 
 
 def _parameters(fault: SilentFault, given: str) -> str | None:
-    """How the script says all that learns: by what holds it, else leaf by leaf; with what it is
-    beside, where that is all of one model."""
+    """Return an expression for all leaves that learn: their owner's parameters, else one by one.
+
+    What the optimizer is given already is included if all belong to one model.
+    """
     root = _root(fault.instead)
     if not fault.params:
         parameters = rf"{re.escape(root)}(?:\.\w+)*\.parameters\(\)"
@@ -192,8 +205,8 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
 
 
 def _added(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
-    """A group of the optimizer for the part that its model was given, behind each statement that
-    gives one, or calls a method that does."""
+    """Propose `add_param_group` after each statement (or method call) that adds a part to the
+    model."""
     names, parts = bindings(where.statement), shared_path(fault.instead)
     for end in range(len(parts), 1, -1):
         owner, part = ".".join(parts[: end - 1]), ".".join(parts[:end])
@@ -213,9 +226,11 @@ def _added(where: SourceLocation, project: Project, fault: SilentFault) -> Itera
 
 
 def _giving(project: Project, owner: str, name: str) -> Iterator[tuple[Module, ast.stmt, str]]:
-    """The statements that give `owner` another attribute of the name, or add to it, and calls of
-    its methods that do; with what leads from the attribute to what is given: the last, of a list
-    that grows."""
+    """Yield the statements, and calls of methods, that set or extend another attribute of `owner`.
+
+    Each comes with the path from the attribute to the new part: the last entry of a list that
+    grows.
+    """
     methods = dict[str, str]()
     for module, statement in project.each(ast.stmt):
         scope = module.scope_of(statement)
@@ -231,7 +246,7 @@ def _giving(project: Project, owner: str, name: str) -> Iterator[tuple[Module, a
 
 
 def _given_last(path: str, statement: ast.stmt) -> str | None:
-    """What leads from a path to what a statement gives it; None where it gives nothing."""
+    """Return the path from `path` to what a statement assigns below it, or None."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="append"))):
             return "[-1]" if spelled(held) == path else None
@@ -241,14 +256,14 @@ def _given_last(path: str, statement: ast.stmt) -> str | None:
 
 
 def _is_ahead(module: Module, statement: ast.stmt, where: SourceLocation) -> bool:
-    """Whether a statement only runs ahead of another one of its function."""
+    """Return True if a statement of the same function always runs before another one."""
     alike = module.scope_of(statement) is where.scope
     again = where.module.loops_around(where.statement)
     return alike and statement.lineno < where.statement.lineno and not again
 
 
 def _sees(module: Module, statement: ast.stmt, where: SourceLocation, name: str) -> bool:
-    """Whether a statement has this name for what another one binds to it."""
+    """Return True if a statement sees the binding that another one gives to this name."""
     if name.startswith("self."):
         return module.class_of(statement) is where.module.class_of(where.statement)
     return module is where.module and where.scope in (module.scope_of(statement), module.tree)
@@ -257,7 +272,7 @@ def _sees(module: Module, statement: ast.stmt, where: SourceLocation, name: str)
 def _moved(
     where: SourceLocation, moved: Sequence[ast.stmt], last: ast.stmt, edit: Edit | None = None
 ) -> tuple[Edit, ...]:
-    """Statements behind another one, the first of them with an edit."""
+    """Return edits that move statements after another one, the first of them changed by `edit`."""
     editor = where.editor
     first, *rest = moved
     lines = lines_with(editor, first, [edit]) if edit is not None else editor.lines_of(first)
@@ -270,6 +285,6 @@ def _behind(last: ast.stmt) -> str:
 
 
 def _root(names: Sequence[str]) -> str:
-    """The name that a path begins with, `self.net` within an object."""
+    """Return the name that the paths begin with; `self.net` within an object."""
     first = re.match(r"(?:self\.)?\w+", names[0])
     return first[0] if first is not None else names[0]

@@ -31,20 +31,20 @@ class Part:
     at: int | None = None
 
     def of(self, where: SourceLocation, text: str) -> str:
-        """The same part of what another text stands for."""
+        """Return the source of the same part of another expression."""
         taken = text_with(where.editor, self.taken, [where.editor.replace(self.whole, text)])
         return taken if self.at is None else f"{taken}[{self.at}]"
 
 
 def parts_asked(where: SourceLocation | None) -> list[Part]:
-    """The parts whose gradients the call at a place asks for; empty unless they are all of one
-    tensor."""
+    """Return the parts whose gradients a call asks for; empty unless all are of one tensor."""
     call = where.call("grad") if where is not None else None
     return _parts(where, call) if where is not None and call is not None else []
 
 
 def asked_of_whole(where: SourceLocation) -> Iterator[Proposal]:
-    """The gradient of the whole tensor, and these parts of it, in all calls that ask for them."""
+    """Propose to ask for the whole tensor's gradient and to take the parts of it, in all such
+    calls."""
     parts = parts_asked(where)
     edits: list[Edit] = []
     for call in calls_named(where.scope, "grad") if parts else ():
@@ -58,7 +58,7 @@ def asked_of_whole(where: SourceLocation) -> Iterator[Proposal]:
 
 
 def joined_again(where: SourceLocation, outputs: ast.stmt) -> Iterator[Proposal]:
-    """`net(torch.cat([x, t], dim=1))`: the forward given all the parts that have names by then."""
+    """Propose `net(torch.cat([x, t], dim=1))`: a forward that reads the named parts."""
     parts = parts_asked(where)
     whole = spelled(parts[0].whole) if parts else ""
     found: dict[str, tuple[str, int] | None] = {}
@@ -89,14 +89,14 @@ def _parts(where: SourceLocation, call: ast.Call) -> list[Part]:
 
 
 def _part(where: SourceLocation, asked: ast.expr) -> Part | None:
-    """A part that the call itself takes, or one that was taken before."""
+    """Return a part that the call takes itself, or one that was bound to a name before."""
     if isinstance(asked, ast.Subscript):
         return Part(spelled(asked), asked.value, asked)
     return _named(where, asked.id) if isinstance(asked, ast.Name) else None
 
 
 def _named(where: SourceLocation, name: str) -> Part | None:
-    """The part that a name was given, once, in this scope."""
+    """Return the part that a name is bound to if it has one binding in this scope."""
     match definitions(where.scope, name):
         case [ast.Assign(targets=[target], value=value) as made]:
             part, names = part_for(made, name.__eq__), [*target_names(target)]
@@ -108,7 +108,7 @@ def _named(where: SourceLocation, name: str) -> Part | None:
 
 
 def _joining(part: Part) -> tuple[str, int] | None:
-    """What joins such slices or items again, and along which dimension."""
+    """Return the function that joins such slices or items, and along which dimension; else None."""
     if not isinstance(part.taken, ast.Subscript):
         return None
     at = part.taken.slice
@@ -121,7 +121,7 @@ def _joining(part: Part) -> tuple[str, int] | None:
 
 
 def _of_whole(where: SourceLocation, call: ast.Call, parts: list[Part]) -> list[Edit]:
-    """The call asked of the whole, and the parts of its result where that is used."""
+    """Return edits that ask for the whole and take parts of the result where it is used."""
     given = argument_for(call, ("outputs", "inputs"), "inputs")
     assert given is not None
     editor, whole = where.editor, where.editor.text_of(parts[0].whole)

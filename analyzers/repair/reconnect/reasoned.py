@@ -16,7 +16,8 @@ from analyzers.source.project import Project, spelled
 
 
 def for_reason(reason: Reason, evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
-    """The method in place of an attribute; zeros in place of a derivative of a constant."""
+    """Propose what the reason suggests: call the method, pass tensors singly, zeros for a
+    constant."""
     where = resolve_location(project, reason.place)
     if reason.kind == "flag" and where is not None:
         edit = where.editor.replace(where.statement, f"{reason.name}.requires_grad_(True)")
@@ -30,7 +31,8 @@ def for_reason(reason: Reason, evidence: MissingGraph, project: Project) -> Iter
 
 
 def _one_by_one(where: SourceLocation, reason: Reason, project: Project) -> Iterator[Proposal]:
-    """`F.apply(*tensors)` and `forward(ctx, *tensors)`, with a backward that returns a tuple."""
+    """Propose `F.apply(*tensors)` and `forward(ctx, *tensors)`, with a backward returning a
+    tuple."""
     call = where.call("apply")
     own = [found for found in functions(project) if found[1].name == reason.name]
     if call is None or len(call.args) != 1 or not own:
@@ -54,7 +56,7 @@ def _starred(editor: Editor, node: ast.AST) -> Edit:
 
 
 def _zeros(asked: SourceLocation, evidence: MissingGraph) -> Iterator[Proposal]:
-    """`grad(slope.sum(), x)` where `slope` has a graph, else zeros like `x`."""
+    """Propose `grad(slope.sum(), x)` if `slope` has a graph, else zeros like `x`."""
     call = asked.call("grad")
     if call is None or len(call.args) < 2 or not evidence.holders:
         return

@@ -1,4 +1,4 @@
-"""Fixes where nothing was recorded: under `no_grad`, behind a switch, in a frozen model."""
+"""Fixes where nothing was recorded: under `no_grad`, after a switch, in a frozen model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from analyzers.source.statement_ranges import behind, bound_by
 
 
 def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """The work outside of the `no_grad` around it: a block, a decorator, or a switch left off."""
+    """Propose the work outside of the `no_grad` around it: a block, a decorator or a global
+    switch."""
     editor = where.editor
     for switch in _unrecorded(where):
         around, told = switch.around, editor.text_of(switch.header)
@@ -59,8 +60,10 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
 
 
 def left_off(project: Project) -> Iterator[SourceLocation]:
-    """What switches recording off for others, too: for all that follows, as a statement
-    (`set_grad_enabled(False)`); for who goes through a generator, as a block that it yields in."""
+    """Yield what switches recording off for other code.
+
+    That is a statement such as `set_grad_enabled(False)`, or a block that a generator yields in.
+    """
     for module, node in project.each(ast.Expr):
         call = node.value
         if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled":
@@ -77,12 +80,12 @@ def left_off(project: Project) -> Iterator[SourceLocation]:
 
 
 def _is_entered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a generator is a block's head, which others are to stand in."""
+    """Return True if a generator is a context manager that others enter."""
     return any("contextmanager" in spelled(one) for one in function.decorator_list)
 
 
 def _by_decorator(off: SourceLocation, block: ast.With, rank: int) -> Iterator[Proposal]:
-    """What a block around a generator's `yield` says, by a decorator: it ends at each."""
+    """Propose a decorator, which ends at each `yield`, for a `no_grad` block around a `yield`."""
     function, edits = off.scope, unwrapped(off.editor, block)
     if edits and isinstance(function, FUNCTIONS[:2]):
         header = off.editor.text_of(block.items[0].context_expr)
@@ -92,13 +95,14 @@ def _by_decorator(off: SourceLocation, block: ast.With, rank: int) -> Iterator[P
 
 
 def _unrecorded(where: SourceLocation) -> Iterator[Switch]:
-    """What switches recording off around a statement, always or at times, innermost first."""
+    """Yield what switches recording off around a statement, always or at times, innermost first."""
     found = switches(where.module, where.statement)
     return (switch for switch in found if switch.records is not True)
 
 
 def _as_it_is_walked(editor: Editor, block: ast.With, header: ast.expr) -> Iterator[Edit]:
-    """`set_grad_enabled(phase == "train")` under the condition of the backward behind the block."""
+    """Yield `set_grad_enabled(phase == "train")` under the condition of the backward after the
+    block."""
     if not (isinstance(header, ast.Call) and called_name(header) == "set_grad_enabled"):
         return
     for statement in behind(editor.module, block):
@@ -109,26 +113,29 @@ def _as_it_is_walked(editor: Editor, block: ast.With, header: ast.expr) -> Itera
 
 
 def _one_more_step(block: ast.With) -> ast.stmt | None:
-    """The last statement of a block that computes a value anew from what the block made of it: a
-    solver's last step, by which its result is to learn."""
+    """Return the block's last statement that updates a value from what the block made of it, or
+    None.
+
+    A solver's last step, which must be recorded for its result to learn, is one.
+    """
     *before, last = block.body
     own = set(bindings(last)) & names_read_by(last) & bound_by(before)
     return last if isinstance(last, ast.Assign) and own else None
 
 
 def switched_off_at(where: SourceLocation) -> int | None:
-    """The line of the `no_grad` around a statement: a block's or a decorator's."""
+    """Return the line of the `no_grad` block or decorator around a statement, or None."""
     return next((switch.header.lineno for switch in _unrecorded(where)), None)
 
 
 def where_switched_off(stack: Sequence[Place], project: Project) -> SourceLocation | None:
-    """Of calls within each other, outermost first, the innermost that stands under `no_grad`."""
+    """Return the innermost of nested calls (outermost first) that runs under `no_grad`, or None."""
     spots = (resolve_location(project, place) for place in reversed(stack))
     return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
 
 
 def walked_again(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Checkpoints that record what is in them whatever their inputs: `use_reentrant=False`."""
+    """Propose `use_reentrant=False`: checkpoints that record whatever their inputs are."""
     edits = tuple(
         where.editor.replace(keyword.value, "False")
         for call in calls_named(where.scope, "checkpoint", "checkpoint_sequential")

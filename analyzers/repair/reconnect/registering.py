@@ -15,8 +15,10 @@ _TOLD = "The module knows them, and `parameters()` gives them to the optimizer."
 
 
 def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
-    """`nn.ModuleList` around a list of layers that an attribute gets; `ModuleDict` around a
-    dictionary; those for parameters, where the entries are such."""
+    """Propose `nn.ModuleList` or `nn.ModuleDict` around the layers that an attribute gets.
+
+    Parameters get `nn.ParameterList` or `nn.ParameterDict`.
+    """
     held, _, inner = fault.instead[0].partition("[")
     what = "Module" if "." in inner else "Parameter"
     for module, statement in project.each(ast.Assign):

@@ -1,4 +1,4 @@
-"""Fixes that let the gradient through to a starved parameter: its cuts taken away."""
+"""Fixes that let the gradient reach a parameter without one: its cuts are removed."""
 
 from __future__ import annotations
 
@@ -45,8 +45,11 @@ _OF_BOTH = frozenset(
 
 
 def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """A module called with what is written into it; the statement without its cut; recorded; what
-    its function says in NumPy said in torch; a sample, or a value, that has a gradient."""
+    """Propose every way to carry the gradient past one cut.
+
+    A functional call with the written weights, the statement without its cut, recording, torch in
+    place of NumPy, and a sample or value that has a gradient.
+    """
     if cut.withheld is not None:
         yield from handed_on(cut.withheld, rank)
         return
@@ -87,7 +90,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _math(where: SourceLocation) -> Iterator[Edit]:
-    """Functions of `math` in a statement that cuts by nothing else, as those of torch."""
+    """Yield `torch` functions for those of `math` in a statement that cuts by nothing else."""
     math = alias(where.module, "math")
     if any((cuts_in(where.statement), *samples(where.statement))):
         return
@@ -100,8 +103,10 @@ def _math(where: SourceLocation) -> Iterator[Edit]:
 
 
 def _passed_earlier(where: SourceLocation, project: Project, rank: int) -> Iterator[Proposal]:
-    """Where step functions made what is cut, its graph alone would bring zeros: they pass the
-    gradient straight through, and the cut goes."""
+    """Propose straight-through step functions before the cut, and the statement without it.
+
+    If step functions produced the cut value, its graph alone would yield zero gradients.
+    """
     uncut = next(without_cut(where), None)
     names = {name for one in cuts_in(where.statement) for name in names_read(cut_from(one))}
     origins = [o for o in behind(where, names, project) if o.scope is where.scope]
@@ -112,8 +117,7 @@ def _passed_earlier(where: SourceLocation, project: Project, rank: int) -> Itera
 
 
 def _with_torch(where: SourceLocation) -> Iterator[Edit]:
-    """`torch.exp` in place of `math.exp` around a value that is a tensor now, and around the names
-    that the statement gives to one."""
+    """Yield `torch.exp` for `math.exp` around what is a tensor now, or names bound to one."""
     math, bound = alias(where.module, "math"), set(bindings(where.statement))
     for node in walk_scope(where.scope):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):

@@ -18,8 +18,11 @@ MOST = 4  # calls that are tried
 
 
 def handed_as_siblings(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """`self.head(h, part_of(params, "head"))` for `self.head(h)`, where what the function was given
-    is handed to `self.lift(x, part_of(params, "lift"))` beside it."""
+    """Propose `self.head(h, part_of(params, "head"))` for `self.head(h)`.
+
+    The function passes a part of its argument on to a sibling:
+    `self.lift(x, part_of(params, "lift"))`.
+    """
     for module, call, given in islice(_left_out(project), MOST):
         _, end = Editor(module).span(call.args[-1])
         title = f"Hand `{given}` to `{spelled(call.func)}`, as its siblings get it"
@@ -28,7 +31,8 @@ def handed_as_siblings(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:
-    """Calls of parts of an object without a last argument that its other parts get, with that."""
+    """Yield calls of an object's parts without the last argument that its other parts get, and
+    that."""
     for module, function in project.each(ast.FunctionDef):
         names, editor = set(parameters(function)) - {"self"}, Editor(module)
         calls = [one for node in walk_scope(function) if (one := of_part(node)) is not None]
@@ -43,8 +47,8 @@ def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:
 
 
 def _in_words_of(editor: Editor, given: ast.expr, other: str, part: str) -> str:
-    """An argument with the name of another part where it says the first one's: `"lift"` and
-    `"lift.weight"`."""
+    """Return the argument's source with another part's name: `"lift"` and `"lift.weight"`
+    change."""
     edits = [
         editor.replace(node, editor.text_of(node).replace(other, part, 1))
         for node in walk(given)
@@ -55,7 +59,7 @@ def _in_words_of(editor: Editor, given: ast.expr, other: str, part: str) -> str:
 
 
 def of_part(node: ast.AST) -> tuple[str, ast.Call] | None:
-    """The name of the part that a call is of (`head` of `self.head(h)`), and the call."""
+    """Return the name of the called part (`head` of `self.head(h)`) and the call, or None."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=part), args=[_, *_]):
             return part, node

@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 def softened(where: SourceLocation) -> Step | None:
-    """The first step function of a statement; or one-hot rows of a choice that it makes."""
+    """Return the first step function of a statement, or the one-hot rows of a choice in it."""
     for node in walk(where.statement):
         of = _soft(where.module, node)
         if of is not None and isinstance(node, ast.expr):
@@ -56,8 +56,10 @@ def softened(where: SourceLocation) -> Step | None:
 
 
 def differentiable(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
-    """In place of a step function, what it was applied to: of `(p > 0.5).float()`, `p`; of one-hot
-    rows of a choice, the probabilities."""
+    """Propose the operand of a step function in its place.
+
+    It is `p` for `(p > 0.5).float()`, and the probabilities for one-hot rows of a choice.
+    """
     editor, step = where.editor, softened(where)
     if step is not None:
         edits = [editor.replace(_flagged(where.module, step.hard), step.soft)]
@@ -69,24 +71,24 @@ def differentiable(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
 
 
 def _said(where: SourceLocation, step: Step) -> str:
-    """What stands in for a step function, in words."""
+    """Return a description of the replacement of a step function."""
     given = f"`{spelled(step.of)}`"
     return f"{given} itself" if _is_given(where, step) else f"the softmax of {given}"
 
 
 def is_choice(where: SourceLocation) -> bool:
-    """Whether a statement chooses the highest of several values, of which one-hot rows are made."""
+    """Return True if a statement makes one-hot rows of the index of the highest value."""
     step = softened(where)
     return step is not None and not _is_given(where, step)
 
 
 def _is_given(where: SourceLocation, step: Step) -> bool:
-    """Whether what has a gradient stands in the source."""
+    """Return True if the value with a gradient has an expression in the source."""
     return step.soft == where.editor.text_of(step.of)
 
 
 def or_nothing(where: SourceLocation, edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Edits of a statement; where they would have it give a name its own value, it goes."""
+    """Return edits of a statement, or its removal if they would assign a name to itself."""
     made = joined(edits)
     match where.statement:
         case ast.Assign(targets=[target], value=value) if is_dotted(target) and made:
@@ -96,7 +98,7 @@ def or_nothing(where: SourceLocation, edits: Iterable[Edit]) -> tuple[Edit, ...]
 
 
 def _flagged(module: Module, hard: ast.expr) -> ast.expr:
-    """The step with the `.requires_grad_()` behind it, which hid that it has no gradient."""
+    """Return the step with a `.requires_grad_()` after it, which hides the missing gradient."""
     method = module.parents.get(hard)
     flag = module.parents.get(method) if isinstance(method, ast.Attribute) else None
     forced = isinstance(flag, ast.Call) and called_name(flag) == "requires_grad_"
@@ -104,13 +106,13 @@ def _flagged(module: Module, hard: ast.expr) -> ast.expr:
 
 
 def is_probability(where: SourceLocation) -> bool:
-    """Whether the step is one on a probability, which may well stand for the decision itself."""
+    """Return True if the step is applied to a probability, which may replace the decision."""
     found = softened(where)
     return found is not None and comes_of(where, found.of, "sigmoid", "softmax")
 
 
 def comes_of(where: SourceLocation, given: ast.expr, *functions: str) -> bool:
-    """Whether a value, or what its names are in this function, is what such a function gives."""
+    """Return True if a value, or what its names are bound to, is the result of such a function."""
     values: list[ast.expr | None] = [given]
     for name in names_read(given):
         values += [value_of(statement) for statement in definitions(where.scope, name)]
@@ -118,7 +120,8 @@ def comes_of(where: SourceLocation, given: ast.expr, *functions: str) -> bool:
 
 
 def straight_through(where: SourceLocation, rank: int = 2) -> Iterator[Proposal]:
-    """The hard value forward and the soft one's gradient backward."""
+    """Propose the hard value in the forward pass and the soft one's gradient in the backward
+    pass."""
     editor, step = where.editor, softened(where)
     if step is not None:
         hard, soft, edits = editor.text_of(step.hard), step.soft, list[Edit]()
@@ -136,8 +139,11 @@ def straight_through(where: SourceLocation, rank: int = 2) -> Iterator[Proposal]
 
 
 def _soft(module: Module, node: ast.AST) -> ast.expr | None:
-    """What a step function is applied to: `p` of `(p > 0.5).float()`, `p.ge(0.5).int()`,
-    `p.round()`, `torch.round(p)` and `torch.where(p > 0.5, 1.0, 0.0)`."""
+    """Return the operand of a step function, or None.
+
+    It is `p` for `(p > 0.5).float()`, `p.ge(0.5).int()`, `p.round()`, `torch.round(p)` and
+    `torch.where(p > 0.5, 1.0, 0.0)`.
+    """
     if not isinstance(node, ast.Call):
         return None
     name, operand = called_name(node), _operand(module, node)
@@ -155,13 +161,13 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
 
 
 def _is_level(value: ast.expr) -> bool:
-    """Whether a value is one number, or a tensor of the same one: `1.0`, `torch.ones_like(p)`."""
+    """Return True for one number or a tensor filled with one: `1.0`, `torch.ones_like(p)`."""
     made = called_name(value) if isinstance(value, ast.Call) else ""
     return isinstance(value, ast.Constant) or made in ("ones_like", "zeros_like", "full_like")
 
 
 def _operand(module: Module, call: ast.Call) -> ast.expr | None:
-    """What a method belongs to, or a library's function is given first."""
+    """Return the object of a method call, or the first argument of a library function."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if owner is not None and not (is_dotted(owner) and module.in_library(spelled(owner))):
         return owner
@@ -169,7 +175,7 @@ def _operand(module: Module, call: ast.Call) -> ast.expr | None:
 
 
 def _without(module: Module, node: ast.expr, *names: str) -> ast.expr:
-    """What calls of these names are applied to: `x` of `x.argsort().argsort()` and of
+    """Return the operand of calls of these names: `x` of `x.argsort().argsort()`,
     `torch.argsort(x)`."""
     while isinstance(node, ast.Call) and called_name(node) in names:
         if (operand := _operand(module, node)) is None:
@@ -179,7 +185,7 @@ def _without(module: Module, node: ast.expr, *names: str) -> ast.expr:
 
 
 def class_scores(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Cross entropy on the scores in place of a loss on the chosen classes."""
+    """Propose cross entropy on the scores for a loss on the chosen classes."""
     chosen = next(_choosing(where), None)
     scores = _operand(where.module, chosen) if chosen is not None else None
     targets = _indices(where.statement)
@@ -206,8 +212,10 @@ def class_scores(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _chosen_rows(where: SourceLocation) -> Step | None:
-    """The first one-hot rows of the highest place, taken in this statement or one behind it, with
-    what casts them and puts their dimensions in order; the softmax has the scores' own."""
+    """Return the first one-hot rows of the highest index, in this statement or a later one.
+
+    The step includes casts and permutations; the softmax has the dimension order of the scores.
+    """
     module, statement = where.module, where.statement
     chosen = next(_choosing(where), None)
     scores = _operand(module, chosen) if chosen is not None else None
@@ -230,7 +238,7 @@ def _chosen_rows(where: SourceLocation) -> Step | None:
 
 
 def _dimension(choice: ast.Call | None, scores: ast.expr | None) -> str:
-    """The dimension along which the highest place is taken, as it is written."""
+    """Return the source of the dimension of an argmax, or its default."""
     if choice is None:
         return ""
     given = [one for one in choice.args if one is not scores][:1]
@@ -239,7 +247,7 @@ def _dimension(choice: ast.Call | None, scores: ast.expr | None) -> str:
 
 
 def _arranged(module: Module, call: ast.Call) -> ast.expr:
-    """A call with the casts behind it, and with what only puts its dimensions in order."""
+    """Return a call with the casts and permutations applied to it."""
     method = module.parents.get(call)
     outer = module.parents.get(method) if isinstance(method, ast.Attribute) else None
     if isinstance(outer, ast.Call) and called_name(outer) in CASTS | _ORDERS:
@@ -248,8 +256,10 @@ def _arranged(module: Module, call: ast.Call) -> ast.expr:
 
 
 def unflagged(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
-    """Behind a statement, `loss.requires_grad = True` goes of what it gives a value: it hid that
-    there was no graph, or is refused where there is one."""
+    """Yield the removal of `loss.requires_grad = True` after a statement.
+
+    It hid that there was no graph; where there is one, torch refuses it.
+    """
     names = bindings(statement)
     for later in behind(where.module, statement):
         match later:
@@ -269,8 +279,7 @@ def unflagged(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
 
 
 def _choosing(where: SourceLocation) -> Iterator[ast.Call]:
-    """The calls by which a statement takes the indices of the largest: `argmax`, or `max` along a
-    dimension."""
+    """Yield the calls that compute indices of the largest: `argmax`, or `max` along a dimension."""
     yield from calls_named(where.statement, "argmax")
     for call in calls_named(where.statement, "max"):
         given = len(call.args) - (_operand(where.module, call) in call.args)
@@ -279,7 +288,7 @@ def _choosing(where: SourceLocation) -> Iterator[ast.Call]:
 
 
 def _indices(statement: ast.stmt) -> list[ast.expr]:
-    """What a statement gives indices to: of `_, chosen = scores.max(1)`, the second."""
+    """Return the targets that get indices: the second of `_, chosen = scores.max(1)`."""
     match statement:
         case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id="_"), chosen])]):
             return [chosen]
@@ -289,7 +298,7 @@ def _indices(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
-    """The innermost call of two arguments that reads the name in one of them."""
+    """Return the innermost call of two arguments of which one reads the name, or None."""
     found = [
         node
         for node in ast.walk(statement)
@@ -303,7 +312,7 @@ def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
 
 
 def _classes(editor: Editor, target: ast.expr) -> str:
-    """The target as class indices: a conversion to floating point is taken off."""
+    """Return the target's source as class indices, without a conversion to floating point."""
     while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
         given = " ".join(map(spelled, [*target.args, *(k.value for k in target.keywords)]))
         plain = target.func.attr in _FLOATS and not given

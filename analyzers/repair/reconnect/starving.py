@@ -55,11 +55,13 @@ class Cut:
 
 
 def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
-    """The cuts on the ways of the starved parameters through the functions that use them; those
-    of whole models, which may be an evaluation's, and of targets last; before all of them what a
-    Function of the script's own hands None. Where nothing is cut, steps on the way (`round`, a
-    comparison) whose gradient is zero; or functions that drop what they are given. Of all these the
-    one first that a run has told; that one alone where reading finds none."""
+    """Yield the cuts on the paths of the parameters without gradient, the traced one first.
+
+    First come inputs for which a Function of the script returns None, then cuts in the functions
+    that use the parameters, last those of whole models (perhaps an evaluation's) and of targets.
+    Without any cut: steps on the path with zero gradient (`round`, a comparison), or functions that
+    drop an argument. If static analysis finds none, only the traced cut is yielded.
+    """
     last = -1 if fault.doubtful else None  # many a module has a `weight`
     paths = [path.split(".")[1:last] for path in fault.params]
     parts = {part for path in paths for part in path if not part.isdigit()}
@@ -99,8 +101,10 @@ def _told(fault: SilentFault, where: SourceLocation | None) -> Iterator[Cut]:
 
 
 def _model_of(path: str) -> str:
-    """The name at which a path begins; `self.net` where an object's own leads on, whose other
-    members are not meant."""
+    """Return the name that a path begins with.
+
+    Return `self.net` for a path through an object's own attribute, to exclude its other members.
+    """
     names = path.split(".")
     return ".".join(names[: 1 + (names[0] == "self" and len(names) > 2)])
 
@@ -168,8 +172,10 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
 
 
 def _withheld_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
-    """A Function in the statement that hands None to what comes from the wanted; those in a loop's
-    statements are looked at one by one."""
+    """Return a Function in the statement that gives None to a value of the wanted, as a cut.
+
+    A compound statement is skipped: the statements of its body are examined one by one.
+    """
     if isinstance(where.statement, ast.For):
         return None
     found = withheld(where, lambda node: source(ast.Return(node)) is not None, project)
@@ -190,7 +196,7 @@ def _cut_at(where: SourceLocation, name: str, source: _Source, project: Project)
 
 
 def _cut_names(where: SourceLocation) -> Iterator[str]:
-    """Names that a returned value is cut from: `loss` in `return Variable(loss.data)`."""
+    """Yield names that a returned value is cut from: `loss` in `return Variable(loss.data)`."""
     for cut in cuts_in(where.statement) if isinstance(where.statement, ast.Return) else ():
         source = cut_from(cut)
         if isinstance(source, ast.Name):

@@ -62,8 +62,11 @@ def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _all_uncut(where: SourceLocation) -> Iterator[Edit]:
-    """Each cut taken away; a row of values that a list gets, `rows.append([a.item(), b.item()])`,
-    is one tensor with their graphs; so are rows that it gets as a sum of lists."""
+    """Yield edits that remove each cut.
+
+    A row of values that a list gets, `rows.append([a.item(), b.item()])`, becomes one tensor with
+    their graphs; so do rows that it gets as a sum of lists.
+    """
     editor, rows = where.editor, [row for _, row in _rows_added(where)]
     for row in rows:
         if isinstance(row, ast.BinOp):
@@ -111,9 +114,11 @@ def _summands(total: ast.expr) -> list[ast.expr]:
 
 
 def _along(where: SourceLocation) -> Iterator[Edit]:
-    """What goes with it: entries that a list gets by `max` or `min` become tensors; a list of rows
-    that are tensors now is stacked; and `loss.requires_grad = True`, which is refused of what has
-    a graph, goes."""
+    """Yield the edits that must accompany it.
+
+    List entries from `max` or `min` become tensors; a list of rows that are tensors now is stacked;
+    and `loss.requires_grad = True`, which torch refuses on a tensor with a graph, is removed.
+    """
     gathered = {spelled(owner) for owner, _ in _rows_added(where)}
     for node in walk_scope(where.scope) if gathered else ():
         if isinstance(node, ast.Call) and node.args and cuts_at(node):
@@ -271,8 +276,10 @@ def uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
 
 
 def _cancelling(module: Module, cut: ast.Attribute | ast.Call) -> tuple[ast.expr, ast.expr] | None:
-    """The sum around a cut that without it is one of its terms, and that: `x + (q - x).detach()`
-    and `q`."""
+    """Return the sum around a cut that would cancel without it, and the term it equals, or None.
+
+    For example `x + (q - x).detach()` and `q`.
+    """
     total = module.parents.get(cut)
     for kept, other in opposed(total):
         match total, cut_from(cut):
@@ -303,5 +310,5 @@ def _unmade(editor: Editor, node: ast.Call, argument: ast.expr) -> str:
 
 
 def _uncut_within(editor: Editor, entry: ast.expr) -> Iterator[Edit]:
-    """What keeps the graph of an expression within a sequence."""
+    """Yield edits that keep the graph of an expression within a sequence."""
     yield from _uncut_outermost(editor, cuts_in(ast.Expr(entry)))

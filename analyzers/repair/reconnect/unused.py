@@ -91,8 +91,12 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
 
 
 def bound_behind(question: Question, rank: int = 0) -> Iterator[Proposal]:
-    """The name keeps what the outputs were made of until the gradient is taken: what gives it
-    another value in between comes behind, or goes where that value is never read."""
+    """Propose that the name keeps the tensor that the outputs derive from until the gradient is
+    taken.
+
+    A statement that rebinds it in between moves after that, or is removed if its value is never
+    read.
+    """
     where, name = question.where, question.wanted
     ahead = where.block[: where.block.index(where.statement)]
     binding = [s for s in ahead if name in bindings(s)]
@@ -193,8 +197,10 @@ def _given(question: Question, project: Project) -> Iterator[Given]:
 
 
 def made_if_missing(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """`if vectors is None:` for `if ids is not None:` around what gives the parameter another
-    value, whether it was given or not."""
+    """Propose `if vectors is None:` for `if ids is not None:` around what rebinds the parameter.
+
+    The original rebinds it whether it was passed or not.
+    """
     for given in _given(question, project):
         for statement in given.function.body:
             match statement:
