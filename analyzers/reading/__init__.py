@@ -28,17 +28,17 @@ def read(
     suspecting: str = "",
     reached: Iterable[str] = (),
 ) -> Reading:
-    """What reading the whole project predicts.
+    """Return what static analysis of the whole project predicts.
 
-    `suspecting`: the family of an error that the project, a fragment, is known to raise; its
-    reading then tells what may happen rather than what surely does. `reached`: functions through
+    `suspecting`: the family of an error that the project, a fragment, is known to raise; the
+    analysis then reports what may happen rather than what surely does. `reached`: functions through
     which the error's traceback passes.
 
     `reruns`: spans of lines of the entry (first and last, 1-based) that run once more at its end:
     notebook cells that were run again.
 
-    Two runs at most: the second takes the other way wherever the first had to assume one of two
-    arms. Source that does not parse is not read; `incomplete` says so.
+    There are at most two symbolic runs: the second takes the other way wherever the first had to
+    assume one of two arms. Source that does not parse is not read; `incomplete` says so.
     """
     incomplete = {
         f"{path}: not valid Python": None
@@ -72,7 +72,7 @@ def read(
 def _followed(
     project: Project, reruns: tuple[tuple[int, int], ...], suspecting: str, reached: Iterable[str]
 ) -> list[Machine]:
-    """The runs of a project that may walk a graph, as they ended."""
+    """Return the finished symbolic runs of a project that may call backward."""
     if not suspecting and not roots.mentions_walks(project):
         return []
     models = roots.model_names(project)
@@ -93,7 +93,7 @@ def _followed(
 def _run(
     machine: Machine, reruns: tuple[tuple[int, int], ...], undecided: set[ast.stmt | None] | None
 ) -> None:
-    """One run; `undecided`: where the run before, if there was one, had assumed an arm."""
+    """Execute one symbolic run; `undecided`: statements for which an earlier run assumed an arm."""
     try:
         if undecided is None or reruns or machine.suspecting:
             roots.run(machine, reruns)

@@ -46,7 +46,7 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
 
 
 def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
-    """`x += y`: in place for tensors and lists, a new value for everything else."""
+    """Execute `x += y`: in place for tensors and lists, a new value for everything else."""
     load = _as_load(node.target)
     old = machine.evaluate(load, frame)
     value = machine.evaluate(node.value, frame)
@@ -70,7 +70,7 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
 
 
 def _own(value: Value, operator: ast.operator) -> Value | None:
-    """What an object of the script's does for `+=`: its `__iadd__`, if it has one."""
+    """Return the result of the object's own `__iadd__` or its like, or None."""
     name = operators.DUNDERS.get(type(operator))
     return method_of(value, f"__i{name}__") if name is not None else None
 
@@ -89,6 +89,6 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 
 def forget(value: Value) -> Value:
-    """An unknown in the place of a number that a loop changes."""
+    """Return an unknown in place of a number that a loop changes."""
     changes = isinstance(value, Const) and type(value.value) in (int, float)
     return Unknown(data=True) if changes else value

@@ -37,7 +37,7 @@ _FIELDS = {"values": 0, "indices": 1}
 
 
 def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
-    """`owner.name`."""
+    """Return the value of `owner.name`."""
     if isinstance(owner, Instance):
         return _of_instance(machine, owner, name, frame)
     if isinstance(owner, Library):
@@ -145,7 +145,7 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
 
 
 def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
-    """`x.grad`: of a leaf, its gradient; of anything that was walked through, nothing."""
+    """Return `x.grad`: the gradient of a leaf, None for a non-leaf that a backward call reached."""
     node = owner.node
     if node is not None and node.leaf:
         return gradients.read(machine, node, frame)
@@ -171,7 +171,7 @@ def _of_super(owner: Super, name: str) -> Value:
 def write(
     machine: Machine, owner: Value, target: ast.Attribute, value: Value, frame: Frame
 ) -> None:
-    """`owner.name = value`."""
+    """Execute `owner.name = value`."""
     name = target.attr
     if isinstance(owner, Instance):
         if _set_by_property(machine, owner, name, value, frame):

@@ -22,9 +22,12 @@ _CLEARING = re.compile(
 
 
 def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
-    """A loop that walks and writes `p.data -= lr * p.grad` into what it did not make itself; the
-    whole text holds nothing by which a gradient might be cleared. Torch adds to gradients; an
-    engine that was not sent may clear them in its own backward."""
+    """Report a loop that runs backward and updates `p.data -= lr * p.grad` without clearing
+    `p.grad`.
+
+    `p` must be made outside of the loop, and no source of the project may clear a gradient. Torch
+    adds to gradients; a hand-written engine that was not sent may clear them in its own backward.
+    """
     if not any("torch" in text for text in machine.project.files.values()):
         return
     updates = [update for update in _updates(node) if _outlives(update, machine, node)]
@@ -48,7 +51,7 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> 
 
 
 def _updates(loop: ast.For | ast.While) -> Iterator[ast.Assign | ast.AugAssign]:
-    """`p.data -= lr * p.grad`, or the same written out."""
+    """Yield `p.data -= lr * p.grad`, or the same written out."""
     for node in walk_scope(loop):
         if isinstance(node, ast.Assign | ast.AugAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -67,7 +70,7 @@ def _target(update: ast.Assign | ast.AugAssign) -> ast.Attribute:
 
 
 def _sources(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> list[ast.expr]:
-    """What the update changes: a name's own tensor, or what an inner loop takes it from."""
+    """Return what the update changes: a name's own tensor, or the iterable of an inner loop."""
     target = _target(update)
     taken = [
         node.iter
@@ -78,14 +81,14 @@ def _sources(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> list[ast.expr
 
 
 def _outlives(update: ast.Assign | ast.AugAssign, machine: Machine, loop: ast.AST) -> bool:
-    """Whether what is updated was made before the loop."""
+    """Return True if what is updated was made before the loop."""
     names = [names_read(source) for source in _sources(update, loop)]
     bound = machine.facts_of(loop).bound_names
     return all(name and not name & bound for name in names)
 
 
 def _leaves(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> tuple[str, ...]:
-    """The leaves, as far as a fix can name them."""
+    """Return the leaves, as far as a fix can name them."""
     told = [ast.unparse(source) for source in _sources(update, loop)]
     own = ast.unparse(_target(update).value)
     return tuple(name for name in told if name == own or name.endswith(".parameters()"))

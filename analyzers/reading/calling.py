@@ -43,7 +43,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def make_function(machine: Machine, node: Definition, frame: Frame) -> Function:
-    """The function that a definition makes, with its defaults evaluated now."""
+    """Return the function of a definition, with its defaults evaluated now."""
     function = Function(node, frame)
     if not frame.captured:
         frame.captured = True
@@ -62,7 +62,7 @@ def make_function(machine: Machine, node: Definition, frame: Frame) -> Function:
 def decorate(
     machine: Machine, decorator: ast.expr, value: Value, function: Function, frame: Frame
 ) -> Value:
-    """The value behind a decorator."""
+    """Return the value of a function under a decorator."""
     made = machine.evaluate(decorator, frame)
     name = made.path.rpartition(".")[2] if isinstance(made, Library) else ""
     if isinstance(made, Context):
@@ -100,7 +100,7 @@ def call_at(
     kwargs: dict[str, Value],
     frame: Frame,
 ) -> Value:
-    """A call as it stands in the source: methods of containers need the receiver's spelling."""
+    """Return the result of a call in the source: container methods need the receiver's spelling."""
     if isinstance(callee, Method) and isinstance(callee.receiver, Sequence | Mapping):
         receiver = callee.receiver
         path = "" if receiver.names else spelled(node.func.value)  # type: ignore[attr-defined]
@@ -119,7 +119,7 @@ def call_at(
 
 
 def is_generator(callee: Value) -> bool:
-    """Whether a call makes a generator of the script's own."""
+    """Return True if a call of it makes one of the script's generators."""
     function = callee.function if isinstance(callee, Bound) else callee
     return isinstance(function, Function) and _yields(function.definition)
 

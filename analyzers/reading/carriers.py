@@ -1,4 +1,4 @@
-"""By which names, and through which nodes, an old graph was carried to a walk that meets it."""
+"""The names and nodes that carried an old graph to the backward call that reaches it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ MAX_HOLDERS = 12
 
 
 def public(node: Node) -> evidence.Node:
-    """A node as evidence tells of it."""
+    """Return a node as evidence."""
     return evidence.Node(node.op, node.at, made_after=node.made_after)
 
 
 def holder_of(binding: Binding, when: str) -> Holder:
-    """A name as evidence tells of it; `when` it held the tensor: now, or when that was freed."""
+    """Return a name as evidence; `when` it held the tensor: now, or when the graph was freed."""
     return Holder(
         binding.path,
         binding.scope,
@@ -29,11 +29,11 @@ def holder_of(binding: Binding, when: str) -> Holder:
 def carriers_of(
     old: Node, child: Node | None, freed: Walk, found: Found, roots: tuple[Node, ...]
 ) -> tuple[list[Node], Node | None]:
-    """The nodes whose tensors may have carried the freed graph, and the first new consumer.
+    """Return the nodes whose tensors may have carried the freed graph, and the first new consumer.
 
-    What was made of a freed node before it was freed, and was not walked then, carries its graph
-    just as well: a slice of it, the other output of a recurrent layer. Where the tensor walked
-    is itself as old, the freed node is what both walks share.
+    What derives from a freed node, was made before it was freed and was not reached then carries
+    its graph as well: a slice of it, the other output of a recurrent layer. If the root is as old,
+    both backward calls share the freed node.
     """
     carriers = [old]
     if any(root.made_after < freed.visit.n for root in roots):
@@ -45,9 +45,11 @@ def carriers_of(
 
 
 def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> tuple[Holder, ...]:
-    """The names that held the tensor when its graph was freed, best first: names still alive then
-    and when the new graph was made, in a frame that both calls share, by which the new graph
-    read it."""
+    """Return the names that held the tensor when its graph was freed, best first.
+
+    First are names alive then and when the new graph was made, in a frame that both calls share, by
+    which the new graph read the tensor.
+    """
     shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
     read = set(new.reads) if new is not None else set()
     born = new.born if new is not None else walk.moment
@@ -74,7 +76,7 @@ def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> t
 
 
 def _below(node: Node) -> list[Node]:
-    """A few freed nodes under this one, nearest first."""
+    """Return a few freed nodes under this one, nearest first."""
     found = [node]
     for inner in found:
         if len(found) > 40:

@@ -48,7 +48,7 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
 def instantiate(
     machine: Machine, cls: Class, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Value:
-    """A new instance, with `__init__` run."""
+    """Return a new instance, with `__init__` run."""
     if any("Enum" in path for path in cls.library_bases()):
         return Unknown(cls.name, data=True)
     instance = Instance(cls)
@@ -71,7 +71,7 @@ def instantiate(
 
 
 def _default(machine: Machine, cls: Class, name: str, frame: Frame) -> Value | None:
-    """A dataclass field's default; factories are called for each instance."""
+    """Return a dataclass field's default; factories are called for each instance."""
     value = cls.lookup(name)
     if isinstance(value, Unknown) and "default_factory" in value.attrs:
         return machine.call(value.attrs["default_factory"], [], {}, frame)
@@ -79,7 +79,7 @@ def _default(machine: Machine, cls: Class, name: str, frame: Frame) -> Value | N
 
 
 def method_of(value: Value, name: str) -> Value | None:
-    """A method of an instance, bound."""
+    """Return a bound method of an instance, or None."""
     if isinstance(value, Instance):
         found = value.cls.lookup(name)
         if isinstance(found, Function):
@@ -88,7 +88,7 @@ def method_of(value: Value, name: str) -> Value | None:
 
 
 def bind(function: Function, receiver: Instance) -> Value:
-    """A function looked up on an instance."""
+    """Return the value of a function looked up on an instance."""
     if "staticmethod" in function.tags:
         return function
     if "classmethod" in function.tags:
@@ -97,7 +97,7 @@ def bind(function: Function, receiver: Instance) -> Value:
 
 
 def super_value(frame: Frame) -> Value:
-    """What `super()` stands for in a method."""
+    """Return what `super()` denotes in a method."""
     inner: Frame | None = frame
     while inner is not None and inner.owner is None:
         inner = inner.parent
@@ -109,7 +109,7 @@ def super_value(frame: Frame) -> Value:
 
 
 def is_layer(cls: Class) -> bool:
-    """Whether the class derives from a layer that has weights."""
+    """Return True if the class derives from a layer that has weights."""
     return any(
         "nn." in path and path.rpartition(".")[2].startswith(modules.WEIGHT_FOR_INPUT)
         for path in cls.library_bases()
@@ -117,12 +117,12 @@ def is_layer(cls: Class) -> bool:
 
 
 def is_chain(cls: Class) -> bool:
-    """Whether the class derives from `nn.Sequential`."""
+    """Return True if the class derives from `nn.Sequential`."""
     return any(path.rpartition(".")[2] == "Sequential" for path in cls.library_bases())
 
 
 def is_autograd_function(cls: Class) -> bool:
-    """Whether the class derives from `torch.autograd.Function`."""
+    """Return True if the class derives from `torch.autograd.Function`."""
     return any(
         path.endswith("autograd.Function") or path == "Function" for path in cls.library_bases()
     )

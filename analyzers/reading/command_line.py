@@ -6,7 +6,7 @@ from analyzers.reading.values import Const, Native, Sequence, Unknown, Value
 
 
 def parser() -> Value:
-    """`argparse.ArgumentParser`: the parsed options have their defaults."""
+    """Return an `argparse.ArgumentParser` whose parsed options have their defaults."""
     options = Unknown("args", data=True)
     made = Unknown("parser", data=True)
 

@@ -29,7 +29,7 @@ _ALWAYS_TRUE = (Function, Bound, Class, Instance, Layer, Library, Method, Optimi
 
 
 def truth(value: Value) -> bool | None:
-    """The truth of a value; None when it is not known."""
+    """Return the truth of a value; None if it is not known."""
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Sequence):
@@ -42,7 +42,7 @@ def truth(value: Value) -> bool | None:
 
 
 def key_of(value: Value) -> object:
-    """What identifies a value in assumptions: the same key means the same outcome."""
+    """Return what identifies a value in assumptions: the same key means the same outcome."""
     if isinstance(value, Const):
         return ("const", value.value)
     if isinstance(value, Unknown):
@@ -51,14 +51,14 @@ def key_of(value: Value) -> object:
 
 
 def unknown(*parts: object) -> Unknown:
-    """An unknown outcome that is the same whenever its parts are."""
+    """Return an unknown outcome that is the same whenever its parts are."""
     value = Unknown(data=True)
     value.key = parts
     return value
 
 
 def decide_if(machine: Machine, node: ast.If, frame: Frame) -> bool:
-    """Which way an `if` goes."""
+    """Return True if an `if` takes its body."""
     machine.compared = machine.asked = None
     value = machine.evaluate(node.test, frame)
     known = truth(value)
@@ -71,7 +71,7 @@ def decide_if(machine: Machine, node: ast.If, frame: Frame) -> bool:
 
 
 def watch(machine: Machine, node: ast.AST) -> None:
-    """Notice a decision whose operands change from pass to pass of a loop."""
+    """Record a decision whose operands change between iterations of a loop."""
     if machine.compared is not None:
         before = machine.decisions.get(node)
         if before is not None and before != machine.compared:
@@ -80,7 +80,7 @@ def watch(machine: Machine, node: ast.AST) -> None:
 
 
 def assume(machine: Machine, value: Value, preferred: bool) -> bool:
-    """The assumption on an undecided value, made on first meeting it."""
+    """Return the assumption on an undecided value, which its first use makes."""
     key = key_of(value)
     negated = False
     while isinstance(key, tuple) and key and key[0] == "not":
@@ -93,8 +93,11 @@ def assume(machine: Machine, value: Value, preferred: bool) -> bool:
 
 
 def _preferred(machine: Machine, node: ast.If) -> bool:
-    """A lone guard that only leaves is passed by, unless it gives back something: then a second
-    run takes it. Other lone bodies are entered. Of two arms each run takes another."""
+    """Return the assumed outcome of an undecided `if`.
+
+    A lone guard that only leaves is skipped, unless it returns something: then a second run takes
+    it. Other lone bodies are entered. Of two arms each run takes another.
+    """
     last = node.body[-1]
     leaves = isinstance(last, _JUMPS)
     if not node.orelse:
@@ -122,7 +125,7 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Value:
 
 
 def compare(machine: Machine, operator: ast.cmpop, left: Value, right: Value) -> Value:
-    """One comparison: known, or an unknown that negated and repeated comparisons share."""
+    """Return one comparison: known, or an unknown that negated and repeated comparisons share."""
     if isinstance(operator, ast.Is | ast.IsNot):
         return _identity(left, right, isinstance(operator, ast.Is))
     if isinstance(left, Const) and isinstance(right, Const):

@@ -11,7 +11,7 @@ from analyzers.reading.values import NONE, Const, Mapping, Sequence, Unknown, Va
 def method(
     machine: Machine, receiver: Value, name: str, args: list[Value], path: str, frame: Frame
 ) -> Value:
-    """A method of a list, deque, set or dict."""
+    """Return the result of a method of a list, deque, set or dict."""
     if isinstance(receiver, Sequence):
         return _sequence_method(machine, receiver, name, args, path, frame)
     assert isinstance(receiver, Mapping)

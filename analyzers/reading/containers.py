@@ -29,7 +29,7 @@ from analyzers.source import ops
 
 
 def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") -> Value:
-    """One part of something indexed, unpacked or iterated over."""
+    """Return one part of something indexed, unpacked or iterated over."""
     if isinstance(value, Tensor):
         part = Tensor(storage=value.storage, lost=value.lost)
         part.view = True
@@ -46,7 +46,7 @@ def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") ->
 
 
 def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
-    """The items of a container, as far as they are known."""
+    """Return the items of a container, as far as they are known."""
     if isinstance(value, Sequence):
         return list(value.items)
     if isinstance(value, Mapping):
@@ -60,7 +60,7 @@ def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
 
 
 def split(machine: Machine, value: Value, count: int, frame: Frame) -> list[Value]:
-    """The value unpacked into `count` parts."""
+    """Return the value unpacked into `count` parts."""
     if isinstance(value, Sequence | Stream):
         items = listed(machine, value, frame)
         if len(items) == count:
@@ -77,7 +77,7 @@ _DERIVED = re.compile(r"grad|loss|param|weight", re.IGNORECASE)
 
 
 def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
-    """The items that a loop meets, without end where their number is not known."""
+    """Yield the items that a loop receives, without end if their number is not known."""
     if isinstance(value, Stream):
         yield from value.make()
     elif isinstance(value, Sequence):
@@ -110,7 +110,7 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
 
 
 def enough(value: Value) -> float:
-    """After how many items of an iteration all others are alike; infinity where each counts."""
+    """Return after how many items of an iteration all others are alike; infinity if none are."""
     if isinstance(value, Sequence):
         return len(value.items) + 2 if value.open else math.inf
     if isinstance(value, Stream):
@@ -119,7 +119,7 @@ def enough(value: Value) -> float:
 
 
 def _rows(machine: Machine, value: Tensor, frame: Frame) -> Iterator[Value]:
-    """A tensor's slices: outputs of one `unbind`."""
+    """Yield a tensor's slices: outputs of one `unbind`."""
     whole = machine.tensor("unbind", (value.node,), frame, False) if value.node else value
     whole.storage = value.storage
     certain = value.node is None or value.node.leaf or ops.op(value.node.op) is not ops.UNKNOWN
@@ -132,7 +132,7 @@ def _rows(machine: Machine, value: Tensor, frame: Frame) -> Iterator[Value]:
 
 
 def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Value:
-    """`container[index]`."""
+    """Return `container[index]`."""
     if isinstance(container, Sequence):
         return _fetch_item(container, index)
     if isinstance(container, Mapping):
@@ -168,7 +168,7 @@ def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Val
 def _made_for(
     machine: Machine, container: Mapping, factory: Value, index: Value, frame: Frame
 ) -> Value:
-    """What a `defaultdict` puts under a key that it does not have."""
+    """Return what a `defaultdict` stores under a missing key."""
     made = machine.call(factory, [], {}, frame)
     if isinstance(index, Const):
         container.items[index.value] = made
@@ -190,7 +190,7 @@ def _fetch_item(container: Sequence, index: Value) -> Value:
 
 
 def _fetch_slice(machine: Machine, tensor: Tensor, index: Value, frame: Frame) -> Value:
-    """Basic indexing is a view that saves nothing; indexing by a tensor saves the index."""
+    """Return a slice: basic indexing is a view that saves nothing, a tensor index is saved."""
     advanced = isinstance(index, Sequence) and index.kind == "list"
     parts = index.items if isinstance(index, Sequence) else [index]
     if advanced or any(isinstance(part, Tensor | Sequence) for part in parts):
@@ -203,7 +203,7 @@ def _fetch_slice(machine: Machine, tensor: Tensor, index: Value, frame: Frame) -
 def store(
     machine: Machine, container: Value, index: Value, value: Value, path: str, frame: Frame
 ) -> None:
-    """`container[index] = value`."""
+    """Execute `container[index] = value`."""
     key = index.value if isinstance(index, Const) else None
     if isinstance(container, Tensor):
         if not isinstance(key, str):  # which no tensor has: it was taken for one
@@ -247,7 +247,7 @@ def extend(machine: Machine, target: Sequence, value: Value, frame: Frame) -> No
 def named_in(
     machine: Machine, target: Value, key: object, value: Value, path: str, frame: Frame
 ) -> None:
-    """Let the graph behind a stored value know where it is kept."""
+    """Record at the graph of a stored value where it is stored."""
     names: list[Binding] = getattr(target, "names", [])
     kind = getattr(target, "kind", "dict")
     moment = machine.tape.tick()

@@ -22,7 +22,7 @@ MAX_DEPTH = 6
 
 
 def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
-    """The copy of a value; parameters become parameters of their own."""
+    """Return the deep copy of a value; parameters become parameters of their own."""
     if depth > MAX_DEPTH:
         return Unknown()
 
@@ -51,8 +51,10 @@ def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
 
 
 def changed(value: Value, changes: dict[str, Value]) -> Value:
-    """`dataclasses.replace`: another instance with the same fields but for those that are given; of
-    names that are not known, any may be."""
+    """Return the result of `dataclasses.replace`: a new instance with some fields changed.
+
+    If a name is not known, any field may have changed.
+    """
     if not isinstance(value, Instance):
         return Unknown()
     twin = Instance(value.cls)

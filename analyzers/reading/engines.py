@@ -1,4 +1,4 @@
-"""Hand-written autograd engines: classes of the script that walk graphs of their own instances."""
+"""Hand-written autograd engines: classes that run backward over graphs of their own instances."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from analyzers.source.trees import walk
 
 
 def walking_method(cls: Class) -> str:
-    """The method by which the class walks a graph of its own instances and refuses a second walk;
-    empty if it is no engine.
+    """Return the method by which the class runs backward over its instances and refuses a second
+    run.
 
-    It computes with operators or makes instances of itself, derives from nothing outside the
-    script, and raises (or asserts) somewhere in its `backward`; or, where it has none, in the
-    method that gives other instances their gradients.
+    Return '' if it is no engine. An engine computes with operators or makes instances of itself,
+    derives from nothing outside the script, and raises (or asserts) somewhere in its `backward`;
+    or, if it has none, in the method that gives other instances their gradients.
     """
     if any(path not in ("builtins.object", "object") for path in cls.library_bases()):
         return ""
@@ -45,7 +45,7 @@ def _refuses(method: Value | None) -> bool:
 
 
 def _feeds_others(method: ast.FunctionDef) -> bool:
-    """Whether a method adds to, or sets, the gradient of an object other than its own."""
+    """Return True if a method adds to, or sets, the gradient of another object."""
     own = method.args.args[0].arg if method.args.args else ""
     return not method.name.startswith("__") and any(
         isinstance(node, ast.Attribute)
@@ -69,7 +69,7 @@ def _makes(func: ast.expr, name: str) -> bool:
 
 
 def engine_nodes(values: list[Value]) -> tuple[Node, ...]:
-    """The graphs of engine instances among the values."""
+    """Return the graphs of engine instances among the values."""
     return tuple(
         dict.fromkeys(
             part.node
@@ -91,7 +91,7 @@ def created(machine: Machine, instance: Instance, args: list[Value], frame: Fram
 
 
 def attribute_set(owner: Instance, name: str, value: Value) -> None:
-    """Parents that are attached after creation."""
+    """Record parents that are attached after creation."""
     node = owner.node
     if node is None or name == "grad":
         return

@@ -20,7 +20,7 @@ class Facts:
 
     @cached_property
     def freezes(self) -> bool:
-        """Whether the loop sets which tensors require a gradient."""
+        """Return True if the loop sets which tensors require a gradient."""
         return any(
             isinstance(inner, ast.Attribute) and inner.attr in ("requires_grad", "requires_grad_")
             for inner in walk(self.node)
@@ -28,10 +28,10 @@ class Facts:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Plain names that stand anywhere inside."""
+        """Return the plain names that occur anywhere inside."""
         return frozenset(name.id for name in self._spelled)
 
     @cached_property
     def bound_names(self) -> frozenset[str]:
-        """Plain names that are bound anywhere inside, inner functions included."""
+        """Return the plain names that are bound anywhere inside, inner functions included."""
         return frozenset(name.id for name in self._spelled if isinstance(name.ctx, ast.Store))

@@ -34,7 +34,7 @@ class Frame:
     places: dict[tuple[int, int], Place] = field(default_factory=dict)
 
     def place(self) -> Place:
-        """The line being executed."""
+        """Return the line being executed."""
         key = line, column = self.line, self.column
         place = self.places.get(key)
         if place is None:
@@ -43,7 +43,7 @@ class Frame:
         return place
 
     def stack(self) -> tuple[Place, ...]:
-        """The lines being executed, outermost first, at most forty."""
+        """Return the lines being executed, outermost first, at most forty."""
         places: list[Place] = []
         frame: Frame | None = self
         while frame is not None and len(places) < 40:
@@ -53,13 +53,13 @@ class Frame:
         return tuple(reversed(places))
 
     def leave(self, moment: int) -> None:
-        """The activation ends: its names hold nothing from now on."""
+        """End the activation: its names hold nothing from now on."""
         if not self.captured:
             for log in self.logs.values():
                 log.append(moment)
 
     def lookup(self, name: str) -> Value | None:
-        """The value of a name as a function body sees it."""
+        """Return the value of a name as a function body sees it, or None."""
         frame: Frame | None = self
         while frame is not None:
             value = frame.names.get(name)

@@ -1,4 +1,4 @@
-"""Trainers that walk the loss which a method of the script returns."""
+"""Trainers that call backward on the loss which a method of the script returns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from analyzers.reading.machine import Machine
 from analyzers.reading.values import Class, Const, Function, Instance, Mapping, Sequence, Value
 from analyzers.source import trees
 
-# The method that returns the loss, and how the base class that walks it is called.
+# The method that returns the loss, and the name of the base class that calls backward on it.
 TRAINERS = {"training_step": "LightningModule", "compute_loss": "Trainer"}
 STEPS = 3
 
 
 def train(machine: Machine, cls: Class, frame: Frame) -> None:
-    """A few steps of training as the class's trainer would do them."""
+    """Execute a few steps of training as the class's trainer would."""
     for name, base in TRAINERS.items():
         method = cls.attrs.get(name)
         trained = any(path.rpartition(".")[2].endswith(base) for path in cls.library_bases())
@@ -31,9 +31,11 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
 
 
 def walk_returned(machine: Machine, method: Function, returned: Value) -> None:
-    """What a trainer does with the loss that a step returns to it; nothing for other methods.
-    Where an in-place change is to be explained, whatever is returned is walked by somebody; and
-    what `forward` returns is, where no walk was sent."""
+    """Call backward on the loss that a training step returns, as its trainer does.
+
+    Other methods are ignored. If an in-place change is to be explained, the caller is taken to run
+    backward on whatever is returned; and on the result of `forward` if no backward call was sent.
+    """
     elsewhere = method.name == "forward" and not _walks_anywhere(machine)
     if method.name in TRAINERS or machine.suspecting == "inplace" or elsewhere:
         loss = _loss(returned)
@@ -46,13 +48,13 @@ def _walks_anywhere(machine: Machine) -> bool:
 
 
 def _walks_itself(instance: Instance) -> bool:
-    """Manual optimisation: the script calls `manual_backward`."""
+    """Return True under manual optimisation: the script calls `manual_backward`."""
     flag = instance.attrs.get("automatic_optimization")
     return isinstance(flag, Const) and not flag.value
 
 
 def _loss(returned: Value) -> Value | None:
-    """The loss in what the method returned: itself, under its name, or first of a tuple."""
+    """Return the loss in the returned value: itself, under its name, or first of a tuple."""
     if isinstance(returned, Mapping):
         return returned.items.get("loss")
     if isinstance(returned, Sequence):
@@ -67,7 +69,7 @@ def _place_of_return(method: Function) -> Place:
 
 
 def walk(machine: Machine, loss: Value, place: Place) -> None:
-    """The trainer's backward, told at the line that returned the loss."""
+    """Run the trainer's backward call, located at the line that returned the loss."""
     node = loss.node
     if node is None:
         return

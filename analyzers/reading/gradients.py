@@ -25,8 +25,11 @@ MAX_PARTS = 64
 
 @dataclass(slots=True)
 class Slot:
-    """What is behind the `.grad` of one leaf: `tensor` counts the tensors that it has been,
-    `written` the backwards that added to one, `cleared` the clearings of all that it knows of."""
+    """The state of one leaf's `.grad`.
+
+    `tensor` counts the tensors that it has been, `written` the backward calls that added to one,
+    `cleared` the clearings of all slots that it has seen.
+    """
 
     tensor: int = 0
     written: int = 0
@@ -36,7 +39,7 @@ class Slot:
 
 
 class Slots:
-    """The gradients of all leaves. What clears one may clear any: it is not told apart."""
+    """The gradients of all leaves; what clears one is taken to clear any of them."""
 
     def __init__(self) -> None:
         self.cleared = 0
@@ -45,7 +48,7 @@ class Slots:
         self._of: dict[Node, Slot] = {}
 
     def of(self, leaf: Node) -> Slot:
-        """The slot of a leaf."""
+        """Return the slot of a leaf."""
         slot = self._of.get(leaf)
         if slot is None:
             slot = self._of[leaf] = Slot(cleared=self.cleared)
@@ -55,11 +58,12 @@ class Slots:
         return slot
 
     def replaced(self, leaf: Node) -> None:
-        """`p.grad` is None, or another tensor, from now on."""
+        """Record that `p.grad` is None, or another tensor, from now on."""
         self._emptied(self.of(leaf))
 
     def added(self, walk: Walk) -> None:
-        """A backward adds to what it reaches; under `create_graph` it makes other tensors."""
+        """Record a backward call, which adds to what it reaches; `create_graph` makes other
+        tensors."""
         if walk.visit.kind != "backward":
             return
         for leaf in walk.leaves:
@@ -70,7 +74,8 @@ class Slots:
             slot.filled, slot.last = True, walk.visit
 
     def zeroed(self, given: Value | None) -> None:
-        """`zero_grad()`: unless it is told to keep the tensors, the next backward makes others."""
+        """Record `zero_grad()`: unless it keeps the tensors, the next backward call makes
+        others."""
         if not (isinstance(given, Const) and given.value is False):
             self.cleared += 1
 
@@ -81,7 +86,7 @@ class Slots:
 
 
 def read(machine: Machine, leaf: Node, frame: Frame) -> Gradient:
-    """`p.grad`: before anything was added to it there is no tensor that could be kept."""
+    """Return `p.grad`: until something is added to it there is no tensor that could be kept."""
     slot = machine.gradients.of(leaf)
     if not slot.filled:
         return Gradient(leaf)
@@ -90,8 +95,10 @@ def read(machine: Machine, leaf: Node, frame: Frame) -> Gradient:
 
 
 def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Taken, ...]:
-    """The gradients behind a computation with these values. Tells of one that the line computes
-    with as that of two times, while nothing has changed it."""
+    """Return the gradients behind a computation with these values.
+
+    Report a line that reads one gradient twice at different times without a change in between.
+    """
     now, place = len(machine.tape.walks), frame.place()
     found: list[Taken] = []
     for gradient in _gradients(values):

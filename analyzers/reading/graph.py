@@ -1,4 +1,4 @@
-"""The autograd graph behind values: nodes, the memory that they saved, the names that held them."""
+"""The autograd graph of values: nodes, the memory that they saved, the names that held them."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class Binding:
     moment: int
 
     def end(self) -> float:
-        """The moment at which the name took on another value; infinity while it holds."""
+        """Return the moment at which the name is rebound; infinity while it is not."""
         later = [m for m in self.log[-64:] if m > self.moment]
         return later[0] if later else float("inf")
 
     def last_part(self) -> str:
-        """`h` for `self.h[0]`."""
+        """Return the last part of the path: `h` for `self.h[0]`."""
         return self.path.partition("[")[0].rpartition(".")[2]
 
     def within(self, key: object, container: str) -> Binding:
-        """The binding of a part, named through its container."""
+        """Return the binding of a part, named through its container."""
         outer = self.container if self.container != "Tensor" else container
         return replace(self, path=f"{self.path}[{key!r}]", container=outer)
 
     def member(self, attribute: str) -> Binding:
-        """The binding of an attribute, named through its object."""
+        """Return the binding of an attribute, named through its object."""
         return replace(self, path=f"{self.path}.{attribute}", kind="attribute")
 
 
 class Storage:
-    """The memory behind a tensor and its views, with a version that in-place writes raise."""
+    """The memory of a tensor and its views, with a version that in-place writes raise."""
 
     __slots__ = ("change", "leaf", "names", "version")
 
@@ -54,11 +54,11 @@ class Storage:
 class Node:
     """An autograd node: the line that made it, its inputs, and what became of it.
 
-    `strong`: its graph certainly reaches a parameter. `freed`: the walk that freed it.
+    `strong`: its graph certainly reaches a parameter. `freed`: the backward call that freed it.
     `saved`: the memory that it saved, with the version at that moment. `read`: the name by which
     the script last read its tensor; `reads`: those of the inputs when this node was made, at the
-    moment `born`. `lazy`: it stands for whatever made an unknown value. `ended`: graphs that had
-    ended already, among the inputs.
+    moment `born`. `lazy`: it denotes whatever made an unknown value. `ended`: graphs that had ended
+    already, among the inputs.
     """
 
     __slots__ = (

@@ -27,8 +27,10 @@ _OF_OBJECTS = frozenset({"sample", "push", "step", "parameters", "named_paramete
 
 
 def leaf_names(project: Project) -> frozenset[str]:
-    """Names whose `.grad` is used and that nothing in the project makes, except of themselves
-    (`w = w - lr * w.grad`): leaves."""
+    """Return names whose `.grad` is used and that only rebindings of themselves define: leaves.
+
+    For example `w = w - lr * w.grad`.
+    """
     used, made = set[str](), set[str]()
     for module in project.modules.values():
         for node in walk(module.tree):
@@ -42,7 +44,7 @@ def leaf_names(project: Project) -> frozenset[str]:
 
 
 def name(machine: Machine, name: str, frame: Frame) -> Value:
-    """What a name stands for that nothing binds."""
+    """Return what an unbound name denotes."""
     if machine.suspecting in _OF_TENSORS and name in machine.leaf_names:
         leaf = leaf_tensor(machine, frame)
         machine.bind(frame, name, leaf)
@@ -51,8 +53,11 @@ def name(machine: Machine, name: str, frame: Frame) -> Value:
 
 
 def argument(machine: Machine, function: Function, name: str, frame: Frame) -> Value:
-    """What a function gets for a parameter when nothing calls it: where memory is at issue, an
-    activation, unless it is asked for what no tensor has."""
+    """Return the argument of a function that nothing calls.
+
+    If memory is at issue it is an activation, unless it is used in ways that a tensor does not
+    support.
+    """
     if machine.suspecting != "inplace" or name == "self" or _is_object(function, name):
         return Unknown(name)
     leaf = leaf_tensor(machine, frame).node
@@ -71,8 +76,11 @@ def _is_object(function: Function, name: str) -> bool:
 
 
 def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> Tensor | None:
-    """The tensor that a call gives: of an operation by its own rules, of a loss without a graph
-    none, else of a model with parameters of its own. None where no tensor is guessed."""
+    """Return the tensor that a call is guessed to give, or None.
+
+    An operation has its own rules, a loss without a graph gives none, other callees are models with
+    parameters of their own.
+    """
     if machine.suspecting not in _OF_TENSORS or not callee.origin:
         return None
     if callee.origin == "step":
@@ -110,9 +118,11 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
 
 
 def loss(machine: Machine, origin: str, frame: Frame) -> Node | None:
-    """The graph of a loss that nothing in sight makes: it was made before, of the same model as
-    its neighbours, and saved that model's weights as they were then. None where no graph is
-    guessed."""
+    """Return the graph of a loss that the fragment does not define, or None.
+
+    The loss is taken to come from the same model as its neighbours, made before, with that model's
+    weights saved as they were then.
+    """
     if machine.suspecting not in ("graph-reuse", "inplace"):
         return None
     model = machine.unseen.get(frame)
@@ -129,12 +139,12 @@ def loss(machine: Machine, origin: str, frame: Frame) -> Node | None:
 
 
 def constructs(origin: str) -> bool:
-    """Whether a name is written like a class's; `G`, `D` and `netD` are models."""
+    """Return True if a name is spelled like a class; `G`, `D` and `netD` are models."""
     return origin[:1].isupper() and len(origin) > 2
 
 
 def closure(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> None:
-    """An optimizer that was not sent calls the closure that its step is given, several times."""
+    """Call the closure that is passed to `step` of an unknown optimizer, several times."""
     if callee.origin == "step" and args and isinstance(args[0], Function | Bound):
         machine.library.append("torch/optim/lbfgs.py")
         for _ in range(_CLOSURE_CALLS):
@@ -143,7 +153,7 @@ def closure(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) 
 
 
 def _step(machine: Machine, frame: Frame) -> None:
-    """An optimizer that was not sent changes what the last walk reached."""
+    """Record that an unknown optimizer changes what the last backward call reached."""
     last = machine.tape.walks[-1:]
     for leaf in last[0].leaves if last else ():
         storage = machine.guessed.get(leaf)

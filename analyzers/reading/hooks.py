@@ -21,7 +21,7 @@ CALLED = 8  # hooks of one moment that are followed
 
 
 def register(receiver: Value, name: str, hook: Value) -> None:
-    """`receiver.register_…_hook(hook)`."""
+    """Execute `receiver.register_…_hook(hook)`."""
     if isinstance(receiver, Layer | Instance | Optimizer):
         hooks = receiver.attrs.setdefault(_key(REGISTERED[name]), Sequence([]))
         if isinstance(hooks, Sequence):
@@ -35,8 +35,8 @@ def around(
     frame: Frame,
     compute: Callable[[], Value],
 ) -> Value:
-    """What `receiver` computes from `args`, with its hooks called before and after, as torch calls
-    them: with itself, what it was given, and what it made of that."""
+    """Return what `receiver` computes from `args`, calling its hooks before and after as torch
+    does."""
     given = Sequence(list(args), "tuple")
     _call(machine, receiver, "before", [given], frame)
     value = compute()

@@ -15,7 +15,7 @@ from analyzers.reading.values import Const, Library, Unknown, Value
 def module_frame(
     machine: Machine, path: str, name: str, only: Sequence[ast.stmt] | None = None
 ) -> Frame | None:
-    """The frame of a project module, run on first use; `only`: these of its statements."""
+    """Return the frame of a project module, run on first use; `only`: these of its statements."""
     if path in machine.modules:
         return machine.modules[path]
     module = machine.project.module(path)
@@ -37,7 +37,7 @@ def module_frame(
 
 
 def is_library(machine: Machine, node: ast.stmt) -> bool:
-    """Whether a statement of the entry imports nothing but what is not the project's."""
+    """Return True if a statement of the entry imports only modules outside the project."""
     base = posixpath.dirname(machine.project.entry)
     match node:
         case ast.Import(names=names):
@@ -48,7 +48,7 @@ def is_library(machine: Machine, node: ast.stmt) -> bool:
 
 
 def find(machine: Machine, dotted: str, base: str = "") -> str | None:
-    """The project file behind a dotted module name, looked up from the importing directory."""
+    """Return the project file of a dotted module name, looked up from the importing directory."""
     relative = dotted.replace(".", "/")
     directory = base
     while True:
@@ -63,7 +63,7 @@ def find(machine: Machine, dotted: str, base: str = "") -> str | None:
 
 
 def import_module(machine: Machine, dotted: str, alias: str | None, frame: Frame) -> None:
-    """`import a.b.c [as d]`."""
+    """Execute `import a.b.c [as d]`."""
     path = find(machine, dotted, posixpath.dirname(frame.file))
     if path is not None:
         inner = module_frame(machine, path, dotted)
@@ -79,7 +79,7 @@ def import_module(machine: Machine, dotted: str, alias: str | None, frame: Frame
 
 
 def import_names(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
-    """`from a.b import c [as d]`, relative ones too."""
+    """Execute `from a.b import c [as d]`, relative or absolute."""
     base = posixpath.dirname(frame.file)
     for _ in range(max(node.level - 1, 0)):
         base = posixpath.dirname(base)
@@ -100,5 +100,5 @@ def import_names(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
 
 @lru_cache(maxsize=4096)
 def member(path: str, name: str) -> Library:
-    """An attribute of something imported, by the dotted name of its owner."""
+    """Return an attribute of an import, by the dotted name of its owner."""
     return Library(f"{path}.{name}")

@@ -61,7 +61,7 @@ _CONVERTING = ops.words(
 
 
 def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    """What calling the function of this dotted name gives."""
+    """Return the result of a library function, given its dotted name."""
     root = path.partition(".")[0]
     last = path.rpartition(".")[2]
     if root == "builtins":
@@ -83,7 +83,7 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
 
 
 def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
-    """Batches of what is known of the data; of anything else, plain data."""
+    """Return batches of what is known of the data; of anything else, plain data."""
     if not operators.graphs([_sample(machine, dataset, frame)]):
         return Unknown("DataLoader", data=True)
 
@@ -100,7 +100,7 @@ def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
 
 
 def _sample(machine: Machine, dataset: Value, frame: Frame) -> Value:
-    """One sample of a data set that the script makes."""
+    """Return one sample of a data set that the script defines."""
     if isinstance(dataset, Sequence) and dataset.items:
         return dataset.items[-1]
     if isinstance(dataset, Instance):
@@ -109,7 +109,7 @@ def _sample(machine: Machine, dataset: Value, frame: Frame) -> Value:
 
 
 def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
-    """A draw from a container: any of what it holds."""
+    """Return a random draw from a container: any of its items."""
     items = listed(machine, source, frame)
     if name == "choice":
         return items[0] if items else Unknown()
@@ -117,7 +117,8 @@ def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
 
 
 def _numpy(machine: Machine, name: str, args: Args, frame: Frame) -> Value:
-    """A function of NumPy's: some convert what they are given, which a graph forbids."""
+    """Return the result of a NumPy function; some convert their arguments, which a graph
+    forbids."""
     if name in _CONVERTING:
         for part in (part for value in args for part in operators.parts(value, 1)):
             if isinstance(part, Tensor) and part.node is not None and part.node.strong:
@@ -136,7 +137,7 @@ def _no_graph(args: Args, frame: Frame) -> Value:
 def _torch(
     machine: Machine, path: str, last: str, args: Args, kwargs: Kwargs, frame: Frame
 ) -> Value:
-    """A function of torch's."""
+    """Return the result of a torch function."""
     if last in _SWITCHES:
         return _switch(machine, last, args, kwargs)
     if ".optim." in path and last[:1].isupper():
@@ -169,7 +170,7 @@ def _torch(
 
 
 def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    """`torch.f(x)` and `F.f(x)`: the operation of that name."""
+    """Return the result of `torch.f(x)` or `F.f(x)`: the operation of that name."""
     values = [*args, *kwargs.values()]
     option = kwargs.get("inplace")
     first = args[0] if args else None
@@ -192,7 +193,7 @@ def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Fr
 
 
 def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> Value:
-    """Context managers and switches of recording; as a decorator without parentheses too."""
+    """Return a context manager or switch of recording; a bare decorator counts too."""
     grad = _SWITCHES[name]
     if name == "set_grad_enabled":
         mode = args[0] if args else kwargs.get("mode", Const(True))
@@ -205,7 +206,7 @@ def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    """A new tensor: a leaf where `requires_grad=True`, without the graph of what it is made of."""
+    """Return a new tensor, a leaf if `requires_grad=True`, without the graph of its data."""
     lost = None
     if name in _COPYING:
         graphs, ended = operators.origins(args)
@@ -222,7 +223,7 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
 
 
 def _walk(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    """`torch.autograd.grad` and `torch.autograd.backward`."""
+    """Execute `torch.autograd.grad` or `torch.autograd.backward`."""
     names: tuple[str, ...] = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
     if name == "backward":
         names = ("tensors", "grad_tensors", "retain_graph", "create_graph")
@@ -242,12 +243,12 @@ def _walk(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
 
 
 def is_given(value: Value | None) -> bool:
-    """Whether an argument is there, and not None."""
+    """Return True if an argument is present and not None."""
     return value is not None and not (isinstance(value, Const) and value.value is None)
 
 
 def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) -> Value:
-    """Gradients carry a graph of their own only under `create_graph`."""
+    """Return gradients, which carry a graph of their own only under `create_graph`."""
     create = options.get("create_graph")
     wanted = create is not None and not (isinstance(create, Const) and not create.value)
     inputs = options.get("inputs", Unknown())

@@ -53,7 +53,8 @@ class _Passes:
         self.sizes: dict[int, int] = {}  # as the pass began, of what was asked for its size
 
     def run(self, advance: Callable[[bool], bool]) -> bool:
-        """A pass, if `advance(forgotten)` prepares one; whether another is worth running."""
+        """Execute an iteration if `advance(forgotten)` prepares one; return True if another may
+        differ."""
         self.frame.line = self.node.lineno
         self._begin()
         if not advance(self.forgotten):
@@ -90,7 +91,7 @@ class _Passes:
         return not stable
 
     def forget_counters(self) -> None:
-        """Numbers that the loop changes become unknown, the sizes of what it fills among them."""
+        """Make numbers that the loop changes unknown, among them the sizes of what it fills."""
         self.forgotten = True
         self.previous = None
         names = self.frame.names
@@ -105,7 +106,7 @@ class _Passes:
             held.open = held.open or (len(held.items) > size and len(outcomes) == 1)
 
     def end(self) -> Signal | None:
-        """What is told behind the passes; the loop's own signal."""
+        """Report what only the end of the loop shows; return the loop's own signal."""
         self.machine.writes = self.outer
         if self.cut:
             self.forget_counters()
@@ -125,8 +126,10 @@ def _run(
     advance: Callable[[bool], bool],
     least: int = 0,
 ) -> Signal | None:
-    """Passes over the body, and not fewer than `least` while `advance` prepares them; the loop's
-    own signal."""
+    """Execute iterations of the body, at least `least` of them while `advance` prepares them.
+
+    Return the loop's own signal.
+    """
     passes = _Passes(machine, node, frame, least)
     moving = machine.moving
     while passes.run(advance):
@@ -163,8 +166,10 @@ class _Enough(Exception):
 
 
 class _Taking:
-    """The body of a `for` as what takes each value of a generator at the moment it is made: what
-    stands behind a `yield` runs after the pass over that value."""
+    """The body of a `for` that consumes each value of a generator at its `yield`.
+
+    What follows a `yield` runs after the iteration over that value.
+    """
 
     def __init__(self, machine: Machine, node: ast.For, frame: Frame, numbered: bool) -> None:
         self._machine, self._node, self._frame = machine, node, frame
@@ -189,12 +194,12 @@ class _Taking:
             raise _Enough
 
     def end(self) -> Signal | None:
-        """The signal of the loop, once the generator has ended."""
+        """Return the signal of the loop, once the generator has ended."""
         return self._passes.end()
 
 
 def _generator_of(node: ast.expr) -> tuple[ast.expr, bool]:
-    """What may be the call of a generator, and whether its values are numbered."""
+    """Return what may be a generator's call, and whether its values are numbered."""
     match node:
         case ast.Call(func=ast.Name(id="enumerate"), args=[call, *_]):
             return call, True
@@ -202,7 +207,7 @@ def _generator_of(node: ast.expr) -> tuple[ast.expr, bool]:
 
 
 def _least(machine: Machine, node: ast.For, source: Value) -> int:
-    """How many objects a loop surely meets: what it does to one it does to each."""
+    """Return how many objects a loop surely receives: each of them gets the same treatment."""
     if isinstance(source, Parameters):
         return len(leaves(source)) if machine.facts_of(node).freezes else 0
     items = source.children if isinstance(source, Layer) else getattr(source, "items", ())
@@ -212,7 +217,7 @@ def _least(machine: Machine, node: ast.For, source: Value) -> int:
 
 
 def _is_object(item: Value) -> bool:
-    """An object, or the name of one; alone, or beside others."""
+    """Return True for an object, or the name of one; alone, or together with others."""
     parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
     return any(isinstance(part, Instance | Layer | Optimizer) or _is_name(part) for part in parts)
 
@@ -222,7 +227,7 @@ def _is_name(part: Value) -> bool:
 
 
 def _blurred(item: Value) -> Value:
-    """The item with its numbers forgotten: `(i, batch)` of an enumeration."""
+    """Return the item with its numbers forgotten: `(i, batch)` of an enumeration."""
     if isinstance(item, Sequence) and item.kind == "tuple":
         return Sequence([assigning.forget(part) for part in item.items], "tuple")
     return assigning.forget(item)
@@ -240,8 +245,8 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal | None:
 def comprehension(
     machine: Machine, generators: list[ast.comprehension], frame: Frame
 ) -> Iterator[None]:
-    """Bind the targets for each pass of comprehension clauses; what they are called elsewhere is
-    so again behind it."""
+    """Bind the targets for each iteration of comprehension clauses and restore the names
+    afterwards."""
     targets = {name for clause in generators for name in target_names(clause.target)}
     outside = {name: frame.names.get(name) for name in targets if frame.lookup(name) is not None}
     yield from _clauses(machine, generators, frame)

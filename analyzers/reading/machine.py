@@ -120,8 +120,10 @@ class Machine:
 
     @contextmanager
     def feeding(self, call: ast.expr, consumer: Callable[[Value], None] | None) -> Iterator[None]:
-        """What a generator's call yields goes to the consumer, if there is one. The same call may
-        be under way around this one."""
+        """Give what a generator's call yields to the consumer, if there is one, within the block.
+
+        Calls of the same generator may be nested.
+        """
         outer = self.consumers
         self.consumers = {**outer, call: consumer} if consumer is not None else outer
         try:
@@ -130,7 +132,7 @@ class Machine:
             self.consumers = outer
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
-        """The value of an expression; unknown where it is not followed."""
+        """Return the value of an expression; unknown if it is not followed."""
         self.steps -= 1
         if self.steps < 0:
             raise OutOfBudgetError
@@ -147,7 +149,7 @@ class Machine:
             self.depth -= 1
 
     def execute(self, body: Seq[ast.stmt], frame: Frame) -> Signal | None:
-        """Run a block; tells why it ended early, if it did."""
+        """Execute a block; return why it ended early, or None."""
         for statement in body:
             self.steps -= 1
             if self.steps < 0:
@@ -164,7 +166,7 @@ class Machine:
     def call(
         self, callee: Value, args: list[Value], kwargs: dict[str, Value], frame: Frame
     ) -> Value:
-        """What calling a value gives; unknown for what cannot be called."""
+        """Return the result of calling a value; unknown for what cannot be called."""
         caller = CALLS.get(type(callee))
         return Unknown() if caller is None else caller(self, callee, args, kwargs, frame)
 
@@ -176,7 +178,7 @@ class Machine:
         return self.call(method, [owner, *args], {}, frame)
 
     def facts_of(self, node: ast.AST) -> Facts:
-        """What the syntax of a loop says, looked up once."""
+        """Return the syntactic facts of a loop, computed once."""
         facts = self.facts.get(node)
         if facts is None:
             facts = self.facts[node] = Facts(node)
@@ -194,7 +196,7 @@ class Machine:
         caller: Frame | None = None,
         module: Frame | None = None,
     ) -> Frame:
-        """A new activation, told apart from all others by its number."""
+        """Return a new activation, with a number of its own."""
         self.frames += 1
         return Frame(file, function, self.frames, parent, caller, module)
 
@@ -205,8 +207,11 @@ class Machine:
         self.writes.add(("found", key))
 
     def release(self) -> None:
-        """Undo what refers to itself: frames and the functions in them, walks and the graphs that
-        they freed. What the run made goes at once then; the collector need not look through it."""
+        """Break reference cycles: frames and their functions, backward calls and the graphs they
+        freed.
+
+        What the run made is then freed at once; the garbage collector need not look through it.
+        """
         for frame in (*self.modules.values(), *self.captured):
             frame.names.clear()
         for walk in self.tape.walks:
@@ -223,8 +228,10 @@ class Machine:
         scalar: bool | None = None,
         ended: tuple[Lost, ...] = (),
     ) -> Tensor:
-        """The result of an operation on graphs (`ended`: and on what has none any more); without
-        one while recording is off."""
+        """Return the result of an operation on graphs, without one while recording is off.
+
+        `ended`: graphs among its operands that had ended already.
+        """
         if not self.grad:
             lost = Lost("no_grad", frame.place(), parents, ended, frame.stack())
             return Tensor(lost=lost, scalar=scalar)
@@ -233,15 +240,15 @@ class Machine:
         return Tensor(node, scalar=scalar)
 
     def leaf_node(self, frame: Frame, lost: Lost | None = None) -> Node:
-        """A node for something that requires a gradient and has no history; `lost`: what it was
-        made of had one."""
+        """Return a node for a leaf that requires a gradient; `lost`: where its data lost a
+        graph."""
         node = self.tape.node(LEAF, frame.place(), (), saves=False)
         node.leaf = node.strong = True
         node.ended = (lost,) if lost is not None else ()
         return node
 
     def gradient_set(self, owner: Value) -> None:
-        """`p.grad = None` and its like."""
+        """Record `p.grad = None` or its like."""
         self.zeroings += 1
         leaf = owner.leaf if isinstance(owner, Gradient) else owner.node
         if leaf is not None:
@@ -252,7 +259,8 @@ class Machine:
             self.fed.add(owner.node)
 
     def changed_by_hand(self, leaf: Node) -> None:
-        """A parameter is written to: once training has begun, it need not learn by gradients."""
+        """Record a write to a parameter: once training has begun, it need not learn by
+        gradients."""
         if self.tape.walks:
             self.fed.add(leaf)
 
@@ -281,7 +289,7 @@ class Machine:
         self.write((scope, name), value)
 
     def name(self, value: Value, binding: Binding, depth: int = 0) -> None:
-        """Let the graph behind a value know of the name that took it on."""
+        """Record at the graph of a value a name that is bound to it."""
         names = value.names
         if names is not None:
             names.append(binding)
@@ -312,7 +320,7 @@ class Machine:
 
 
 def _registering(table: dict[type, F]) -> Callable[..., Callable[[F], F]]:
-    """A decorator, `@expression(ast.Call)`, that puts a function into the table for these kinds."""
+    """Return a decorator, `@expression(ast.Call)`, that puts a function into the table."""
 
     def for_kinds(*kinds: type) -> Callable[[F], F]:
         def register(function: F) -> F:
@@ -330,6 +338,6 @@ statement = _registering(STATEMENTS)
 
 
 def _steps_for(project: Project) -> int:
-    """How many steps a run may take: more for a longer script, up to a limit."""
+    """Return how many steps a run may take: more for a longer script, up to a limit."""
     lines = sum(text.count("\n") for text in project.files.values())
     return min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)

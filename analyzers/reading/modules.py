@@ -85,7 +85,7 @@ INPUT_FOR_WEIGHT = WEIGHT_FOR_INPUT
 def make(
     machine: Machine, kind: str, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Value:
-    """What constructing `torch.nn.<kind>` gives."""
+    """Return the result of constructing `torch.nn.<kind>`."""
     if kind == "Parameter":
         return parameter(machine, args, kwargs, frame)
     if kind == "ModuleList" or kind == "ParameterList":
@@ -144,7 +144,7 @@ def _apply(
 
 
 def reduced(options: dict[str, Value]) -> bool | None:
-    """Whether a loss with these options yields one number."""
+    """Return whether a loss with these options yields one number; None if it is not known."""
     reduction = options.get("reduction")
     if reduction is None:
         return True
@@ -183,7 +183,7 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
 
 
 def _outputs(machine: Machine, layer: Layer, result: Value, frame: Frame) -> Value:
-    """The shape of what a layer returns: recurrent layers give their state too."""
+    """Return a layer's result in its layout: recurrent layers return their state too."""
 
     def part() -> Value:
         return part_of(machine, result, frame, layer.kind.lower())

@@ -51,12 +51,12 @@ MAX_ITEMS = 200
 
 
 def name_of(operator: ast.operator) -> str:
-    """The operation behind an operator."""
+    """Return the operation of an operator."""
     return NAMES.get(type(operator), "unknown")
 
 
 def parts(value: Value, depth: int = 4) -> Iterable[Value]:
-    """The value and what its containers hold."""
+    """Yield the value and what its containers hold."""
     yield value
     if depth:
         if isinstance(value, Sequence):
@@ -71,7 +71,7 @@ def parts(value: Value, depth: int = 4) -> Iterable[Value]:
 
 
 def origins(values: Iterable[Value]) -> tuple[tuple[Node, ...], tuple[Lost, ...]]:
-    """The graphs that the values carry, and where others ended; each once."""
+    """Return the graphs that the values carry, and where others ended; each once."""
     found: dict[Node, None] = {}
     lost: dict[Lost, None] = {}
     for value in values:
@@ -86,26 +86,26 @@ def origins(values: Iterable[Value]) -> tuple[tuple[Node, ...], tuple[Lost, ...]
 
 
 def maybe_graph(values: Iterable[Value]) -> bool:
-    """Whether any of the values may carry a graph for all we know."""
+    """Return True if any of the values may carry a graph."""
     return any(
         isinstance(part, Unknown) and not part.data for value in values for part in parts(value)
     )
 
 
 def graphs(values: Iterable[Value]) -> tuple[Node, ...]:
-    """The graphs that the values carry, each once."""
+    """Return the graphs that the values carry, each once."""
     return origins(values)[0]
 
 
 def joined(ended: tuple[Lost, ...]) -> Lost | None:
-    """Where several graphs ended as one, named for the first of them."""
+    """Return several ended graphs as one, named for the first of them."""
     if len(ended) < 2:
         return ended[0] if ended else None
     return Lost(ended[0].op, ended[0].at, (), ended, ended[0].stack)
 
 
 def lost_by(values: Iterable[Value]) -> Lost | None:
-    """Where the graphs behind the values, without one now, ended."""
+    """Return where the graphs of values that have none now ended, or None."""
     return joined(origins(values)[1])
 
 
@@ -117,7 +117,7 @@ def operate(
     scalar: bool | None = None,
     shape: Shape | None = None,
 ) -> Value:
-    """The result of a named differentiable operation."""
+    """Return the result of a named differentiable operation."""
     gradients.computed(machine, values, frame)
     result = _computed(machine, name, values, frame, scalar)
     if isinstance(result, Tensor):
@@ -168,7 +168,7 @@ def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
 def binary(
     machine: Machine, operator: ast.operator, left: Value, right: Value, frame: Frame
 ) -> Value:
-    """`left op right`."""
+    """Return `left op right`."""
     if isinstance(left, Const) and isinstance(right, Const):
         return _arithmetic(operator, left.value, right.value)
     if isinstance(left, Instance) or isinstance(right, Instance):
@@ -196,8 +196,11 @@ def binary(
 def _by_gradient(
     machine: Machine, operator: ast.operator, left: Value, right: Value, frame: Frame
 ) -> Value | None:
-    """Arithmetic with `p.grad`: by itself a gradient still; with a graph, an update by hand whose
-    result is no leaf any more."""
+    """Return arithmetic with `p.grad`, or None if no operand is a gradient.
+
+    Gradients alone give a gradient; together with a graph the result is a manual update, which is
+    no leaf any more.
+    """
     if not isinstance(left, Gradient) and not isinstance(right, Gradient):
         return None
     other = right if isinstance(left, Gradient) else left
@@ -210,7 +213,7 @@ def _by_gradient(
 
 
 def of_gradients(machine: Machine, values: list[Value], frame: Frame) -> Gradient:
-    """What is computed of values of which one at least is a gradient."""
+    """Return the result of a computation with at least one gradient."""
     leaf = next(value.leaf for value in values if isinstance(value, Gradient))
     taken = gradients.computed(machine, values, frame)
     return Gradient(leaf, taken, len(machine.tape.walks))
@@ -232,7 +235,7 @@ def _unknown_arithmetic(operator: ast.operator, left: Value, right: Value) -> Va
 
 
 def _arithmetic(operator: ast.operator, left: object, right: object) -> Value:
-    """Exact arithmetic on small numbers and joined strings; anything else is unknown."""
+    """Return exact arithmetic on small numbers and joined strings; anything else is unknown."""
     if isinstance(left, str) and isinstance(right, str) and isinstance(operator, ast.Add):
         return Const(left + right) if len(left) + len(right) < 4096 else Unknown(data=True)
     if not (isinstance(left, int | float) and isinstance(right, int | float)):

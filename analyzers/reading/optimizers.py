@@ -23,7 +23,7 @@ from analyzers.reading.values import (
 def make(
     machine: Machine, kind: str, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Optimizer:
-    """`torch.optim.<kind>(params, ...)`."""
+    """Return `torch.optim.<kind>(params, ...)`."""
     params = args[0] if args else kwargs.get("params", Unknown())
     if isinstance(params, Sequence):
         params = Sequence([_group(item) for item in params.items])
@@ -44,7 +44,7 @@ def _group(item: Value) -> Value:
 def method(
     machine: Machine, optimizer: Optimizer, name: str, args: list[Value], frame: Frame
 ) -> Value:
-    """A method call on an optimizer."""
+    """Return the result of a method call on an optimizer."""
     if name == "step":
         return hooks.around(
             machine, optimizer, args, frame, partial(step, machine, optimizer, args, frame)

@@ -20,14 +20,14 @@ from analyzers.reading.values import (
 
 
 def leaf_tensor(machine: Machine, frame: Frame, lost: Lost | None = None) -> Tensor:
-    """A tensor that requires a gradient and has no history; `lost`: what it was made of had."""
+    """Return a leaf that requires a gradient; `lost`: where its data lost a graph."""
     tensor = Tensor(machine.leaf_node(frame, lost))
     tensor.storage.leaf = tensor.node
     return tensor
 
 
 def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], frame: Frame) -> Value:
-    """`nn.Parameter(...)`: a leaf, unless told otherwise."""
+    """Return `nn.Parameter(...)`: a leaf, unless `requires_grad` is False."""
     wanted = kwargs.get("requires_grad", args[1] if len(args) > 1 else Const(True))
     tensor = leaf_tensor(machine, frame)
     shapes.give(tensor, shapes.of(args[0]) if args else None)
@@ -37,7 +37,7 @@ def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], fra
 
 
 def leaves(value: Value, depth: int = 10, seen: set[int] | None = None) -> list[Tensor]:
-    """The parameters that something holds, each once."""
+    """Return the parameters that a value holds, each once."""
     seen = seen if seen is not None else set()
     if id(value) in seen or depth < 0:
         return []

@@ -32,7 +32,7 @@ Model = Callable[[Machine, Args, Kwargs, Frame], Value]
 
 
 def call(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    """A builtin function."""
+    """Return the result of a builtin function."""
     modelled = _BUILTINS.get(name)
     if modelled is not None:
         return modelled(machine, args, kwargs, frame)
@@ -213,7 +213,7 @@ def _setattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
 
 
 def _iter(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    """An iterator over what ends: it goes on where it stopped."""
+    """Return an iterator over a finite iterable: it continues where it stopped."""
     source = same(machine, args, kwargs, frame)
     ends = isinstance(source, Sequence) and source.kind != "generator" and not source.open
     if not ends and not (isinstance(source, Stream) and source.exact):

@@ -12,8 +12,11 @@ _DEFINITIONS = (*FUNCTIONS[:2], ast.ClassDef)
 
 
 def reached_names(project: Project, functions: Iterable[str] = ()) -> frozenset[str]:
-    """Names that the entry mentions, and so on through what they name in other files. `functions`
-    are known to be reached: a traceback passes through them."""
+    """Return the names that the entry mentions, and those that their definitions in other files
+    mention.
+
+    `functions` are known to be reached: a traceback passes through them.
+    """
     bodies: dict[str, list[ast.AST]] = {}
     waiting: list[str] = [name.rpartition(".")[2] for name in functions]
     for path, module in project.modules.items():
@@ -34,7 +37,7 @@ def reached_names(project: Project, functions: Iterable[str] = ()) -> frozenset[
 
 
 def _outside(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of a module that stand in no definition."""
+    """Yield the nodes of a module that belong to no definition."""
     for child in children(node):
         if not isinstance(child, _DEFINITIONS):
             yield from walk(child)

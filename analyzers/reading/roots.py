@@ -21,13 +21,13 @@ _LAST_WORD = re.compile(r"\w{1,80}$")
 
 
 def mentions_walks(project: Project) -> bool:
-    """Whether any file speaks of a walk at all: without one there is nothing to find."""
+    """Return True if any file mentions a backward call: without one there is nothing to find."""
     words = ("backward", "backprop", "grad(", *frameworks.TRAINERS)
     return any(word in text for text in project.files.values() for word in words)
 
 
 def model_names(project: Project) -> frozenset[str]:
-    """Names (last parts) of things whose parameters are taken somewhere: models."""
+    """Return names (last parts) of what parameters are taken from somewhere: models."""
     found = {
         name[0]
         for text in project.files.values()
@@ -38,7 +38,8 @@ def model_names(project: Project) -> frozenset[str]:
 
 
 def run(machine: Machine, reruns: tuple[tuple[int, int], ...] = ()) -> None:
-    """Everything: the entry as `__main__`, cells run again, the other files, then what is left."""
+    """Execute the entry as `__main__`, cells that ran again, the other files, then uncalled
+    functions."""
     project = machine.project
     if project.module(project.entry) is not None:
         importing.module_frame(machine, project.entry, "__main__")
@@ -54,8 +55,10 @@ def run(machine: Machine, reruns: tuple[tuple[int, int], ...] = ()) -> None:
 
 
 def run_otherwise(machine: Machine, undecided: set[ast.stmt | None]) -> None:
-    """The entry once more with other arms; only what has to do with the statements in which they
-    are, where outermost statements of the entry held them all."""
+    """Execute the entry once more with other arms.
+
+    If outermost statements of the entry contain all arms, only statements related to those run.
+    """
     module = machine.project.module(machine.project.entry)
     wanted = {statement for statement in undecided if statement is not None}
     if module is None or len(wanted) < len(undecided):
@@ -100,7 +103,7 @@ def _speaks_of_walks(function: Function) -> bool:
 def _call_alone(
     machine: Machine, function: Function, first: list[Unknown | Instance], frame: Frame
 ) -> Value:
-    """What a function returns for arguments of which nothing is known."""
+    """Return the result of a function for arguments of which nothing is known."""
     machine.assumed.clear()
     machine.grad = True
     left = machine.steps
@@ -117,7 +120,7 @@ def _call_alone(
 
 
 def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
-    """Methods that walk and that nothing calls: on a fresh instance, a few times in a row."""
+    """Call methods that run backward and that nothing calls: on a fresh instance, several times."""
     if classes.is_autograd_function(cls) or cls.engine:
         return
     frameworks.train(machine, cls, frame)
@@ -135,7 +138,8 @@ def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
 
 
 def _forget_unseen(instance: Instance, before: list[Value]) -> None:
-    """Between two calls others may have set what this method did not set itself."""
+    """Forget attributes that this method did not set, since others may set them between two
+    calls."""
     instance.attrs = {
         name: value
         for name, value in instance.attrs.items()

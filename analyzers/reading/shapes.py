@@ -26,7 +26,7 @@ _SIZED = frozenset({"zeros", "ones", "empty", "rand", "randn"})
 
 
 def is_several(shape: Shape | None) -> bool:
-    """Whether a tensor of this shape surely has more than one element."""
+    """Return True if a tensor of this shape surely has more than one element."""
     return shape is not None and any(size is not None and size > 1 for size in shape)
 
 
@@ -38,7 +38,7 @@ def give(tensor: Tensor, shape: Shape | None) -> None:
 
 
 def made(name: str, args: list[Value], options: Options[str, Value]) -> Shape | None:
-    """The shape of what a factory makes."""
+    """Return the shape of a factory's result, or None."""
     if name in _LIKE_FIRST:
         return of(args[0]) if args else None
     if name == "tensor" and args:
@@ -55,14 +55,14 @@ def made(name: str, args: list[Value], options: Options[str, Value]) -> Shape | 
 
 
 def of(value: Value) -> Shape | None:
-    """The shape of a value; numbers have none of the dimensions."""
+    """Return the shape of a value; `()` for a number, None if it is not known."""
     if isinstance(value, Tensor):
         return value.shape
     return () if isinstance(value, Const) and isinstance(value.value, int | float) else None
 
 
 def result(name: str, values: list[Value]) -> Shape | None:
-    """The shape of what an operation gives for these operands and arguments."""
+    """Return the shape of an operation's result for these operands and arguments, or None."""
     if not values:
         return None
     first = of(values[0])
@@ -77,7 +77,7 @@ def result(name: str, values: list[Value]) -> Shape | None:
 def reduced(
     name: str, tensor: Value, args: Seq[Value], options: Options[str, Value]
 ) -> Shape | None:
-    """The shape left over by a reduction along one dimension, or along all."""
+    """Return the shape that a reduction along one dimension, or all, leaves; None if not known."""
     if name not in _REDUCING:
         return None
     keep = options.get("keepdim", args[1] if len(args) > 1 else Const(False))
@@ -94,7 +94,7 @@ def reduced(
 
 
 def linear(value: Value, features: Value) -> Shape | None:
-    """What a linear layer with so many output features makes of a value."""
+    """Return the shape of a linear layer's result with so many output features, or None."""
     shape = of(value)
     return (*shape[:-1], _whole(features)) if shape else None
 
@@ -105,7 +105,7 @@ def _whole(value: Value) -> int | None:
 
 
 def _listed(value: Value) -> Shape | None:
-    """The shape of nested lists of numbers."""
+    """Return the shape of nested lists of numbers, or None."""
     if isinstance(value, Sequence):
         inner = _listed(value.items[0]) if value.items and not value.open else None
         return (len(value.items), *inner) if inner is not None else None
@@ -113,7 +113,7 @@ def _listed(value: Value) -> Shape | None:
 
 
 def _position(shape: Shape | None, dimension: Value) -> int | None:
-    """Which dimension is meant, counted from the front."""
+    """Return a dimension's index counted from the front, or None."""
     at = _whole(dimension)
     if shape is None or at is None or not -len(shape) <= at < len(shape):
         return None
@@ -160,7 +160,7 @@ def _stack(values: list[Value]) -> Shape | None:
 
 
 def _alike(value: Value) -> list[Shape]:
-    """The shapes of a list's tensors, if all are known and have as many dimensions."""
+    """Return the shapes of a list's tensors, if all are known and have as many dimensions."""
     if not isinstance(value, Sequence) or value.open:
         return []
     shapes = [shape for item in value.items if (shape := of(item)) is not None]

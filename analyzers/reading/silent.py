@@ -14,7 +14,7 @@ from analyzers.reading.values import Instance, Optimizer, Parameters, Value
 
 
 def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
-    """A walk that keeps its graph and reaches further back each time leaks."""
+    """Report a backward call that keeps its graph and reaches further back each time: a leak."""
     if not walk.keeps or walk.visit.kind == "grad" or any(root.walks > 1 for root in walk.roots):
         return
     at = walk.visit.at
@@ -35,7 +35,7 @@ def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
 
 
 def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
-    """What outlives the loop's passes and chains the freed graphs of several of them."""
+    """Report what outlives the loop's iterations and chains the freed graphs of several of them."""
     if len(machine.tape.walks) < 2:
         return
     facts = machine.facts_of(node)
@@ -49,7 +49,7 @@ def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> N
 
 
 def _attributes(named: list[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
-    """Attributes of the objects among these values, two levels deep."""
+    """Yield attributes of the objects among these values, two levels deep."""
     level = [(name, value) for name, value in named if isinstance(value, Instance)][:32]
     for _ in range(2):
         below: list[tuple[str, Instance]] = []
@@ -63,8 +63,10 @@ def _attributes(named: list[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
 
 
 def _growing(value: Value) -> bool:
-    """Whether the graph chains what several walks freed through values made by one same line, as
-    a running total does."""
+    """Return True if the graph chains nodes that several backward calls freed and one line made.
+
+    A running total does.
+    """
     top = value.node
     if top is None or top.leaf or top.freed is not None:
         return False
@@ -83,7 +85,7 @@ def _growing(value: Value) -> bool:
 
 
 def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> None:
-    """A running total that keeps every graph that it was made of."""
+    """Report a running total that keeps every graph that it was computed from."""
     node = value.node
     assert node is not None
     machine.report(
@@ -99,7 +101,7 @@ def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> No
 
 
 def after_step(machine: Machine, optimizer: Optimizer, frame: Frame) -> None:
-    """Two steps of one optimizer with a walk but no clearing between them."""
+    """Report two steps of one optimizer with a backward call but no clearing between them."""
     walks, zeroings = len(machine.tape.walks), machine.zeroings
     before = optimizer.last_step
     optimizer.last_step = (walks, zeroings)

@@ -1,7 +1,7 @@
-"""Which statements of a file belong together: those that share a value under some name.
+"""Slices of a file: statements that share a value under some name.
 
-A second run need not repeat what has nothing to do with the conditions that it decides otherwise.
-A name that is bound anew starts a new value; functions read their free names when they are called.
+A second run need not repeat statements unrelated to the conditions that it decides otherwise.
+Rebinding a name starts a new value; functions read their free names when they are called.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _GIVING = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.For)
 def related(
     body: Iterable[ast.stmt], wanted: Set[ast.stmt], library: Set[ast.stmt]
 ) -> list[ast.stmt]:
-    """The statements that share values with the wanted ones, in their order, with all imports of
-    `library` modules: what those bind ties nothing together."""
+    """Return the statements that share values with the wanted ones, in order, with `library`
+    imports.
+
+    Names that library imports bind do not relate statements.
+    """
     values = _Values()
     groups = []
     for statement in body:
@@ -44,7 +47,7 @@ class _Values:
         self._late: dict[int, set[str]] = {}
 
     def find(self, group: int) -> int:
-        """The number that stands for all groups joined with this one."""
+        """Return the representative of all groups joined with this one (union-find)."""
         while self._parents[group] != group:
             self._parents[group] = group = self._parents[self._parents[group]]
         return group
@@ -54,7 +57,7 @@ class _Values:
             self._current[name] = 0
 
     def of(self, statement: ast.stmt) -> int:
-        """The group of the next statement."""
+        """Return the group of the next statement."""
         uses = _Uses(statement)
         group = len(self._parents)
         self._parents.append(group)
@@ -106,7 +109,7 @@ class _Uses:
                 self._visit(child)
 
     def _visit_naming(self, node: ast.AST) -> None:
-        """Nodes with names of their own, or that bind names without a `Name`."""
+        """Visit nodes with names of their own, or that bind names without a `Name`."""
         match node:
             case ast.alias(name=name, asname=asname):
                 self._note([asname or name.partition(".")[0]], read=False)
@@ -124,7 +127,7 @@ class _Uses:
 
 
 def _in_order(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node as they are evaluated: values before the targets that take them."""
+    """Return the parts of a node in evaluation order: values before their targets."""
     match node:
         case ast.Assign(targets=targets, value=value):
             return [value, *targets]
@@ -139,7 +142,7 @@ def _in_order(node: ast.AST) -> list[ast.AST]:
 
 @remembered
 def _free(scope: ast.AST) -> frozenset[str]:
-    """The names that a function, a class or a comprehension takes from around it."""
+    """Return the free names of a function, a class or a comprehension."""
     read, bound = set[str](), set[str]()
     for node in walk_scope(scope):
         if isinstance(node, ast.Name):

@@ -19,16 +19,20 @@ MAX_DEPTH = 10
 
 @dataclass(slots=True)
 class Survey:
-    """What one run says of the parameters that optimizers step, by name: `fed` may get gradients,
-    `cut` were used behind the cut that is noted, and nowhere else."""
+    """What one run found of the parameters that optimizers step, by name.
+
+    `fed` may get gradients; `cut` were used only after the cut that is noted.
+    """
 
     fed: set[str] = field(default_factory=set)
     cut: dict[str, Lost] = field(default_factory=dict)
 
 
 def starved(machines: Sequence[Machine]) -> SilentFault | None:
-    """The parameters that starve in some run of a script and are fed in none; nothing is said
-    where a run could not be followed to its end."""
+    """Return the parameters without gradient in some run of a script and with one in none.
+
+    Return None if a run could not be followed to its end.
+    """
     if any(machine.incomplete for machine in machines):
         return None
     surveys = [_survey(machine) for machine in machines]
@@ -54,12 +58,12 @@ def starved(machines: Sequence[Machine]) -> SilentFault | None:
 
 
 def _owner(name: str) -> str:
-    """What the parameter's name begins with: the model that holds it."""
+    """Return the first part of the parameter's name: the model that holds it."""
     return name.partition(".")[0]
 
 
 def _survey(machine: Machine) -> Survey:
-    """Judge the parameters of every optimizer that has stepped often enough."""
+    """Return the survey of the parameters of every optimizer that has stepped often enough."""
     survey = Survey()
     walked = {leaf for walk in machine.tape.walks for leaf in walk.leaves}
     stepped = [(o, frame) for o, frame in machine.optimizers if o.steps >= STEPS]
@@ -86,7 +90,7 @@ def _survey(machine: Machine) -> Survey:
 
 
 def _above(nodes: Iterable[Node]) -> dict[Node, None]:
-    """The nodes and everything they were made of, freed or not."""
+    """Return the nodes and all that they were computed from, freed or not."""
     found = dict.fromkeys(nodes)
     todo = list(found)
     for node in todo:
@@ -98,7 +102,7 @@ def _above(nodes: Iterable[Node]) -> dict[Node, None]:
 
 
 def _cuts_behind(reached: dict[Node, None]) -> dict[Node, Lost]:
-    """What graphs were computed from without a gradient's way there: each node by its cut."""
+    """Return the nodes that graphs were computed from across a cut, each by its cut."""
     todo = list(dict.fromkeys(lost for node in reached for lost in node.ended))
     seen = set(todo)
     found: dict[Node, Lost] = {}
@@ -115,7 +119,7 @@ def _cuts_behind(reached: dict[Node, None]) -> dict[Node, Lost]:
 
 
 def _names(machine: Machine, owned: dict[Node, Frame]) -> dict[Node, str]:
-    """A short path from the script's names to each leaf, as PyTorch spells it."""
+    """Return a short path from the script's names to each leaf, as PyTorch writes it."""
     found: dict[Node, str] = {}
     frames = [*dict.fromkeys(owned.values()), *machine.modules.values()]
     for frame in frames:
@@ -134,7 +138,7 @@ def _names(machine: Machine, owned: dict[Node, Frame]) -> dict[Node, str]:
 
 
 def _parts(path: str, value: Value) -> Iterator[tuple[str, Value]]:
-    """What a value holds, with the path to it."""
+    """Yield what a value holds, with the path to it."""
     match value:
         case Layer():
             if value.leaf is not None:

@@ -85,7 +85,7 @@ def _with(machine: Machine, node: ast.With, frame: Frame) -> Signal | None:
 
 
 def _expects_failure(node: ast.expr) -> bool:
-    """`with self.assertRaises(...)`, `with pytest.raises(...)`: the body is meant to fail."""
+    """Return True for `with self.assertRaises(...)`, `with pytest.raises(...)`: a failing body."""
     return isinstance(node, ast.Call) and "raises" in called_name(node).lower()
 
 
@@ -159,7 +159,7 @@ def _delete(machine: Machine, node: ast.Delete, frame: Frame) -> None:
 
 
 def _drop(container: Sequence, index: Value) -> None:
-    """`del xs[i]`, `del xs[:k]`; where the place is not known, the oldest goes."""
+    """Execute `del xs[i]` or `del xs[:k]`; an unknown index drops the oldest item."""
     place = index.value if isinstance(index, Const) else 0
     size = len(container.items)
     if isinstance(place, slice) or (isinstance(place, int) and -size <= place < size):

@@ -10,7 +10,7 @@ Named = list[tuple[str, Value]]
 
 
 def modules_in(value: Value, method: str) -> Sequence | None:
-    """What `value.modules()` or one of its like yields; nothing where no child is known."""
+    """Return what `value.modules()` or its like yields; None if no child is known."""
     found = _children(value, "")
     if not found:
         return None
@@ -26,7 +26,7 @@ def modules_in(value: Value, method: str) -> Sequence | None:
 
 
 def _children(module: Value, path: str) -> Named:
-    """The modules that a module holds itself, in attributes and in lists of modules there."""
+    """Yield the modules that a module holds itself, in attributes and in lists of modules there."""
     held: Named = []
     if isinstance(module, Instance | Layer):
         held = list(module.attrs.items())
@@ -38,7 +38,7 @@ def _children(module: Value, path: str) -> Named:
 
 
 def _parts(name: str, value: Value) -> Named:
-    """The items of a list or a dict of modules; else the value itself."""
+    """Yield the items of a list or a dict of modules; else the value itself."""
     if isinstance(value, Sequence):
         return [(f"{name}.{n}", item) for n, item in enumerate(value.items)]
     if isinstance(value, Mapping):

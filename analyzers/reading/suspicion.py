@@ -51,8 +51,10 @@ def live(machine: Machine, frame: Frame, call: Call) -> None:
 def _uncalled(
     machine: Machine, frame: Frame
 ) -> Iterator[tuple[Function, list[Unknown | Instance]]]:
-    """Functions with their `self`: one object for all methods of a class, and one for methods
-    that were sent without their class."""
+    """Yield functions with their `self`.
+
+    All methods of a class share one object, and so do methods that were sent without their class.
+    """
     lone = Unknown("self")
     helpers = _share(lone, frame)
     for value in list(frame.names.values()):
@@ -106,7 +108,7 @@ def _is_method(function: Function) -> bool:
 
 
 def grown(machine: Machine, call: ast.Call, callee: Value, frame: Frame) -> Sequence | None:
-    """The list that an unknown object turns out to be when something is appended to it."""
+    """Return the list that an unknown object must be when something is appended to it, or None."""
     target = call.func
     if not isinstance(callee, Unknown) or not isinstance(target, ast.Attribute):
         return None
@@ -118,8 +120,8 @@ def grown(machine: Machine, call: ast.Call, callee: Value, frame: Frame) -> Sequ
 
 
 def as_object(machine: Machine, func: ast.expr, callee: Value, frame: Frame) -> Value:
-    """What is called, or asked for its parameters, is a model and no tensor, however it was made.
-    The name that holds it is given the model."""
+    """Return an unknown callee, or owner of `parameters()`, as a model, and bind its name to
+    that."""
     if isinstance(callee, Method) and callee.name in _OF_MODELS and isinstance(func, ast.Attribute):
         model = _model(machine, func.value, callee.receiver, frame)
         return Method(model, callee.name) if model is not callee.receiver else callee

@@ -1,4 +1,4 @@
-"""The autograd tape of one symbolic run: nodes, walks over them, and what a walk finds wrong."""
+"""The autograd tape of one symbolic run: nodes, backward calls, and the faults that these find."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEAF = "leaf"  # the op of what requires a gradient and has no history
 
 
 class Tape:
-    """Counts walks and moments, and turns what walks meet into evidence."""
+    """Counts backward calls and moments, and turns what backward calls reach into evidence."""
 
     def __init__(self, budget: int, *, suspecting: bool = False) -> None:
         self.suspecting = suspecting
@@ -28,7 +28,7 @@ class Tape:
     def node(
         self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None = None
     ) -> Node:
-        """A new node made here and now."""
+        """Return a new node made here and now."""
         node = Node(op, at, parents, saves, len(self.walks))
         node.reads = tuple([parent.read for parent in parents])
         node.born = self.moment
@@ -44,7 +44,7 @@ class Tape:
         create: bool = False,
         library: tuple[str, ...] = (),
     ) -> evidence.BackwardCall:
-        """The record of a walk that starts now."""
+        """Return the record of a backward call that starts now."""
         at = stack[-1]
         count = self.iterations.get((at.file, at.line), 0) + 1
         self.iterations[(at.file, at.line)] = count
@@ -61,7 +61,7 @@ class Tape:
         )
 
     def explore(self, roots: tuple[Node, ...]) -> Found:
-        """Everything a walk from the roots reaches, stopping at freed nodes."""
+        """Return what a backward call from the roots reaches, stopping at freed nodes."""
         found = Found()
         certain = any(root.strong for root in roots)
         todo: list[tuple[Node, Node | None]] = [(root, None) for root in reversed(roots)]
@@ -86,7 +86,7 @@ class Tape:
         return found
 
     def walk(self, roots: tuple[Node, ...], visit: evidence.BackwardCall) -> tuple[Walk, Found]:
-        """Walk the graph and free what was reached, unless it is kept."""
+        """Run backward over the graph and free what was reached, unless it is kept."""
         walk = Walk(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
         found = self.explore(roots)
         self.walks.append(walk)
@@ -95,8 +95,10 @@ class Tape:
         return walk, found
 
     def towards(self, goals: frozenset[Node], roots: tuple[Node, ...], found: Found) -> Found:
-        """The part of what a walk found that leads to the goals: PyTorch's engine executes no
-        other nodes, so it neither needs nor frees what they saved."""
+        """Return the part of what a backward call reaches that leads to the goals.
+
+        PyTorch's engine executes no other nodes, so it neither needs nor frees what they saved.
+        """
         used_by: dict[Node, list[Node]] = {root: [] for root in roots}
         todo = list(roots)
         while todo and self.budget > 0:
@@ -123,14 +125,14 @@ class Tape:
         )
 
     def free(self, walk: Walk, found: Found) -> None:
-        """End the life of what the walk reached."""
+        """Free the nodes that the backward call reached."""
         for node in found.live:
             node.walks += 1
             if not walk.keeps:
                 node.freed = walk
 
     def reuse(self, walk: Walk, found: Found) -> GraphReuse | None:
-        """The evidence, when the walk met freed nodes that had saved something."""
+        """Return the evidence if the backward call reached freed nodes that had saved something."""
         joins: list[StaleEdge] = []
         met: list[Node] = []
         freed: Walk | None = None
@@ -172,7 +174,7 @@ class Tape:
         )
 
     def _raising(self, old: Node) -> Node | None:
-        """The first node at or below a freed one whose saved tensors are gone."""
+        """Return the first node at or below a freed one whose saved tensors are gone, or None."""
         seen: set[Node] = set()
         todo = [old]
         while todo and self.budget > 0:
@@ -187,7 +189,7 @@ class Tape:
         return None
 
     def stale(self, walk: Walk, found: Found) -> InplaceChange | None:
-        """The evidence, when a node's saved memory was written to since."""
+        """Return the evidence if a node's saved memory was written to since, or None."""
         for node in found.live:
             for storage, version in node.saved:
                 if storage.version != version and storage.change is not None:
@@ -212,10 +214,10 @@ class Tape:
 
 
 def _followed(node: Node, certain: bool) -> tuple[Node, ...]:
-    """The inputs that a walk certainly passes through.
+    """Return the inputs that a backward call certainly passes through.
 
-    Where a graph certainly reaches a parameter, inputs that may be mere data are left out; where
-    nothing is certain, a single input must be the one that carries the graph.
+    If a graph certainly reaches a parameter, inputs that may be mere data are left out; if nothing
+    is certain, a single input must be the one that carries the graph.
     """
     parents = node.parents
     if len(parents) == 1:

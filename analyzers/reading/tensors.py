@@ -73,7 +73,7 @@ def method(
     kwargs: dict[str, Value],
     frame: Frame,
 ) -> Value:
-    """A method call on a value of the library's."""
+    """Return the result of a method call on one of the library's values."""
     if isinstance(receiver, Optimizer):
         return optimizers.method(machine, receiver, name, args or list(kwargs.values()), frame)
     if name == "backward":
@@ -98,7 +98,7 @@ def _backward(
     kwargs: dict[str, Value],
     frame: Frame,
 ) -> Value:
-    """`loss.backward()`, or `something.backward(loss)`."""
+    """Execute `loss.backward()`, or `something.backward(loss)`."""
     names = ("gradient", "retain_graph", "create_graph", "inputs")
     options = dict(zip(names, args, strict=False)) | kwargs
     tensor = isinstance(receiver, Tensor) or receiver.node is not None
@@ -134,7 +134,7 @@ def tensor_method(
     kwargs: dict[str, Value],
     frame: Frame,
 ) -> Value:
-    """A method of a tensor."""
+    """Return the result of a tensor's method."""
     if name in _TO_PYTHON or name in ("detach", "detach_"):
         return _cut(machine, tensor, name, frame)
     if name == "requires_grad_":
@@ -168,7 +168,7 @@ def shaped(
     kwargs: dict[str, Value],
     frame: Frame,
 ) -> Value:
-    """Operations that return several tensors."""
+    """Return the result as several tensors for operations that return several."""
     if name in ops.MULTI_VIEWS and isinstance(result, Tensor):
         parts: list[Value] = []
         for _ in range(_count(args, kwargs)):
@@ -189,8 +189,10 @@ def _count(args: list[Value], kwargs: dict[str, Value]) -> int:
 
 
 def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Value) -> bool | None:
-    """Whether the result has one element: known for full reductions, shapes that stay, and
-    several tensors made one."""
+    """Return whether the result has one element, or None if it is not known.
+
+    It is known for full reductions, for shapes that stay, and for several tensors joined.
+    """
     if name in ops.REDUCTIONS:
         plain = not args and not ({"dim", "axis"} & set(kwargs))
         return True if plain else None
@@ -202,7 +204,7 @@ def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Valu
 
 
 def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
-    """What ends a graph."""
+    """Return a tensor without graph, as `detach` and its like do."""
     lost = _lost(tensor, name, frame)
     if name == "numpy" and tensor.node is not None and tensor.node.strong:
         walks.refused(machine, tensor, "numpy", NUMPY, frame)
@@ -216,15 +218,17 @@ def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
 
 
 def _end(value: Tensor | Unknown, lost: Lost | None) -> None:
-    """`detach_`: of the value, and of what a loop took it from. No view takes it, so that is a
-    collection, and the loop comes to each of its items."""
+    """Record `detach_` of the value, and of what a loop took it from.
+
+    No view supports `detach_`, so that is a collection, and the loop reaches each of its items.
+    """
     for cut in (value, value.whole):
         if cut is not None:
             cut.node, cut.lost = None, lost  # type: ignore[misc]
 
 
 def _lost(tensor: Tensor, op: str, frame: Frame) -> Lost | None:
-    """Where the graph ends for the result of an operation that has none."""
+    """Return where the graph ends for an operation whose result has none, or None."""
     node = tensor.node
     return Lost(op, frame.place(), (node,)) if node is not None else tensor.lost
 
@@ -249,7 +253,7 @@ def _of_module(
     kwargs: dict[str, Value],
     frame: Frame,
 ) -> Value:
-    """A method of a module or of something unknown."""
+    """Return the result of a method of a module or of something unknown."""
     if name in ("parameters", "named_parameters", "buffers"):
         return Parameters(receiver, named=name == "named_parameters")
     if name in LISTED and (found := modules_in(receiver, name)) is not None:
@@ -294,7 +298,7 @@ def _of_module(
 
 
 def _training(module: Value, args: list[Value]) -> Value:
-    """The module, its parameters set to learn or not."""
+    """Return the module, its parameters set to learn or not."""
     wanted = not (args and isinstance(args[0], Const) and not args[0].value)
     for leaf in leaves(Parameters(module)):
         if leaf.node is not None:
@@ -312,7 +316,7 @@ def _of_unknown(machine: Machine, receiver: Value, name: str, frame: Frame) -> V
 
 
 def _hold(chain: Instance, args: list[Value]) -> Value:
-    """What `nn.Sequential` is given, by position or by name."""
+    """Add what `nn.Sequential` is given, by position or by name."""
     named = args[0].items if args and isinstance(args[0], Mapping) else dict(enumerate(args))
     chain.attrs |= {str(name): part for name, part in named.items()}
     return NONE

@@ -41,7 +41,7 @@ _SAMPLES = frozenset({"sample", "sample_n", "choice", "choices", "shuffle"})
 def call_unknown(
     machine: Machine, callee: Unknown, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Value:
-    """A call of which only the arguments are known.
+    """Return the result of a call of which only the arguments are known.
 
     Callbacks of the script among the arguments are taken to be called once.
     """
@@ -86,7 +86,7 @@ def call_unknown(
 
 
 def _own_parameters(machine: Machine, callee: Unknown, frame: Frame) -> Tensor | None:
-    """The parameters of a callee that the script treats as a model elsewhere."""
+    """Return the parameters of a callee that the script treats as a model elsewhere, or None."""
     if callee.origin not in machine.model_names:
         return None
     leaf = callee.attrs.get("<leaf>")

@@ -1,4 +1,4 @@
-"""The values of the abstract interpreter: what a name may stand for, and the graph behind it."""
+"""The values of the abstract interpreter: what a name may denote, and the graph of it."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Mapping(Value):
 
     @classmethod
     def of(cls, attrs: dict[str, Value]) -> Mapping:
-        """The `__dict__` of an object: what is put there, or taken away, is so of the object."""
+        """Return the `__dict__` of an object: changes to it change the object."""
         found = cls()
         found.items = attrs  # type: ignore[assignment]
         return found
@@ -151,7 +151,7 @@ class Class(Value):
         self.frame = frame
         self.attrs: dict[str, Value] = {}
         self.fields: list[str] | None = None
-        self.engine = ""  # the method by which it walks a graph of its instances
+        self.engine = ""  # the method that runs backward over a graph of its instances
         self._inherited: list[Class] | None = None
 
     @property
@@ -159,7 +159,7 @@ class Class(Value):
         return self.definition.name
 
     def lineage(self) -> list[Class]:
-        """The class and its bases within the script, in lookup order (depth first)."""
+        """Return the class and its bases within the script, in lookup order (depth first)."""
         return [self, *self._bases_of_script()]
 
     def _bases_of_script(self) -> list[Class]:
@@ -182,7 +182,7 @@ class Class(Value):
         return found
 
     def library_bases(self) -> list[str]:
-        """Dotted names of bases from outside the script."""
+        """Return the dotted names of bases from outside the script."""
         return [
             base.path if isinstance(base, Library) else getattr(base, "origin", "")
             for owner in self.lineage()
@@ -227,7 +227,7 @@ class Function(Value):
 
     @property
     def qualified(self) -> str:
-        """The qualified name, as tracebacks show it."""
+        """Return the qualified name, as tracebacks show it."""
         outer = self.frame.function
         if self.owner is not None:
             return f"{self.owner.name}.{self.name}"
@@ -244,7 +244,7 @@ class Bound(Value):
 
 @dataclass(slots=True)
 class Super(Value):
-    """What `super()` gives: lookups start behind `owner`."""
+    """The result of `super()`: lookups start after `owner`."""
 
     receiver: Instance
     owner: Class
@@ -303,8 +303,10 @@ class Parameters(Value):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The tensor behind `leaf.grad` as it was read at a line: which of those that it has been,
-    and how many backwards had added to it or to those before."""
+    """A version of `leaf.grad` as a line read it.
+
+    It says which of the tensors that it has been, and how many backward calls had added to those.
+    """
 
     leaf: Node
     tensor: int
@@ -314,8 +316,10 @@ class Taken:
 
 @dataclass(slots=True)
 class Gradient(Value):
-    """`p.grad` of a leaf, or something computed from gradients alone. `taken`: the tensors that it
-    is, or was computed from after so many walks as `computed` says."""
+    """`p.grad` of a leaf, or something computed from gradients alone.
+
+    `taken`: the tensors that it is, or was computed from after `computed` backward calls.
+    """
 
     leaf: Node
     taken: tuple[Taken, ...] = ()
@@ -324,8 +328,10 @@ class Gradient(Value):
 
 
 class Optimizer(Value):
-    """An optimizer over parameters; `kind` is its class. `last_step`: how many walks and
-    clearings came before the last of its `steps`."""
+    """An optimizer over parameters; `kind` is its class.
+
+    `last_step`: how many backward calls and clearings came before the last of its `steps`.
+    """
 
     __slots__ = ("attrs", "kind", "last_step", "params", "steps")
 

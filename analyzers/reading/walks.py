@@ -1,4 +1,4 @@
-"""`backward` and `autograd.grad`: walks over the graph, and what they find missing."""
+"""`backward` and `autograd.grad`: backward calls over the graph, and what they find missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def backward(
     kind: str = "backward",
     explicit: bool = False,
 ) -> None:
-    """Walk the graphs of the values. `explicit`: an outer gradient was given."""
+    """Run backward from the values. `explicit`: an outer gradient was given."""
     machine.walk_places[frame.place()] = None
     roots = _roots(machine, values, frame)
     if not roots:
@@ -49,7 +49,7 @@ def backward(
 
 
 def _goals(options: dict[str, Value]) -> frozenset[Node]:
-    """The tensors whose gradients alone are asked for; none where they are not all known."""
+    """Return the tensors whose gradients alone are asked for; empty if they are not all known."""
     inputs = options.get("inputs")
     given = inputs.items if isinstance(inputs, Sequence) else [inputs] if inputs else []
     nodes = [tensor.node for tensor in given if isinstance(tensor, Tensor) and tensor.node]
@@ -63,8 +63,10 @@ def run(
     visit: BackwardCall,
     goals: frozenset[Node] = frozenset(),
 ) -> Found:
-    """One walk, with its evidence; what it could reach. With `goals` it takes only the paths
-    that lead there, and frees no others."""
+    """Execute one backward call, report its evidence and return what it could reach.
+
+    With `goals` it takes only the paths that lead there, and frees no other nodes.
+    """
     walk, whole = machine.tape.walk(roots, visit)
     found = machine.tape.towards(goals, roots, whole) if goals else whole
     if not found.complete:
@@ -73,7 +75,7 @@ def run(
     reuse = machine.tape.reuse(walk, found)
     machine.writes.add(("walk", _line(visit.at)))
     if reuse is not None and roots[0].lazy and reuse.freed.at.line >= visit.at.line:
-        reuse = None  # the fragment does not show what makes the value anew in each pass
+        reuse = None  # the fragment does not show what recomputes the value in each iteration
     if reuse is not None:
         lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.joins if j.old.at)
         key: object = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
@@ -93,8 +95,10 @@ def run(
 
 
 def _sources(found: Found) -> set[str]:
-    """Where the gradients of a walk arrive: at leaves, and in whatever is called that is no
-    operation on tensors."""
+    """Return where the gradients of a backward call arrive.
+
+    That is at leaves, and at whatever is called that is no operation on tensors.
+    """
     learning = {leaf.op for leaf in found.leaves if leaf.trainable}
     return learning | {node.op for node in found.live if ops.op(node.op) is ops.UNKNOWN}
 
@@ -104,7 +108,7 @@ def _line(place: Place) -> tuple[str, int]:
 
 
 def _flag(kwargs: dict[str, Value], name: str) -> bool:
-    """Whether a flag is given and not known to be false."""
+    """Return True if a flag is given and not known to be false."""
     value = kwargs.get(name)
     if value is None:
         return False
@@ -112,7 +116,7 @@ def _flag(kwargs: dict[str, Value], name: str) -> bool:
 
 
 def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Node, ...]:
-    """The nodes walked from; an unknown tensor gets its node on its first walk."""
+    """Return the nodes that backward starts from; an unknown tensor gets its node on first use."""
     found: list[Node] = []
     for value in values:
         for part in operators.parts(value):
@@ -127,13 +131,13 @@ def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Nod
 
 
 def names_of(roots: tuple[Node, ...]) -> tuple[str, ...]:
-    """Names that hold the tensors walked."""
+    """Return names that hold the roots."""
     names = (binding.path for root in roots for binding in reversed(root.names))
     return tuple(dict.fromkeys(names))[:8]
 
 
 def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
-    """Evidence for a walk from something that certainly has no graph."""
+    """Report a backward call from something that certainly has no graph."""
     lost = operators.lost_by(values)
     if lost is None or (operators.maybe_graph(values) and machine.suspecting != "no-grad"):
         return
@@ -141,7 +145,7 @@ def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
 
 
 def named(values: Iterable[Value]) -> tuple[Holder, ...]:
-    """The names that hold the values, the latest first."""
+    """Return the names that hold the values, the latest first."""
     return tuple(
         Holder(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
         for value in values
@@ -158,8 +162,10 @@ def _check_scalar(machine: Machine, values: list[Value], kind: str, frame: Frame
 
 
 def _check_copies(machine: Machine, values: list[Value], found: Found, frame: Frame) -> None:
-    """Evidence for a walk that ends at copies of values which had graphs, and nowhere else: the
-    flag that made them leaves only silenced the error."""
+    """Report a backward call that ends only at copies of values which had graphs.
+
+    The flag that made them leaves only silenced the error.
+    """
     ended = [lost for leaf in found.leaves for lost in leaf.ended if lost.op == "tensor"]
     sure = found.complete and not any(n.lazy or ops.op(n.op) is ops.UNKNOWN for n in found.live)
     if ended and sure and len(ended) == len(found.leaves) and all(lost.cut for lost in ended):
@@ -167,8 +173,10 @@ def _check_copies(machine: Machine, values: list[Value], found: Found, frame: Fr
 
 
 def _check_inputs(machine: Machine, options: dict[str, Value], found: Found, frame: Frame) -> None:
-    """Evidence for a gradient asked of a tensor that the outputs were not made from. Only where
-    every node on the way is known, so that no path is overlooked."""
+    """Report a gradient asked of a tensor that the outputs do not depend on.
+
+    Every node on the way must be known, so that no path is overlooked.
+    """
     followed = found.complete and not found.joins
     if not followed or any(node.lazy or ops.op(node.op) is ops.UNKNOWN for node in found.live):
         return
@@ -197,7 +205,7 @@ def _report(
     message: str = "",
     op: str = "grad",
 ) -> None:
-    """Evidence, once for each line, for something asked of values without the graph it needs."""
+    """Report, once for each line, something asked of values without the graph that it needs."""
     place = frame.place()
     machine.report(
         (why, place.file, place.line),
@@ -216,7 +224,7 @@ def _report(
 
 
 def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Frame) -> None:
-    """Evidence for something that a tensor with a graph refuses to do."""
+    """Report an operation that torch refuses on a tensor with a graph."""
     place = frame.place()
     machine.report(
         ("refused", op, place.file, place.line),
@@ -234,5 +242,5 @@ def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Fram
 
 
 def without_grad(machine: Machine, tensor: Tensor, lost: Lost, frame: Frame) -> None:
-    """Evidence for reading the gradient of what is no leaf."""
+    """Report a read of the gradient of a non-leaf."""
     _report(machine, lost.op, [tensor], lost, frame)

@@ -183,7 +183,7 @@ def _reset_total(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     if value is None:
         return
     module, walk = shared.module, shared.reached
-    if not own and story.name.startswith("self."):  # named in the method that walks it
+    if not own and story.name.startswith("self."):  # named in the method that runs its backward
         where = resolve_location(story.project, story.reuse.reached.at)
         module, walk = (where.module, where.statement) if where is not None else (module, walk)
     last = [walk, *(s for s in behind(module, walk) if steps(s) or mentions(s, story.name))][-1]

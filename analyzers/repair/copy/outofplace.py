@@ -127,7 +127,10 @@ def _masked(editor: Editor, statement: ast.Assign, write: Write) -> tuple[Edit, 
 
 
 def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[Edit]:
-    """Calls that write: without the underscore, the flag or `out=`, and their result kept."""
+    """Yield edits that make in-place calls out of place and keep their results.
+
+    They lose the underscore, the `inplace` flag or `out=`.
+    """
     whole = isinstance(statement, ast.Expr)
     calls = [write.node for write in found if isinstance(write.node, ast.Call)]
     outermost, name, target = found[0], found[0].name, found[0].target
@@ -228,8 +231,8 @@ def given_new(
 
 
 def other_names(where: SourceLocation, name: str) -> Iterator[str]:
-    """Names that denote the tensor of another one where a statement writes to it, and that are
-    read after that: `r` of `r = h; h += x; f(r)`."""
+    """Yield names that alias a written tensor and are read after the write: `r` of
+    `r = h; h += x`."""
     alike = set[str]()
     for statement in ahead_of(where.module, where.statement):
         given = [(spelled(target), spelled(value)) for target, value in assigned_pairs(statement)]

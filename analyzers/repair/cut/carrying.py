@@ -21,8 +21,10 @@ from analyzers.source.trees import walk
 
 
 def carried_names(loop: Loop, roots: set[str]) -> list[str]:
-    """Names that a pass reads before it binds them, that the roots are computed from. Sums of
-    plain numbers are left out: nothing flows from them into a root."""
+    """Return names that an iteration reads before it binds them and that the roots derive from.
+
+    Sums of plain numbers are left out: no gradient flows from them into a root.
+    """
     statements = statements_of(loop)
     bound = names_bound(loop)
     flowing = flowing_into(statements, roots)
@@ -30,7 +32,7 @@ def carried_names(loop: Loop, roots: set[str]) -> list[str]:
 
 
 def _read_first(statements: Sequence[ast.stmt]) -> list[str]:
-    """Names read before any of the statements has bound them, in order."""
+    """Return the names that are read before a statement binds them, in order."""
     known: set[str] = set()
     found: list[str] = []
     for statement in statements:

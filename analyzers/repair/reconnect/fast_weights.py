@@ -53,7 +53,7 @@ class Copied:
 class Inner:
     """One inner-loop step of a copied model.
 
-    `update` assigns the value `new` to each parameter, called `param` there. `beside` maps the
+    `update` assigns the value `new` to each parameter, called `param` there. `along` maps the
     loop's other targets to what they iterate over; if it is empty, the step uses the gradients that
     a backward call left. `optimizer` is the name of the stepping optimizer, `ahead` a line to
     insert first.

@@ -22,7 +22,8 @@ _ITERATORS = frozenset(
 
 @dataclass(frozen=True)
 class Spent:
-    """The loop that clears, and the statement in front of all passes that made its iterator."""
+    """The loop that clears gradients, and the statement before the training loop that made its
+    iterator."""
 
     loop: ast.For
     name: str

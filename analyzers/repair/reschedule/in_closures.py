@@ -17,7 +17,8 @@ from analyzers.source.trees import walk
 
 
 def walk_of_closure(where: SourceLocation) -> ast.stmt | None:
-    """The first statement with a backward in the closure that the step at a place is given."""
+    """Return the first statement with a backward call in the closure that the step gets, or
+    None."""
     calls = steps(where.statement)
     given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
     for node in walk(where.scope):
@@ -27,7 +28,7 @@ def walk_of_closure(where: SourceLocation) -> ast.stmt | None:
 
 
 def clear_in_closure(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """`zero_grad()` ahead of the backward in the closure, in place of one ahead of the step."""
+    """Propose `zero_grad()` before the closure's backward call in place of one before the step."""
     name, walked = optimizer_stepped(where), walk_of_closure(where)
     if name is not None and walked is not None:
         before = where.block[: where.block.index(where.statement)][::-1]

@@ -90,7 +90,7 @@ def _functions(fault: SilentFault, name: str) -> set[str]:
 
 
 def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Iterator[SourceLocation]:
-    """Stores in one scope: of a plain name in the functions that know it, of an attribute
+    """Yield stores in one scope: to a plain name in functions that see it, to an attribute
     anywhere."""
     last = name.rpartition(".")[2]
     function = getattr(scope, "name", "<module>")

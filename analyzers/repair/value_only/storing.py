@@ -80,9 +80,7 @@ def _fields_alone(fields: Sequence[str], module: Module, name: str, project: Pro
 def dropped_first(
     holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
-    """Yield a proposal that drops what a forward left behind before the copy: the next forward
-    stores it again.
-    """
+    """Propose to drop what a forward pass stored before the copy: the next one stores it again."""
     where = resolve_location(project, at)
     names = [name for name in names_held(holders) if "." in name]
     if where is None or not names:
