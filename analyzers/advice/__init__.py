@@ -1,8 +1,7 @@
-"""What could be behind an error that nothing could show: the lines of a text that are known for
-its message, each with the usual remedy.
+"""Possible causes of an error that no evidence explains: suspicious lines, each with a remedy.
 
-What to look for, and what to say of it, are the causes in the catalogue of messages
-(`analyzers/messages`). They prove nothing.
+What to look for, and the wording, come from the catalogue of messages (`analyzers/messages`). Hints
+prove nothing.
 """
 
 from __future__ import annotations
@@ -26,10 +25,13 @@ MAX_HINTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """One thing to look at. `place` is None for what concerns the whole, or for a setting that
-    stands beside the code; `code` is the line. `blames`: whether such a line can be the fault
-    itself; `usual`: nothing in the text shows it, it is what is usually behind the message.
-    `points_to`: the kind of fault that it is, where that is another than the message's."""
+    """One thing to look at.
+
+    `place` is None for what concerns the whole, or for a setting outside of the code; `code` is the
+    line. `blames`: such a line can be the fault itself; `usual`: nothing in the source shows it, it
+    is the message's usual cause. `points_to`: the kind of fault, if it is another than the
+    message's.
+    """
 
     kind: Literal["lines", "version"]
     text: str
@@ -41,9 +43,10 @@ class Hint:
 
 
 def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
-    """The look that a cause of the catalogue asks for; None of those that need no syntax.
+    """Return the look that a cause of the catalogue asks for; None if it needs no syntax.
 
-    Raises KeyError for a name that no look has."""
+    Raise KeyError for a name that no look has.
+    """
     found: Look | None = None
     if "calls" in look or "keyword" in look:
         found = looking.calls(*look.get("calls", ()), keyword=look.get("keyword", ""))
@@ -73,9 +76,11 @@ _NAMED: dict[str, BlockLook] = {
 def hints(
     project: Project, error: ParsedTraceback, beside: Mapping[str, str] | None = None
 ) -> tuple[Hint, ...]:
-    """What could be behind the error: first on lines that the traceback names, then in functions
-    that it passes through, then elsewhere; of each cause the first line only. `beside`: what was
-    sent and is no source (a configuration, a command)."""
+    """Return possible causes of the error, for each cause its first line only.
+
+    Lines that the traceback names come first, then functions that it passes through, then others.
+    `beside`: files that are no source (a configuration, a command), by name.
+    """
     entry = entry_for(error.message, error.family, error.kind)
     return hints_of(entry, project, error, beside) if entry is not None else ()
 
@@ -86,7 +91,7 @@ def hints_of(
     error: ParsedTraceback,
     beside: Mapping[str, str] | None = None,
 ) -> tuple[Hint, ...]:
-    """The same, of an entry that is known."""
+    """Return the hints for an entry of the catalogue."""
     told: list[tuple[int, int, Hint]] = []
     near = _Nearness(project, error)
     for rank, cause in enumerate(entry.causes):

@@ -23,7 +23,7 @@ _WRAPPERS = ("DistributedDataParallel", "DDP", "DataParallel", "FSDP", "compile"
 
 
 def compared_types(node: ast.AST, module: Module) -> str | None:
-    """`type(h) == Variable`, which is true of no tensor any more."""
+    """Match `type(h) == Variable`, which is true of no tensor any more."""
     match node:
         case ast.Compare(left=ast.Call(func=ast.Name(id="type")) as left, comparators=[other]):
             return spelled(left) if spelled(other).endswith("Variable") else None
@@ -31,7 +31,7 @@ def compared_types(node: ast.AST, module: Module) -> str | None:
 
 
 def kept_by_self(node: ast.AST, module: Module) -> str | None:
-    """`self.state = f(x)` outside `__init__`: it lives as long as its object."""
+    """Match `self.state = f(x)` outside `__init__`: it lives as long as its object."""
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call | ast.BinOp):
         return None
     name = next((s for t in node.targets if (s := spelled(t)).startswith("self.")), None)
@@ -42,8 +42,10 @@ def kept_by_self(node: ast.AST, module: Module) -> str | None:
 
 
 def carried(node: ast.AST, module: Module) -> str | None:
-    """`h = rnn(x, h)` and `y, h = rnn(x, h)` in a loop or function: what a call gives goes into its
-    next call. A model that is wrapped is no state."""
+    """Match `h = rnn(x, h)` and `y, h = rnn(x, h)` in a loop or function.
+
+    A call's result is passed to its next call. A model that is wrapped is no state.
+    """
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
         return None
     if last_name(node.value.func) in _WRAPPERS or not _repeats(node, module):
@@ -53,19 +55,20 @@ def carried(node: ast.AST, module: Module) -> str | None:
 
 
 def _repeats(node: ast.AST, module: Module) -> bool:
-    """Whether a statement may run more than once: in a loop, or in a function."""
+    """Return True if a statement may run more than once: in a loop, or in a function."""
     return bool(module.loops_around(node)) or not isinstance(module.scope_of(node), ast.Module)
 
 
 def renewed(node: ast.AST, module: Module) -> str | None:
-    """`h = h.detach()` and `h = Tensor(h.data)` in a loop: the state loses its history there."""
+    """Match `h = h.detach()` and `h = Tensor(h.data)` in a loop: the state loses its history
+    there."""
     if not isinstance(node, ast.Assign) or not module.loops_around(node):
         return None
     return next((name for name in assigned(node) if name in _bare(node.value)), None)
 
 
 def _bare(value: ast.expr) -> set[str]:
-    """The names of which an expression takes the numbers alone."""
+    """Return the names of which an expression takes only the numbers."""
     parts = (p for p in ast.walk(value) if isinstance(p, ast.Attribute))
     bare = [p.value for p in parts if p.attr in ("data", "detach")]
     return {spelled(n.value if isinstance(n, ast.Subscript) else n) for n in bare}
@@ -79,7 +82,7 @@ def _names(node: ast.expr) -> set[str]:
 
 
 def summed_up(node: ast.AST, module: Module) -> str | None:
-    """`total += loss` and `total = total + loss` of something that is no plain number."""
+    """Match `total += loss` and `total = total + loss` unless the term is a plain number."""
     match node:
         case ast.AugAssign(target=target, op=ast.Add(), value=value):
             return None if is_plainly_number(value) or is_aside(target) else short(target)
@@ -90,8 +93,8 @@ def summed_up(node: ast.AST, module: Module) -> str | None:
 
 
 def _backwards(step: bool) -> BlockLook:
-    """A `backward()` with another one above it in the same block of statements, and a `step()`
-    between the two (or none)."""
+    """Return a look for a second `backward()` in a block, with (or without) a `step()` in
+    between."""
 
     def look(node: ast.AST, module: Module) -> Found:
         block = getattr(node, "body", None)
@@ -119,7 +122,7 @@ two_backwards, step_between = _backwards(step=False), _backwards(step=True)
 
 
 def changed_over_views(node: ast.AST, module: Module) -> str | None:
-    """`for row in x: row += 1`: iteration gives views."""
+    """Match `for row in x: row += 1`: iteration gives views."""
     if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
         return None
     name = node.target.id
@@ -128,7 +131,7 @@ def changed_over_views(node: ast.AST, module: Module) -> str | None:
 
 
 def broadcasting_wrapper(node: ast.AST, module: Module) -> str | None:
-    """DDP that broadcasts buffers, of a module that has some."""
+    """Match DDP that broadcasts buffers, of a module that has some."""
     if not isinstance(node, ast.Call) or last_name(node.func) not in _WRAPPERS[:2]:
         return None
     if any(k.arg == "broadcast_buffers" and spelled(k.value) == "False" for k in node.keywords):
@@ -137,13 +140,13 @@ def broadcasting_wrapper(node: ast.AST, module: Module) -> str | None:
 
 
 def forced_leaf(node: ast.AST, module: Module) -> str | None:
-    """`loss.requires_grad = True`, of what by its name is a loss."""
+    """Match `loss.requires_grad = True` for a loss, judged by its name."""
     name = requires_grad(True)(node, module)
     return name if name is not None and "loss" in name.lower() else None
 
 
 def flag_on_module(node: ast.AST, module: Module) -> str | None:
-    """`module.requires_grad = True`, of something whose parameters are asked for elsewhere."""
+    """Match `module.requires_grad = True` for an object whose parameters are used elsewhere."""
     match node:
         case ast.Assign(targets=[ast.Attribute(value=owner, attr="requires_grad") as target]):
             return short(target) if spelled(owner) in _modules_named(module) else None
@@ -151,7 +154,7 @@ def flag_on_module(node: ast.AST, module: Module) -> str | None:
 
 
 def _modules_named(module: Module) -> set[str]:
-    """The names that are used as modules: asked for parameters, or made of layers."""
+    """Return the names that are used as modules: asked for parameters, or made of layers."""
     return set(_asked(module)) | set(_made_of_layers(module))
 
 
@@ -169,7 +172,7 @@ def _made_of_layers(module: Module) -> Iterator[str]:
 
 
 def derived_without_graph(node: ast.AST, module: Module) -> str | None:
-    """`autograd.grad(y, x)` without `create_graph`."""
+    """Match `autograd.grad(y, x)` without `create_graph`."""
     if not isinstance(node, ast.Call) or not spelled(node.func).endswith("grad"):
         return None
     if last_name(node.func) != "grad" or any(k.arg == "create_graph" for k in node.keywords):
@@ -178,7 +181,7 @@ def derived_without_graph(node: ast.AST, module: Module) -> str | None:
 
 
 def numpy_functions(node: ast.AST, module: Module) -> str | None:
-    """`np.sum(x)` and its like."""
+    """Match `np.sum(x)` and its like."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"))):
             return short(node.func)
@@ -186,7 +189,7 @@ def numpy_functions(node: ast.AST, module: Module) -> str | None:
 
 
 def moved_leaf(node: ast.AST, module: Module) -> str | None:
-    """`torch.randn(3, requires_grad=True).cuda()`."""
+    """Match `torch.randn(3, requires_grad=True).cuda()`."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="cuda" | "to" | "double")):
             if any(k.arg == "requires_grad" for k in made.keywords):

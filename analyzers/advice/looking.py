@@ -20,8 +20,10 @@ _LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs wri
 
 
 def calls(*names: str, keyword: str = "") -> Look:
-    """Calls of functions or methods of these names; with an argument of this name, if given
-    (`inplace=True`: with this value)."""
+    """Return a look for calls of these names, with an argument `keyword` if given.
+
+    `inplace=True` also asks for the value.
+    """
     wanted = frozenset(names)
     argument, _, value = keyword.partition("=")
 
@@ -40,7 +42,7 @@ def calls(*names: str, keyword: str = "") -> Look:
 
 
 def _decorator(node: ast.AST, module: Module, wanted: frozenset[str]) -> str | None:
-    """The name of a decorator that is not called: `@torch.inference_mode`."""
+    """Return the name of a decorator that is not called: `@torch.inference_mode`."""
     if not isinstance(node, ast.Name | ast.Attribute) or last_name(node) not in wanted:
         return None
     parent = module.parents.get(node)
@@ -49,13 +51,13 @@ def _decorator(node: ast.AST, module: Module, wanted: frozenset[str]) -> str | N
 
 
 def compiled(node: ast.AST, module: Module) -> str | None:
-    """`torch.compile(...)`, `@torch.compile` and `model.compile()`."""
+    """Match `torch.compile(...)`, `@torch.compile` and `model.compile()`."""
     found = calls("compile")(node, module)
     return None if found is None or found in ("re.compile", "compile") else found
 
 
 def of_values(look: Look) -> Look:
-    """The same, of calls that are given more than constants."""
+    """Return the same look for calls with arguments that are no constants."""
 
     def found(node: ast.AST, module: Module) -> str | None:
         given = node.args if isinstance(node, ast.Call) else []
@@ -65,7 +67,7 @@ def of_values(look: Look) -> Look:
 
 
 def storing(*names: str) -> Look:
-    """Calls of these names that are given something which may have a graph."""
+    """Return a look for calls of these names with an argument that may have a graph."""
     called = calls(*names)
 
     def look(node: ast.AST, module: Module) -> str | None:
@@ -76,7 +78,7 @@ def storing(*names: str) -> Look:
 
 
 def attribute(*names: str) -> Look:
-    """Reads of attributes of these names."""
+    """Return a look for reads of attributes of these names."""
     wanted = frozenset(names)
 
     def look(node: ast.AST, _: Module) -> str | None:
@@ -88,7 +90,7 @@ def attribute(*names: str) -> Look:
 
 
 def requires_grad(wanted: bool) -> Look:
-    """`x.requires_grad = True` and `x.requires_grad_(True)`, or the same with False."""
+    """Return a look for `x.requires_grad = True` and `x.requires_grad_(True)`, or with False."""
 
     def look(node: ast.AST, _: Module) -> str | None:
         match node:
@@ -107,7 +109,7 @@ def _is(node: ast.expr, value: object) -> bool:
 
 
 def mentions(*words: str) -> Look:
-    """Names, attributes and imports of which a part is one of these words."""
+    """Return a look for names, attributes and imports of which one part is such a word."""
 
     def look(node: ast.AST, _: Module) -> str | None:
         match node:
@@ -121,8 +123,10 @@ def mentions(*words: str) -> Look:
 
 
 def written_in_place(node: ast.AST, module: Module) -> str | None:
-    """`x += y`, `x[i] = y`, `x.mul_(y)`; for numbers and lists such lines mean nothing, so sums
-    of constants are left out."""
+    """Match `x += y`, `x[i] = y`, `x.mul_(y)`.
+
+    For numbers and lists such lines mean nothing, so sums of constants are left out.
+    """
     match node:
         case ast.AugAssign(target=target, value=value):
             return None if is_plainly_number(value) or is_aside(target) else short(target)
@@ -134,7 +138,7 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
 
 
 def is_aside(node: ast.expr) -> bool:
-    """Whether a target is one that autograd does not see: `w.data`, `p.grad`."""
+    """Return True if autograd does not see a write to the target: `w.data`, `p.grad`."""
     return isinstance(node, ast.Attribute) and node.attr in ("data", "grad")
 
 
@@ -153,13 +157,13 @@ def _is_inplace(name: str) -> bool:
 
 
 def last_name(node: ast.expr) -> str:
-    """`backward` of `self.loss.backward`."""
+    """Return the last name of a path: `backward` of `self.loss.backward`."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def short(node: ast.expr) -> str:
-    """The expression, if it is no longer than a name."""
+    """Return the expression's source if it is no longer than a name, else ''."""
     text = spelled(node)
     return text if len(text) <= MAX_SPELLED and "{" not in text else f"{text[:MAX_SPELLED]}…"

@@ -12,7 +12,8 @@ _LINES = 5000
 
 @cache
 def _pattern(setting: str) -> re.Pattern[str]:
-    """Of `use_reentrant=true`: that name and value in any notation; `--name` alone is true."""
+    """Return a pattern for a setting (`use_reentrant=true`) in any notation; `--name` means
+    true."""
     name, _, value = setting.partition("=")
     spelled = re.escape(name).replace("_", "[_-]")
     given = rf"['\"]?\s*(?:[:=]|\s)\s*['\"]?{re.escape(value)}\b"
@@ -23,8 +24,10 @@ def _pattern(setting: str) -> re.Pattern[str]:
 def settings_in(
     texts: Mapping[str, str], wanted: Sequence[str]
 ) -> Iterator[tuple[str, int, str, str]]:
-    """The file and line of what holds one of the settings (`name=value`), with the setting as it is
-    written there, and the line's text."""
+    """Yield the file, line, setting and source of each line that holds a wanted setting.
+
+    Settings are given as `name=value` and yielded as the line writes them.
+    """
     for path, text in texts.items():
         for number, line in enumerate(text.splitlines()[:_LINES], 1):
             found = (_pattern(one).search(line[:MAX_LINE]) for one in wanted)

@@ -13,8 +13,12 @@ _SHAPES = re.compile(
 
 
 def shapes_of(message: str) -> Literal["grown", "empty", "other", ""]:
-    """`grown`: a dimension is larger by half or more in the recomputation; `empty`: one of the two
-    tensors has no elements, as a sharded parameter; `other`: a dimension is of another size."""
+    """Return how the shapes in a recomputation's message differ.
+
+    `grown`: a dimension is larger by half or more in the recomputation; `empty`: one of the two
+    tensors has no elements, as a sharded parameter; `other`: a dimension has another size; '':
+    unknown.
+    """
     for saved, again in _SHAPES.findall(message):
         before, after = _numbers(saved), _numbers(again)
         if before != after and ([0] in (before, after)):

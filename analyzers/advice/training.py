@@ -15,8 +15,11 @@ _ONE_LINE = 400
 
 
 def reentrant_checkpointing(node: ast.AST, module: Module) -> str | None:
-    """Checkpointing that is reentrant, or does not say: `checkpoint(f, x)`,
-    `gradient_checkpointing_enable()`, `gradient_checkpointing=True`."""
+    """Match checkpointing that is reentrant, or does not say.
+
+    For example `checkpoint(f, x)`, `gradient_checkpointing_enable()`,
+    `gradient_checkpointing=True`.
+    """
     if re.search(r"use_reentrant['\"]?\s*[=:]\s*False", module.text):
         return None
     match node:
@@ -32,13 +35,13 @@ def reentrant_checkpointing(node: ast.AST, module: Module) -> str | None:
 
 
 def _of_torch(func: ast.expr, module: Module) -> bool:
-    """Whether a function called `checkpoint` is torch's: imported from there, or spelled so."""
+    """Return True if a `checkpoint` function is torch's: imported from there, or spelled so."""
     text = spelled(func)
     return "." in text or "torch.utils.checkpoint" in module.text
 
 
 def cache_in_use(node: ast.AST, module: Module) -> str | None:
-    """`use_cache=True`, `past_key_values=cache`, `DynamicCache()`."""
+    """Match `use_cache=True`, `past_key_values=cache`, `DynamicCache()`."""
     match node:
         case ast.keyword(arg="use_cache", value=ast.Constant(value=True)):
             return "use_cache=True"
@@ -52,14 +55,16 @@ def cache_in_use(node: ast.AST, module: Module) -> str | None:
 
 
 def _checkpointed(module: Module) -> set[str]:
-    """The last names of what is handed to `checkpoint`."""
+    """Return the last names of the functions passed to `checkpoint`."""
     called = (n for n in module.each(ast.Call) if last_name(n.func).startswith("checkpoint"))
     return {last_name(n.args[0]) for n in called if n.args}
 
 
 def _in_checkpointed(node: ast.AST, module: Module) -> bool:
-    """Whether code lies in a function that is checkpointed, or in the forward of a module that
-    is: any method but the constructor, where the function is not known by name."""
+    """Return True if code is in a checkpointed function, or in a checkpointed module's forward.
+
+    That is any method but the constructor, if the function is not known by name.
+    """
     scope = module.scope_of(node)
     name = getattr(scope, "name", "")
     known = _checkpointed(module)
@@ -70,7 +75,7 @@ def _in_checkpointed(node: ast.AST, module: Module) -> bool:
 
 
 def state_in_checkpoint(node: ast.AST, module: Module) -> str | None:
-    """`self.calls += 1` and `self.seen.append(x)` in what is checkpointed."""
+    """Match `self.calls += 1` and `self.seen.append(x)` in a checkpointed function."""
     target: ast.expr | None = None
     match node:
         case ast.AugAssign(target=ast.Attribute() | ast.Subscript() as target):
@@ -85,7 +90,7 @@ def state_in_checkpoint(node: ast.AST, module: Module) -> str | None:
 
 
 def _outlives(target: ast.expr, scope: Scope) -> bool:
-    """Whether what is changed is older than the call of the function."""
+    """Return True if the target existed before the call of the function."""
     root = target
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
@@ -100,15 +105,17 @@ def _is_read(name: ast.Name) -> bool:
 
 
 def autocast_around_checkpoint(node: ast.AST, module: Module) -> str | None:
-    """`with torch.autocast(...)` around a call that checkpoints."""
+    """Match `with torch.autocast(...)` around a call that checkpoints."""
     if not isinstance(node, ast.Call) or last_name(node.func) != "autocast":
         return None
     return short(node.func) if _checkpointed(module) else None
 
 
 def drawn_in_checkpoint(node: ast.AST, module: Module) -> str | None:
-    """`random.random()` or `np.random.…` in what is checkpointed; torch's own with
-    `preserve_rng_state=False`."""
+    """Match `random.random()` or `np.random.…` in a checkpointed function.
+
+    torch's own random numbers match under `preserve_rng_state=False`.
+    """
     if not isinstance(node, ast.Call) or not _in_checkpointed(node, module):
         return None
     text = spelled(node.func)
@@ -119,7 +126,7 @@ def drawn_in_checkpoint(node: ast.AST, module: Module) -> str | None:
 
 
 def wrapped_called_twice(node: ast.AST, module: Module) -> Found:
-    """Two calls of what DDP wraps, before one backward."""
+    """Match two calls of a DDP module before one backward call."""
     block = getattr(node, "body", None)
     if not isinstance(block, list):
         return None
@@ -143,7 +150,7 @@ def wrapped_called_twice(node: ast.AST, module: Module) -> Found:
 
 
 def optimizer_before_move(node: ast.AST, module: Module) -> str | None:
-    """An optimizer that is made above the line that moves, wraps or replaces its model."""
+    """Match an optimizer created above the line that moves, wraps or replaces its model."""
     match node:
         case ast.Assign(value=ast.Call(args=[ast.Call(func=ast.Attribute(value=owner, attr=
                         "parameters")), *_])):  # fmt: skip
@@ -160,7 +167,7 @@ def _replaced_below(owner: str, line: int, module: Module) -> str | None:
 
 
 def cleared_before_step(node: ast.AST, module: Module) -> Found:
-    """`zero_grad()` between a backward and the step in one block."""
+    """Match `zero_grad()` between a backward call and the step in one block."""
     block = getattr(node, "body", None)
     if not isinstance(block, list):
         return None
@@ -178,7 +185,7 @@ def cleared_before_step(node: ast.AST, module: Module) -> Found:
 
 
 def half_parameters(node: ast.AST, module: Module) -> str | None:
-    """`model.half()`, `torch_dtype=torch.float16`, `model.to(torch.float16)`."""
+    """Match `model.half()`, `torch_dtype=torch.float16`, `model.to(torch.float16)`."""
     match node:
         case ast.Call(func=ast.Attribute(attr="half") as func, args=[]):
             return short(func)
@@ -191,7 +198,7 @@ def half_parameters(node: ast.AST, module: Module) -> str | None:
 
 
 def unscale_twice(node: ast.AST, module: Module) -> Found:
-    """Two calls of `unscale_` without an `update()` between them, in one block."""
+    """Match two calls of `unscale_` without an `update()` between them, in one block."""
     block = getattr(node, "body", None)
     if not isinstance(block, list):
         return None
@@ -211,12 +218,12 @@ def _is_function(node: ast.AST) -> bool:
 
 
 def function_class(node: ast.AST, module: Module) -> str | None:
-    """A class that derives from `autograd.Function`."""
+    """Match a class that derives from `autograd.Function`."""
     return node.name if isinstance(node, ast.ClassDef) and _is_function(node) else None
 
 
 def legacy_function(node: ast.AST, module: Module) -> str | None:
-    """A Function whose forward is a method of an object."""
+    """Match a Function whose forward is an instance method."""
     if not isinstance(node, ast.ClassDef) or not _is_function(node):
         return None
     methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "forward"]
@@ -225,7 +232,7 @@ def legacy_function(node: ast.AST, module: Module) -> str | None:
 
 
 def function_backward(node: ast.AST, module: Module) -> str | None:
-    """What the backward of a Function returns."""
+    """Match the `return` of a Function's backward."""
     if not isinstance(node, ast.Return) or node.value is None:
         return None
     scope = module.scope_of(node)
@@ -236,12 +243,12 @@ def function_backward(node: ast.AST, module: Module) -> str | None:
 
 
 def loss_call(node: ast.AST, module: Module) -> str | None:
-    """A loss that is given a prediction and a target."""
+    """Match a loss called with a prediction and a target."""
     if not isinstance(node, ast.Call) or len(node.args) + len(node.keywords) < 2:
         return None
     return short(node.func) if _LOSSES.match(last_name(node.func)) else None
 
 
 def training_step(node: ast.AST, module: Module) -> str | None:
-    """Lightning's method."""
+    """Match Lightning's `training_step`."""
     return node.name if isinstance(node, ast.FunctionDef) and node.name == "training_step" else None

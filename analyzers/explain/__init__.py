@@ -1,1 +1,1 @@
-"""From evidence to causes: where it points, what tells the patterns apart, which comes first."""
+"""From evidence to causes: locations, what distinguishes the patterns, ranking."""

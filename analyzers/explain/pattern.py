@@ -98,7 +98,7 @@ class Pattern(Protocol):
         """Return a match if the evidence shows this pattern; else None."""
 
     def explain(self, match: Match, project: Project) -> str:
-        """Markdown, from facts that the evidence holds."""
+        """Return an explanation in Markdown, from facts that the evidence holds."""
 
     def fixes(self, match: Match, project: Project) -> Iterator[Proposal]:
         """Yield candidate patches, most idiomatic first."""

@@ -119,7 +119,8 @@ def root_of(path: str) -> str:
 
 
 def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
-    """Names of functions by which a call can come to the function called `name`, itself too."""
+    """Return the functions by which a call can reach the function called `name`, itself
+    included."""
     found = last = {name}
     for _ in range(depth):
         callers = {

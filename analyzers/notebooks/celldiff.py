@@ -1,7 +1,7 @@
-"""Differences between two versions of a script of cells, told within each cell.
+"""Differences between two versions of a script of cells, by cell.
 
-A plain diff may take a marker for the line that moved, when statements went from one cell to the
-next; here the markers stand still, and everything else moves.
+If statements move from one cell to the next, a plain diff may take a marker for the line that
+moved; here markers match markers, and everything else moves.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ Cells = Sequence[Sequence[str]]  # the lines of each cell, its marker first, lin
 
 
 def diff_by_cells(path: str, before: Cells, after: Cells) -> str:
-    """A unified diff of the whole script; empty when nothing changed. Both versions have the same
-    cells, in order."""
+    """Return a unified diff of the whole script; empty if nothing changed.
+
+    Both versions have the same cells, in order.
+    """
     old, new = ([line for cell in cells for line in cell] for cells in (before, after))
     return unified(path, old, new, _within_cells(before, after))
 
 
 def _within_cells(before: Cells, after: Cells) -> list[Match]:
-    """What the versions share, as of `matching_blocks`; never across the margin of a cell."""
+    """Return what the versions share, as `matching_blocks` does; never across a cell's margin."""
     found: list[Match] = []
     left = right = 0
     for old, new in zip(before, after, strict=True):

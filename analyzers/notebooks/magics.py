@@ -8,7 +8,8 @@ _MAGICS = ("%", "!", "?")
 
 
 def neutralised(source: str) -> tuple[list[str], list[int]]:
-    """The cell's lines with magics turned into `pass` or a comment, and which lines changed."""
+    """Return the cell's lines with magics turned into `pass` or a comment, and which lines
+    changed."""
     lines = source.splitlines() or [""]
     if _parses(lines):
         return lines, []
@@ -30,7 +31,7 @@ def neutralised(source: str) -> tuple[list[str], list[int]]:
 
 
 def _plain_line(line: str) -> str:
-    """One line without magics: `x = !ls` and `%time f()` keep what is Python."""
+    """Return one line without magics: `x = !ls` and `%time f()` keep what is Python."""
     text = line.lstrip()
     indent = line[: len(line) - len(text)]
     if text.startswith(("%time ", "%timeit ")):

@@ -41,32 +41,32 @@ class LineMap:
     mark: str = "# %% cell "
 
     def position(self, line: int) -> tuple[int, int]:
-        """The cell and the line within it (both 1-based) of a script line."""
+        """Return the cell and the line within it (both 1-based) of a script line."""
         index = max(bisect_right(self.starts, line) - 1, 0)
         if not self.starts:
             return 1, line
         return self.cells[index], line - self.starts[index] + 1
 
     def cell_line(self, line: int) -> str:
-        """`cell 4, line 3`."""
+        """Return a script line as `cell 4, line 3`."""
         cell, inner = self.position(line)
         return f"cell {cell}, line {inner}"
 
     def span(self, cell: int) -> tuple[int, int]:
-        """The first and last script line of a cell, its marker left out."""
+        """Return the first and last script line of a cell, its marker left out."""
         index = self.cells.index(cell)
         following = self.starts[index + 1 : index + 2]
         return self.starts[index], following[0] - 2 if following else self.length
 
     def cell_run_as(self, count: int) -> int | None:
-        """The number of the cell with this execution count."""
+        """Return the number of the cell with this execution count, or None."""
         for cell, known in zip(self.cells, self.counts, strict=True):
             if known == count:
                 return cell
         return None
 
     def script_line(self, count: int, line: int) -> int | None:
-        """The script line of a traceback's `Cell In[count], line line`."""
+        """Return the script line of a traceback's `Cell In[count], line line`, or None."""
         cell = self.cell_run_as(count)
         if cell is None:
             return None
@@ -75,14 +75,14 @@ class LineMap:
 
 
 def is_notebook(text: str) -> bool:
-    """Whether the text looks like a notebook's JSON rather than Python."""
+    """Return True if the text looks like a notebook's JSON rather than Python."""
     return text.lstrip()[:1] == "{" and '"cells"' in text
 
 
 def to_project(text: str) -> tuple[str, LineMap]:
-    """The notebook's code as one script, and the map back.
+    """Return the notebook's code as one script, and the map back.
 
-    Raises `NotANotebookError` when the text is not a notebook.
+    Raise `NotANotebookError` if the text is not a notebook.
     """
     cells, mark = _code_cells(text)
     script: list[str] = []
@@ -109,9 +109,9 @@ def to_project(text: str) -> tuple[str, LineMap]:
 
 
 def as_typed(text: str) -> str:
-    """The same script, line for line, with the magics that its reader knows.
+    """Return the same script, line for line, with the magics that IPython understands.
 
-    Raises `NotANotebookError` when the text is not a notebook.
+    Raise `NotANotebookError` if the text is not a notebook.
     """
     cells, mark = _code_cells(text)
     parts = ([f"{mark}{n}", *(source_of(cell).splitlines() or [""])] for n, cell in cells)
@@ -119,9 +119,9 @@ def as_typed(text: str) -> str:
 
 
 def stored_errors(text: str) -> str:
-    """The tracebacks that the notebook's outputs hold, those of later runs behind earlier ones.
+    """Return the tracebacks that the notebook's outputs hold, in execution order.
 
-    Raises `NotANotebookError` when the text is not a notebook.
+    Raise `NotANotebookError` if the text is not a notebook.
     """
     found: list[tuple[int, str]] = []
     for cell in _cells(text):
@@ -133,7 +133,7 @@ def stored_errors(text: str) -> str:
 
 
 def source_of(cell: dict[str, Any]) -> str:
-    """The text of a cell, which notebooks keep whole or as a list of lines."""
+    """Return the source of a cell, which notebooks store whole or as a list of lines."""
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
@@ -141,12 +141,13 @@ def source_of(cell: dict[str, Any]) -> str:
 
 
 def _clean(text: str) -> str:
-    """The text without what JSON can spell and no file can hold: NUL, halves of pairs."""
+    """Return the text without what JSON can encode and no file can hold: NUL, lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _printed(output: dict[str, Any]) -> str:
-    """An error output as it was shown, with the exception's line, which some writers leave out."""
+    """Return an error output as it was shown, with the exception's line, which some writers
+    omit."""
     lines = output.get("traceback")
     shown = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
     last = f"{output.get('ename', '')}: {output.get('evalue', '')}"
@@ -160,13 +161,13 @@ def _is_code(cell: dict[str, Any]) -> bool:
 
 
 def _code_cells(text: str) -> tuple[list[tuple[int, dict[str, Any]]], str]:
-    """The code cells with their numbers among all cells, and how their markers begin."""
+    """Return the code cells with their numbers among all cells, and the prefix of their markers."""
     cells = [(n, cell) for n, cell in enumerate(_cells(text), 1) if _is_code(cell)]
     return cells, _unused_mark(source_of(cell) for _, cell in cells)
 
 
 def _unused_mark(sources: Iterable[str]) -> str:
-    """How markers begin: as no line of the notebook does."""
+    """Return a prefix for markers with which no line of the notebook begins."""
     lines = [line for source in sources for line in source.splitlines()]
     word = "cell"
     while any(line.startswith(f"# %% {word} ") for line in lines):
@@ -195,7 +196,7 @@ def _count(cell: dict[str, Any]) -> int | None:
 
 
 def _reruns(numbers: list[int], counts: list[int | None]) -> tuple[int, ...]:
-    """Cells whose count exceeds that of a cell below: they ran again after it."""
+    """Return cells whose count exceeds that of a later cell: they ran again after it."""
     found: list[int] = []
     lowest: int | None = None
     for number, count in reversed(list(zip(numbers, counts, strict=True))):

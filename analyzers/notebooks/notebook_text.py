@@ -44,9 +44,9 @@ class Notebook:
     replays: tuple[tuple[int, ...], ...] = ()
 
     def spans(self, script: str, order: tuple[int, ...]) -> list[tuple[int, int]]:
-        """First and last line of each cell of the (patched) script, in that order.
+        """Return the first and last line of each cell of the (patched) script, in that order.
 
-        Raises `KeyError` when the script has lost a cell.
+        Raise `KeyError` if the script has lost a cell.
         """
         blocks = {
             cell: (first, first + len(lines) - 1) for cell, first, lines in self._split(script)
@@ -54,7 +54,8 @@ class Notebook:
         return [blocks[cell] for cell in order]
 
     def patched(self, script: str) -> str:
-        """The notebook with the cells of a patched script; cells that did not change stay."""
+        """Return the notebook with the cells of a patched script; unchanged cells stay
+        byte-equal."""
         text = self.text
         blocks = {cell: lines for cell, _, lines in self._split(script)}
         for slot in reversed(self.slots):
@@ -66,8 +67,7 @@ class Notebook:
         return text
 
     def diff(self, path: str, before: str, after: str) -> str:
-        """What a patch changed in the script, cell by cell, as a unified diff. Magics are shown
-        as they were typed."""
+        """Return the unified diff of a patch, cell by cell, with magics as they were typed."""
         sources = {slot.cell: slot.source for slot in self.slots}
         versions = [
             [
@@ -81,7 +81,7 @@ class Notebook:
         return diff_by_cells(path, *versions)
 
     def _split(self, script: str) -> Iterator[tuple[int, int, list[str]]]:
-        """Each cell's number, its first line below the marker, and its lines."""
+        """Yield each cell's number, its first line below the marker, and its lines."""
         cell: int | None = None
         first = 1
         lines: list[str] = []
@@ -96,7 +96,7 @@ class Notebook:
             yield cell, first, lines
 
     def _value(self, slot: Slot, source: str) -> str:
-        """The source as JSON, laid out as the cell's was."""
+        """Return the source as JSON, laid out as the cell's was."""
         ascii_only = self.text.isascii() and bool(_ESCAPED.search(self.text))
         written = self.text[slot.start : slot.end]
         if not written.startswith("["):
@@ -110,7 +110,7 @@ class Notebook:
 
 
 def notebook_text(text: str, lines: LineMap) -> Notebook:
-    """The notebook whose JSON, known to be one, was converted with this map."""
+    """Return the notebook whose JSON was converted with this map."""
     found = [slot for slot in _slots(text) if slot.cell in lines.cells]
     return Notebook(text, lines.mark, tuple(sorted(found, key=lambda slot: slot.start)))
 
@@ -130,12 +130,12 @@ def _slots(text: str) -> Iterator[Slot]:
 
 
 def _members(text: str, at: int) -> dict[str, tuple[int, int]]:
-    """The spans of the values in the object that begins at `at`."""
+    """Return the spans of the values in the object that begins at `at`."""
     found: dict[str, tuple[int, int]] = {}
     at = _past(text, at + 1)
     while text[at] != "}":
         key, at = _DECODER.raw_decode(text, at)
-        start = _past(text, _past(text, at) + 1)  # behind the colon
+        start = _past(text, _past(text, at) + 1)  # after the colon
         _, end = _DECODER.raw_decode(text, start)
         found[key] = start, end
         at = _next(text, end)
@@ -143,7 +143,7 @@ def _members(text: str, at: int) -> dict[str, tuple[int, int]]:
 
 
 def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the values in the array that begins at `at`."""
+    """Yield the spans of the values in the array that begins at `at`."""
     at = _past(text, at + 1)
     while text[at] != "]":
         _, end = _DECODER.raw_decode(text, at)
@@ -152,7 +152,7 @@ def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _next(text: str, end: int) -> int:
-    """Where the following entry begins, or the closing bracket stands."""
+    """Return the offset of the following entry, or of the closing bracket."""
     at = _past(text, end)
     return _past(text, at + 1) if text[at] == "," else at
 
@@ -167,7 +167,7 @@ def _space_after(text: str, at: int) -> str:
 
 
 def _typed(source: str, script: list[str]) -> list[str]:
-    """A cell's lines in the script, those that stayed as the original has them, magics and all."""
+    """Return a cell's lines in the script; unchanged ones as the original has them, with magics."""
     written = source.splitlines() or [""]
     lines = list(script)
     for old, new, size in matching_blocks(neutralised(source)[0], script):
@@ -176,7 +176,7 @@ def _typed(source: str, script: list[str]) -> list[str]:
 
 
 def _restored(source: str, after: list[str]) -> str:
-    """The cell's new text."""
+    """Return the cell's new source."""
     lines = _typed(source, after)
     while lines and not lines[-1].strip():
         lines.pop()

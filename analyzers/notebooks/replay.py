@@ -8,9 +8,10 @@ MAX_RUNS = 4  # of one cell: a long gap in the counts says no more than a short 
 
 
 def replays(lines: LineMap, failing: int | None) -> list[tuple[int, ...]]:
-    """Orders of cells, by number, that may show an error which a run from top to bottom does not:
-    the order that the counts tell, then the failing cell run once more. `failing` is the cell
-    that the error names, if it is known.
+    """Return orders of cells, by number, that may show an error which a run in file order does not.
+
+    They are the order of the execution counts, and that with the failing cell run once more.
+    `failing` is the cell that the error names, if it is known.
     """
     found = [by_counts(lines)]
     if failing is not None:
@@ -21,11 +22,11 @@ def replays(lines: LineMap, failing: int | None) -> list[tuple[int, ...]]:
 
 
 def by_counts(lines: LineMap) -> tuple[int, ...]:
-    """Cells in the order of their counts. A count that no cell has now was an earlier run: first
-    of the cells further up that were run again later, then of the cell that comes next.
+    """Return cells in the order of their counts.
 
-    Cells without a count are left out, as they were not run; without any count nothing is known
-    and the cells come from top to bottom.
+    A count that no cell has now was an earlier run: first of the cells further up that were run
+    again later, then of the cell that comes next. Cells without a count did not run and are left
+    out; if no cell has a count, all are returned in file order.
     """
     counted = [
         (count, cell)
@@ -45,7 +46,7 @@ def by_counts(lines: LineMap) -> tuple[int, ...]:
 
 
 def extra_runs(order: tuple[int, ...], lines: LineMap) -> list[tuple[int, int]]:
-    """What an order runs beyond each cell once, as spans of lines of the script."""
+    """Return what an order runs besides each cell once, as spans of lines of the script."""
     once = set(lines.cells)
     extra: list[tuple[int, int]] = []
     for cell in order:
@@ -57,5 +58,5 @@ def extra_runs(order: tuple[int, ...], lines: LineMap) -> list[tuple[int, int]]:
 
 
 def repeated(order: tuple[int, ...]) -> frozenset[str]:
-    """The labels of the cells that an order runs more than once."""
+    """Return the labels of the cells that an order runs more than once."""
     return frozenset(f"cell {cell}" for cell in order if order.count(cell) > 1)

@@ -197,7 +197,8 @@ def _made(traceback: ParsedTraceback, entry: str) -> Node | None:
 
 
 def _holders(traceback: ParsedTraceback) -> tuple[Holder, ...]:
-    """Names that the forward line both reads and binds: a state and its like; else those bound."""
+    """Return names that the forward line both reads and binds, such as a state; else those
+    bound."""
     frame = traceback.forward
     text = _statement(frame.code) if frame is not None else ""
     body = ast.parse(text).body if text else []

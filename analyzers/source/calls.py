@@ -14,7 +14,7 @@ from analyzers.source.writes import unsliced, writes_in_place
 
 
 def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
-    """Calls of these names, in source order."""
+    """Return calls of these names, in source order."""
     if isinstance(node, ast.stmt | ast.mod):
         known = calls_in(node)
         found = [call for name in set(names) for call in known.get(name, ())]
@@ -107,7 +107,7 @@ def reads_gradient(node: ast.AST) -> bool:
 
 
 def steps(node: ast.AST) -> list[ast.Call]:
-    """Calls that may be an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
+    """Return calls that may be an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
     return [
         call
         for call in calls_named(node, "step")

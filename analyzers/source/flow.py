@@ -42,8 +42,10 @@ def statements_of(scope: ast.AST) -> Sequence[ast.stmt]:
 
 @remembered
 def bindings(statement: ast.stmt) -> list[str]:
-    """Names and attribute paths that a statement itself binds, with walrus targets; for a store
-    into a container (`xs[i] = y`, `xs.append(y)`) the container's name too."""
+    """Return names and attribute paths that a statement itself binds, walrus targets included.
+
+    A store into a container (`xs[i] = y`, `xs.append(y)`) binds the container's name too.
+    """
     names = assigned(statement)
     for name in list(names):
         if "[" in name:
@@ -76,7 +78,7 @@ def put_in(statement: ast.stmt) -> ast.expr | None:
 
 
 def declared_outer(function: ast.AST) -> set[str]:
-    """Names that a function says belong to a scope around it (`nonlocal`, `global`)."""
+    """Return names that a function declares `nonlocal` or `global`."""
     return {
         name
         for node in walk_scope(function)

@@ -54,7 +54,8 @@ def takes_loss(call: ast.Call) -> bool:
 
 
 def _used(tree: ast.Module) -> set[ast.expr]:
-    """Calls whose result is taken apart: an optimizer's step gives a loss, or None."""
+    """Return calls whose result is unpacked or indexed: an optimizer's step returns a loss, or
+    None."""
     found = set[ast.expr]()
     for node in walk(tree):
         match node:

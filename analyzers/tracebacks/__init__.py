@@ -18,12 +18,12 @@ MAX_PARAGRAPH = 8  # lines in which it may be said that no such error is raised
 
 
 def parse(text: str) -> ParsedTraceback:
-    """The error that a pasted text speaks of, in time linear in its length.
+    """Return the error in a pasted text, in time linear in its length.
 
-    Of a chain the last part is the error, unless an earlier one is of a family that we know and
-    the last is not, or has frames and the last has none: what somebody tried then. A message that
-    stands elsewhere (in a title, above the frames) belongs to the frames that have none. A text
-    without any frame or message gives an empty result.
+    The last part of a chain is the error, unless an earlier part has a known family (or frames) and
+    the last has none: that is what somebody tried next. A message elsewhere (in a title, above the
+    frames) belongs to the frames that have none. A text without any frame or message gives an empty
+    result.
     """
     lines = clean_lines(text)
     scanned = scan(lines)
@@ -50,14 +50,14 @@ def parse(text: str) -> ParsedTraceback:
 
 
 def lines_of_error(text: str) -> frozenset[int]:
-    """Indexes of the lines (of `text.splitlines()`) that are part of a traceback."""
+    """Return indexes of the lines (of `text.splitlines()`) that are part of a traceback."""
     lines = "\n".join(text.splitlines())
     cut_off = lines[: max(len(lines) - MAX_CHARACTERS, 0)].count("\n")
     return frozenset(cut_off + at for at in scan(clean_lines(lines)).taken)
 
 
 def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
-    """The parts, each with its message and its frames, wherever in the text these stand."""
+    """Return the parts, each with its message and its frames, wherever in the text these are."""
     parts = list(scanned.parts)
     if not any(classify(part)[0] != "other" for part in parts):
         known = _told(lines)
@@ -74,8 +74,10 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
 
 
 def _told(lines: Sequence[str]) -> Part | None:
-    """The first message of a kind that we know, in words around the code, of which they do not
-    say that there is none."""
+    """Return the first message of a known kind in the prose around the code, or None.
+
+    Messages that the prose denies are skipped.
+    """
     for wrapped in range(1, MAX_WRAPPED + 1):
         for at in range(len(lines) - wrapped + 1):
             text = " ".join(lines[at : at + wrapped])
@@ -86,7 +88,7 @@ def _told(lines: Sequence[str]) -> Part | None:
 
 
 def _spoken(lines: Sequence[str]) -> tuple[Frame, ...]:
-    """A place that somebody wrote down: `In file "model.py", line 51`, and the code below it."""
+    """Return a location in prose: `In file "model.py", line 51`, with the code below it."""
     for at, line in enumerate(lines):
         if (frame := spoken_frame(line)) is not None:
             code = lines[at + 1].strip() if at + 1 < len(lines) else ""

@@ -9,7 +9,7 @@ MAX_CHARACTERS = 128 * 1024
 MAX_LINE = 2000
 
 _ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b[@-_]|\x1b\][^\x07\x1b]*\x07?")
-# What stands in front of a line: ranks, containers' and loggers' stamps, quotes of forums.
+# Prefixes of lines: ranks, containers' and loggers' stamps, quotes of forums.
 _PREFIXES = re.compile(
     r"\[(?:rank|default|worker|node)\s?\d{1,5}\]:?\s?"
     r"|\((?:pid|[\w.]{1,40} pid)=\d{1,9}(?:, ip=[\d.]{1,40})?\)\s?"
@@ -25,8 +25,10 @@ _LOGGER = re.compile(r"[-|:][ ]?[\w.]{1,60}[ ]?[-|:][ ]")
 
 
 def clean_lines(text: str) -> list[str]:
-    """The text's lines with colours and prefixes taken off; cut to a fixed size at the front, for
-    the error stands at the end."""
+    """Return the text's lines without colours and prefixes.
+
+    Text beyond a fixed size is cut at the front, because the error is at the end.
+    """
     text = text[-MAX_CHARACTERS:]
     if "\x1b" in text:
         text = _ANSI.sub("", text)
@@ -38,7 +40,7 @@ def clean_lines(text: str) -> list[str]:
 
 
 def _unprefixed(line: str) -> str:
-    """The line without the prefixes in front of it: a few at most."""
+    """Return the line without its prefixes: a few at most."""
     stripped = line.lstrip()
     if not stripped:
         return ""

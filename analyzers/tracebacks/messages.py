@@ -40,7 +40,7 @@ _MARKUP = " \t*`_#>\"'?:-"
 
 
 def classify(part: Part) -> tuple[Family, str | None]:
-    """The family of an error, and its kind where the message or the frames alone tell it."""
+    """Return the family of an error, and its kind if the message or the frames alone show it."""
     message = plain(part.message)
     if (entry := entry_of(message)) is not None:
         return entry.family, entry.kind or _kind(part, entry.family)
@@ -52,15 +52,17 @@ def classify(part: Part) -> tuple[Family, str | None]:
 
 
 def warned_of_grad(part: Part, lines: Sequence[str]) -> bool:
-    """Whether an error speaks of None where torch has warned that a gradient was asked of a tensor
-    that is no leaf: with no frame that shows the line, the warning tells what was None."""
+    """Return True if an error about None follows torch's warning about a non-leaf's gradient.
+
+    If no frame shows the line, the warning says what was None.
+    """
     message = part.message.lower()
     warned = (" ".join(lines[at : at + 2]).lower() for at in range(len(lines)))
     return "nonetype" in message and any(_OF_NO_LEAF in text for text in warned)
 
 
 def told_in(line: str) -> Part | None:
-    """The error that a line speaks of without raising it: a title, a quoted message."""
+    """Return the error that a line mentions without raising it: a title, a quoted message."""
     text = line.strip()
     family = classify(Part(message=text))[0]
     if family == "engine" and (quoted := _QUOTED.search(text)) is not None:
@@ -76,10 +78,12 @@ def told_in(line: str) -> Part | None:
 
 
 def is_denied(text: str) -> bool:
-    """Whether words say of an error that they speak of that it is not raised (`a reviewer wrote
-    that …; there is no error`): others named it, or it is gone. Of another setting they say
-    nothing here (`with one layer there is no error`). What is only supposed to come (`this must
-    raise …`) does not where the script is said to run."""
+    """Return True if prose says that an error it mentions is not raised.
+
+    For example `a reviewer wrote that …; there is no error`. Prose about another setting
+    (`with one layer there is no error`) denies nothing. What is only supposed to raise
+    (`this must raise …`) is denied if the script is said to run.
+    """
     supposed = any(_SUPPOSED.search(s) and told_in(s) for s in _SENTENCES.split(text))
     for sentence in _SENTENCES.split(text):
         runs = _RUNS.search(sentence) if supposed else None
@@ -94,7 +98,7 @@ def is_denied(text: str) -> bool:
 
 
 def _kind(part: Part, family: Family) -> str | None:
-    """What the frames tell beyond the message."""
+    """Return the kind that the frames show beyond the message, or None."""
     if family != "graph-reuse":
         return None
     if any(frame.is_library and "lbfgs" in frame.file.lower() for frame in part.frames):
@@ -108,8 +112,11 @@ def _reads_grad(part: Part) -> bool:
 
 
 def _is_engine(part: Part, message: str) -> bool:
-    """An error that the user's own `backward` or `backprop` raised about walking, or that says of
-    itself that something was walked twice, in words that are not torch's."""
+    """Return True for an error of a hand-written engine.
+
+    The user's own `backward` or `backprop` raised it about a backward call, or it says, in words
+    that are not torch's, that something was run backward twice.
+    """
     if not part.frames:
         return "backprop" in message and any(word in message for word in _TWICE)
     if part.frames[-1].is_library:

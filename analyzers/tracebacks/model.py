@@ -30,11 +30,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ParsedTraceback:
-    """The error of a pasted text. `forward_frames`: anomaly mode's account of the forward call
-    that made the failing node, which it names in `forward_op`. `kind`: what of its family it is, as
-    in the catalogue of messages; rebound, closure. `beside`: the families and kinds of the other
-    errors in the text that we know: what somebody had before, or has tried. `retold`: it stands in
-    words about the program, without the traceback that raised it."""
+    """The error of a pasted text.
+
+    `forward_frames`: anomaly mode's stack of the forward call that made the failing node, which
+    `forward_op` names. `kind`: the kind within its family, as in the catalogue of messages.
+    `beside`: families and kinds of the text's other known errors: earlier ones, or later attempts.
+    `retold`: prose mentions it, without the traceback that raised it.
+    """
 
     exception: str = ""
     message: str = ""
@@ -49,14 +51,14 @@ class ParsedTraceback:
 
     @property
     def location(self) -> Frame | None:
-        """The user's innermost frame; without one, the innermost of all."""
+        """Return the user's innermost frame; without one, the innermost of all."""
         own = [frame for frame in self.frames if not frame.is_library]
         candidates = own or list(self.frames)
         return candidates[-1] if candidates else None
 
     @property
     def forward(self) -> Frame | None:
-        """The user's innermost frame of the forward call, in anomaly mode."""
+        """Return the user's innermost frame of the forward call, in anomaly mode."""
         own = [frame for frame in self.forward_frames if not frame.is_library]
         candidates = own or list(self.forward_frames)
         return candidates[-1] if candidates else None

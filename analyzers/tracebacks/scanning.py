@@ -106,8 +106,8 @@ class _Scanner:
         return bool(text) and set(text) <= set("-^~ ")
 
     def _made_at(self, text: str) -> bool:
-        """Whether what comes next are the frames of the forward call, which a message or a line of
-        its own announces."""
+        """Return True if the frames of the forward call follow, which a message or line
+        announces."""
         last = self.message[-1] if self.exception and self.message else ""
         if last and _MADE_AT.search(last) and _frame(text) is not None:
             found = _OP_OF.search(" ".join(self.message))
@@ -120,7 +120,7 @@ class _Scanner:
         return False
 
     def _goes_on(self, line: str, text: str) -> bool:
-        """Whether the line continues the message of the exception before it."""
+        """Return True if the line continues the message of the exception before it."""
         ends = (
             not text
             or text.startswith(("Traceback (most", "File ", "```", "[W", "-----"))
@@ -136,7 +136,8 @@ class _Scanner:
         return True
 
     def _begin(self) -> None:
-        """A new traceback: frames so far without an exception were anomaly mode's, or cut off."""
+        """Begin a new traceback: frames so far without an exception were anomaly mode's, or cut
+        off."""
         if self.in_forward:
             self.forward = self.frames
             self.in_forward = False
@@ -162,7 +163,8 @@ class _Scanner:
         return True
 
     def _arrow(self, text: str) -> bool:
-        """IPython's `---> 12 code`: the line of the frame above."""
+        """Parse IPython's `---> 12 code`, the line of the frame above; return True if it
+        matches."""
         match = _ARROW.match(text)
         if match is None:
             return False
@@ -213,7 +215,7 @@ class Scanned:
 
 
 def scan(lines: list[str]) -> Scanned:
-    """What a text's lines say of errors."""
+    """Return the errors in a text's lines."""
     scanner = _Scanner()
     taken: list[int] = []
     for at, line in enumerate(lines):
@@ -228,8 +230,10 @@ def scan(lines: list[str]) -> Scanned:
 
 
 def _is_cut_above(lines: list[str], at: int, taken: list[int]) -> bool:
-    """Whether a traceback begins in the middle of a frame: its code stands by itself, further right
-    than the frame that follows."""
+    """Return True if a traceback begins in the middle of a frame.
+
+    Its code has no frame line, and is indented more than the frame that follows.
+    """
     last = taken[-1] if taken else -1
     if at == 0 or last == at - 1 or not _PLAIN.match(lines[at].strip()):
         return False
@@ -243,13 +247,13 @@ def _column(line: str) -> int:
 
 
 def spoken_frame(line: str) -> Frame | None:
-    """A place in words: `In file "model.py", line 51`, `it fails at train.py:12`."""
+    """Return a location in prose: `In file "model.py", line 51`, `it fails at train.py:12`."""
     match = _SPOKEN.search(line[:700])
     return _made(match.group(1), int(match.group(2)), "") if match is not None else None
 
 
 def _numbered(text: str) -> bool:
-    """IPython's context lines start with their number."""
+    """Return True if the line starts with a number, as IPython's context lines do."""
     return text.split(" ", 1)[0].isdigit()
 
 
@@ -270,7 +274,7 @@ def _exception(line: str) -> tuple[str, str] | None:
 
 
 def _frame(text: str) -> Frame | None:
-    """The frame that a line opens, in any of the shapes."""
+    """Return the frame that a line opens, in any known format, or None."""
     if plain := _PLAIN.search(text):
         path, line, function = plain.groups()
         return _made(path, int(line), function or "")
@@ -299,8 +303,10 @@ def _made(path: str, line: int, function: str) -> Frame:
 
 
 def _is_installed(path: str) -> bool:
-    """Whether a path leads into Python or a package. On Windows, Python's own files lie in the
-    folder `lib` of an installation."""
+    """Return True if a path leads into Python or a package.
+
+    On Windows, Python's own files are in the folder `lib` of an installation.
+    """
     if any(mark in path for mark in LIBRARY):
         return True
     lowered = path[1:].lower()
@@ -309,6 +315,6 @@ def _is_installed(path: str) -> bool:
 
 
 def _name(function: str) -> str:
-    """The function's bare name: `train(model, loader)` → `train`."""
+    """Return the function's bare name: `train(model, loader)` → `train`."""
     name = function.strip().partition("(")[0].strip()
     return "<module>" if name in ("", "<module>") or name.startswith("<cell") else name

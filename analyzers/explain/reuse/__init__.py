@@ -1,1 +1,1 @@
-"""What happened to a reused graph, told from the evidence and laid over the source."""
+"""How a freed graph was used again, from the evidence mapped to the source."""

@@ -170,7 +170,7 @@ class ReuseFeatures(Walks):
 
     @cached_property
     def _properties(self) -> set[str]:
-        """Names of properties whose setter stores into the carrier."""
+        """Return names of properties whose setter stores into the carrier."""
         return {
             scope.name
             for _, scope, _ in self.binders

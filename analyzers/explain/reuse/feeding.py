@@ -81,8 +81,10 @@ def sources(
     wanted: set[str],
     reads: Callable[[ast.expr], set[str]] | None = None,
 ) -> set[str]:
-    """Names that flow into the wanted ones through the scope's own assignments but for the
-    statement; `reads`: those of a value that count, if not all."""
+    """Return names that flow into the wanted ones through the scope's other assignments.
+
+    `reads` selects which names of a value count; None selects all.
+    """
     feeds = feeding(scope)
     found, new = set(wanted), set(wanted)
     for _ in range(8):

@@ -105,8 +105,10 @@ def _may_hold(factor: ast.expr) -> bool:
 
 
 def fresh_names(value: ast.AST, is_carrier: Callable[[str], bool], scope: Scope) -> set[str]:
-    """Names read by a carrier's new value, without those places that only keep the old one:
-    `cat([old, new])`, `old.index_copy(0, i, new)`, `m * old + (1 - m) * new`."""
+    """Return names read by a carrier's new value, except where it only keeps the old one.
+
+    Exceptions are `cat([old, new])`, `old.index_copy(0, i, new)` and `m * old + (1 - m) * new`.
+    """
     kept = {id(node) for node in _kept_operands(value, is_carrier, scope)}
     found: set[str] = set()
 

@@ -119,15 +119,17 @@ def _made_of(story: ReuseFeatures) -> set[str]:
 
 
 def _free_names(function: Function) -> set[str]:
-    """What a function reads that is neither given to it nor made in it."""
+    """Return the free names of a function."""
     own = named(function) | names_bound(function)
     return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 
 def target_calls(story: ReuseFeatures) -> list[ast.Call]:
-    """Calls of a loss function whose second argument, and only that one, comes from the
-    carrier: there it stands for a constant. So do other entries of the carrier, to which one of
-    them is held."""
+    """Return calls of a loss function of which only the second argument comes from the carrier.
+
+    It is meant as a constant there. So are other entries of the carrier that an entry is compared
+    with.
+    """
     if story.shared is None or not story.name:
         return []
     scope = story.shared.scope
@@ -142,8 +144,10 @@ def target_calls(story: ReuseFeatures) -> list[ast.Call]:
 
 
 def entry_targets(story: ReuseFeatures) -> list[ast.Call]:
-    """Calls of a loss function that hold one entry of the carrier to others, by other names:
-    `kl_div(outs[i].log_softmax(1), peer.softmax(1))`."""
+    """Return calls of a loss function that compare one entry of the carrier to others.
+
+    The others have other names: `kl_div(outs[i].log_softmax(1), peer.softmax(1))`.
+    """
     found = []
     for node in walk_scope(story.frame.scope) if story.shared is not None else ():
         if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
@@ -154,8 +158,10 @@ def entry_targets(story: ReuseFeatures) -> list[ast.Call]:
 
 
 def _entries_read(story: ReuseFeatures, value: ast.expr) -> Iterator[str]:
-    """The entries of the carrier that an expression reads, as it spells them: by an index, or by
-    the name that a comprehension around gives to each."""
+    """Yield the entries of the carrier that an expression reads, as it writes them.
+
+    That is by an index, or by the name that a surrounding comprehension gives to each.
+    """
     module, scope = story.frame.module, story.frame.scope
     for node in walk(value):
         match node:
