@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 def is_safe(trial: Trial) -> bool:
-    """Whether a fix may be applied unread, so that nobody need be asked for another."""
+    """Return True if a fix may be applied unread, so that no other is needed."""
     pattern, doubted = trial.candidate.pattern, trial.measured.doubted
     level = level_of(trial.status, trial.gradients, pattern, faulty_gradients=doubted)
     return level == "safe"
@@ -59,8 +59,10 @@ class Asking:
         mended.trials.sort(key=lambda trial: trial.order)
 
     async def _trials(self, mended: RepairResult, cause: Cause) -> list[Trial]:
-        """The trial of the fix that passed and keeps the gradients, or truncates them; none where
-        three answers did not come to that, or nobody answered."""
+        """Return the trial of the fix that passed and keeps the gradients, or truncates them.
+
+        Return an empty list if three answers contain none, or if there was no answer.
+        """
         files = _asked_about(self.case, cause)
         run = self.seen.run
         if run is None or sum(map(len, files.values())) > LARGEST:
@@ -96,7 +98,7 @@ class Asking:
         return []
 
     async def _changes(self, reply: str, files: Mapping[str, str]) -> dict[str, str]:
-        """The files that an answer changes, read where hostile text may be read."""
+        """Return the files that an answer changes, parsed in a worker for hostile text."""
         try:
             return await self.reader.call(
                 changes_in, reply, dict(files), self.case.project.entry, timeout=READING_S
@@ -113,7 +115,7 @@ def _said(role: str, content: str) -> dict[str, str]:
 
 
 def _asked_about(case: Case, cause: Cause) -> dict[str, str]:
-    """The script, and the files that the evidence is in."""
+    """Return the script, and the files that the evidence is in."""
     spots = [cause.location, cause.created, cause.freed_by, cause.reached_again_by]
     names = {case.project.entry, *(spot.file for spot in spots if spot is not None)}
     return {name: case.project.files[name] for name in names if name in case.project.files}
@@ -128,6 +130,6 @@ def _tried(trials: Sequence[Trial]) -> list[tuple[str, str]]:
 
 
 def _failure(trial: Trial) -> str:
-    """What is wrong with a repair: the first check that failed, else what it does to training."""
+    """Return the fault of a repair: the first failed check, else its effect on the training."""
     failed = next((check for check in trial.checks if check.status == "failed"), None)
     return failed.detail if failed is not None else trial.effect.text

@@ -73,7 +73,7 @@ class _Watched:
 
 
 async def _read(version: ProjectVersion, request: ChangeRequest, reader: Reader) -> Case:
-    """One version as it is run: a notebook's cells as a script, a pasted part as Python."""
+    """Return one version as a case: a notebook's cells as a script, a pasted part as Python."""
     return await read_case(as_diagnosis(version, request), reader)
 
 
@@ -88,8 +88,11 @@ class _Comparing:
     progress: Progress
 
     async def compare(self, session: _Watched) -> tuple[Verdict, Iterable[str]]:
-        """Return the verdict, and what was assumed. A part of a program, or a notebook whose cells
-        ran in another order, is compared in the world that its diagnosis would be made in."""
+        """Return the verdict, and what was assumed.
+
+        A part of a program, or a notebook whose cells ran in another order, is compared in the
+        harness that its diagnosis would use.
+        """
         verdict = await self._verdict(session)
         partial = session.first is not None and is_partial(self.before, session.first)
         if verdict.verdict != "not_comparable" and not partial:
@@ -122,7 +125,7 @@ def _version(request: ChangeRequest, case: Case, sent: ProjectVersion) -> Versio
 
 
 def _assumed(seen: Observation) -> Iterable[str]:
-    """What was made up so that a part of a program could run."""
+    """Return what was synthesized so that a part of a program could run."""
     told = seen.trace.assumed if seen.trace is not None else []
     return [f"Assumed: {one.text}" for one in told[:8]]
 

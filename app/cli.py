@@ -140,8 +140,10 @@ def diagnose(
 
 
 def _ended(options: Callable[[Config], Options]) -> int:
-    """The exit code of a diagnosis; a fault of our own must not look like one found (Python
-    exits with 1)."""
+    """Return the exit code of a diagnosis.
+
+    A fault of Gradmend must not look like one it found (Python exits with 1).
+    """
     from app.command.config import config_of
     from app.command.diagnosing import diagnose_here
 
@@ -260,8 +262,11 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def _words(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The command's own words, and behind `--` the script's. What is no command is a path to
-    diagnose; `--fix` without a number is the first that may be written."""
+    """Return the command's own arguments, and the script's, which follow `--`.
+
+    A first argument that is no command is a path to diagnose; `--fix` without a number is the first
+    fix that may be written.
+    """
     at = arguments.index("--") if "--" in arguments else len(arguments)
     own, theirs = arguments[:at], arguments[at + 1 :]
     first = next(iter(own), "")
@@ -278,6 +283,6 @@ def _commands() -> set[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The console command."""
+    """Run the console command."""
     own, theirs = _words(sys.argv[1:] if arguments is None else arguments)
     cli(own, obj=theirs)

@@ -104,7 +104,7 @@ class Core:
         return found
 
     async def _diagnosed(self, request: ChangeRequest) -> Findings | None:
-        """What is known already of the script before the change."""
+        """Return what is known already of the script before the change, or None."""
         if request.diagnosis is not None:
             return await self.store.get(request.diagnosis)
         known = await self.runner.known(as_diagnosis(request.before, request))

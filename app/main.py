@@ -37,9 +37,9 @@ the old graph, the line to change, and a patch that has been run."""
 
 
 def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None = None) -> FastAPI:
-    """The application; its service starts and stops with it.
+    """Return the application; its service starts and stops with it.
 
-    `diagnose_with` replaces what works on a diagnosis.
+    `diagnose_with` replaces the function that works on a diagnosis.
     """
     service = Service(settings or Settings(), diagnose_with)
     examples()  # parsed before there are threads: two that parse at once fail in Python 3.11
@@ -77,7 +77,7 @@ def create_app(settings: Settings | None = None, diagnose_with: Diagnose | None 
 
 @contextlib.asynccontextmanager
 async def _background(service: Service) -> AsyncIterator[None]:
-    """What a web process does beside its requests."""
+    """Run what a web process does besides its requests."""
     prepares = service.settings.prepare_examples and service.settings.reuse_results
     tasks = [asyncio.create_task(prepare_examples(service))] if prepares else []
     try:
@@ -89,7 +89,7 @@ async def _background(service: Service) -> AsyncIterator[None]:
 
 
 def _add_manners(app: FastAPI, service: Service) -> None:
-    """Middleware, innermost first: the last one added meets a request first."""
+    """Add middleware, innermost first: a request reaches the last one added first."""
     settings, metrics = service.settings, service.metrics
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM)
     app.add_middleware(Heads)

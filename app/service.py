@@ -63,7 +63,7 @@ class Ready(BaseModel):
 
 
 class Service(Core):
-    """A web process: accepts diagnoses, and tells what became of them."""
+    """A web process: accepts diagnoses, and reports their results."""
 
     def __init__(self, settings: Settings, diagnose_with: Diagnose | None = None) -> None:
         super().__init__(settings, diagnose_with)
@@ -97,7 +97,8 @@ class Service(Core):
 
     @property
     def parser(self) -> Reader:
-        """Where large bodies are parsed: with the sources, or where none are read, apart."""
+        """Return the parser of large bodies: the one for sources, or its own if sources are not
+        read."""
         if self.reader is not None:
             return self.reader
         if self._parser is None:
@@ -118,8 +119,10 @@ class Service(Core):
         return await self._admit(http, check(request))
 
     async def accept_change(self, http: Request, sent: VerificationRequest) -> str:
-        """The same for a change to be verified. Raises `ProblemError`, also where a patch does not
-        apply or the diagnosis that is named does not exist."""
+        """Accept a change to be verified, and return its id.
+
+        Raise `ProblemError`, also if a patch does not apply or the named diagnosis does not exist.
+        """
         earlier = None
         if sent.diagnosis is not None:
             earlier = (
@@ -153,28 +156,32 @@ class Service(Core):
             ) from None
 
     async def diagnosis(self, diagnosis_id: str) -> Diagnosis | None:
-        """The diagnosis so far; None: there is none, or no longer."""
+        """Return the diagnosis so far; None if there is none, or no longer."""
         return await self.answer(diagnosis_id, DIAGNOSIS)
 
     async def answer(self, request_id: str, kind: Kind[Any, Any, Answer]) -> Answer | None:
-        """The answer to a request of this kind so far; None: there is none, or no longer."""
+        """Return the answer to a request of this kind so far; None if there is none, or no
+        longer."""
         return await self.store.answer(request_id, kind) if plausible(request_id) else None
 
     async def request(self, diagnosis_id: str) -> DiagnosisRequest | None:
-        """What was sent; None: there is none, or no longer."""
+        """Return what was sent; None if there is none, or no longer."""
         return await self.asked(diagnosis_id, DIAGNOSIS)
 
     async def asked(self, request_id: str, kind: Kind[Asked, Any, Any]) -> Asked | None:
-        """What was sent for a request of this kind; None: there is none, or no longer."""
+        """Return what was sent for a request of this kind; None if there is none, or no longer."""
         return await self.store.asked(request_id, kind) if plausible(request_id) else None
 
     async def token(self, diagnosis_id: str) -> str | None:
-        """What deletes the diagnosis: to be told to its sender only."""
+        """Return the token that deletes the diagnosis, to be sent to its sender only."""
         return (await self.store.owner(diagnosis_id)).token
 
     async def may_delete(self, http: Request, diagnosis_id: str) -> bool:
-        """Whether the request is the sender's: it shows the token, or comes from where the
-        diagnosis came from (the same API key, else the same address)."""
+        """Return True if the request is the sender's.
+
+        It shows the token, or comes from the diagnosis' sender (the same API key, else the same
+        address).
+        """
         owner = await self.store.owner(diagnosis_id)
         shown = http.headers.get(TOKEN_HEADER) or http.cookies.get(TOKEN_COOKIE) or ""
         if owner.token and hmac.compare_digest(shown.encode(), owner.token.encode()):
@@ -226,7 +233,8 @@ class Service(Core):
                 await moment(happened, min(1.0, left))
 
     async def events(self, diagnosis_id: str, after: int) -> AsyncIterator[StoredEvent]:
-        """The events behind `after`, as they happen, up to `done`; a deletion ends them, too."""
+        """Yield the events after `after`, as they happen, up to `done`; a deletion ends them,
+        too."""
         with self.database.wakeups.watching(diagnosis_id) as happened:
             while True:
                 happened.clear()
@@ -244,7 +252,7 @@ class Service(Core):
                 await moment(happened)
 
     async def ready(self) -> Ready:
-        """Whether the database answers and the walls are up, here or at a worker."""
+        """Return whether the database answers and the walls are up, here or at a worker."""
         ready = Ready(
             ready=False,
             backend="unknown",
@@ -271,12 +279,12 @@ class Service(Core):
 
 
 def plausible(request_id: str) -> bool:
-    """Whether the text can be an id at all; PostgreSQL takes no NUL in a query."""
+    """Return True if the text can be an id at all; PostgreSQL takes no NUL in a query."""
     return request_id.isascii() and request_id.isprintable() and len(request_id) <= 64
 
 
 def _key(http: Request, request: BaseModel) -> Key | None:
-    """The request's idempotency key, apart for each client."""
+    """Return the request's idempotency key, distinct for each client."""
     given = http.headers.get("idempotency-key")
     if given is None:
         return None

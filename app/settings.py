@@ -122,7 +122,7 @@ class Settings(BaseSettings):
 
     @property
     def store_url(self) -> str:
-        """The database as SQLAlchemy spells it, with an asynchronous driver."""
+        """Return the database as SQLAlchemy writes it, with an asynchronous driver."""
         if not self.database_url:
             return f"sqlite+aiosqlite:///{(self.var_dir / 'gradmend.sqlite3').absolute()}"
         scheme, _, rest = self.database_url.partition("://")
@@ -135,17 +135,17 @@ class Settings(BaseSettings):
 
     @property
     def workers(self) -> int:
-        """How many diagnoses a process runs at once."""
+        """Return how many diagnoses a process runs at once."""
         return self.concurrency or len(os.sched_getaffinity(0))
 
 
 def listed(value: str) -> list[str]:
-    """The items of a comma separated setting."""
+    """Return the items of a comma separated setting."""
     return [item.strip() for item in value.split(",") if item.strip()]
 
 
 def table() -> str:
-    """The settings as a Markdown table."""
+    """Return the settings as a Markdown table."""
     lines = ["| variable | default | meaning |", "|---|---|---|"]
     for name, field in Settings.model_fields.items():
         default = "" if field.default in ("", None) else f"`{field.default}`"

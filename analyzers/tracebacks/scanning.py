@@ -163,8 +163,7 @@ class _Scanner:
         return True
 
     def _arrow(self, text: str) -> bool:
-        """Parse IPython's `---> 12 code`, the line of the frame above; return True if it
-        matches."""
+        """Parse IPython's `---> 12 code`, the frame above's line; return True if it matches."""
         match = _ARROW.match(text)
         if match is None:
             return False

@@ -82,7 +82,7 @@ class Explained(Answer):
 
 
 def diagnosed(name: str, found: Findings) -> Diagnosed:
-    """Findings in brief; `name` is how they are asked for again."""
+    """Return findings in brief; `name` is the key for asking again."""
     answer = Diagnosed(
         id=name,
         verdict=found.verdict or "running",
@@ -132,13 +132,13 @@ def shown(patch: Patch, *, full: bool = False) -> Shown:
 
 
 def applied(done: str, diff: str | None = None) -> Applied:
-    """What was done; a diff that is too long is left out."""
+    """Return what was done, with the diff unless it is too long."""
     answer = Applied(done=done, diff=diff)
     return fitted(answer, (answer, "diff"), (answer, "done"))
 
 
 def explained(guide: Guide) -> Explained:
-    """A guide in brief: the mended example matters most, then the broken one."""
+    """Return a guide in brief; the fixed example matters most, then the broken one."""
     answer = Explained(
         rule=guide.id,
         pattern=guide.name,
@@ -162,7 +162,8 @@ def _fix(patch: Patch) -> Fix:
 
 
 def fitted(answer: A, *shortened: tuple[BaseModel | None, str]) -> A:
-    """The answer within its limit: fields give way in this order, optional ones as a whole."""
+    """Return the answer within its limit: fields shrink in this order, optional ones are
+    dropped."""
     for holder, field in shortened:
         excess = len(answer.model_dump_json().encode()) - MOST_BYTES
         if excess <= 0:
@@ -176,7 +177,7 @@ def fitted(answer: A, *shortened: tuple[BaseModel | None, str]) -> A:
 
 
 def _shortened(text: str, excess: int) -> str:
-    """The text without so many bytes at its end, as JSON writes them at most."""
+    """Return the text without at least `excess` bytes (as JSON) at its end."""
     kept = text
     while kept and len(text.encode()) - len(kept.encode()) < excess + len(CUT.encode()):
         kept = kept[: -max(1, len(kept) // 16)]

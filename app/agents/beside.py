@@ -26,8 +26,11 @@ GRACE_S = 10.0
 async def findings_of_run(
     command: Sequence[str], folder: Path, options: Sequence[str], limit_s: float, context: Context
 ) -> Findings:
-    """What `gradmend run` finds about a command; with no verdict where it failed for another
-    reason, or not at all. Raises `BadInput` where there is nothing to tell."""
+    """Return what `gradmend run` finds about a command.
+
+    There is no verdict if it failed for another reason, or not at all. Raise `BadInput` if there is
+    nothing to report.
+    """
     words = [sys.executable, "-P", "-m", "gradmend", "run", "--json", *options, "--", *command]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = await asyncio.create_subprocess_exec(
@@ -50,7 +53,7 @@ async def findings_of_run(
 
 
 def folder_of(command: Sequence[str], named: str) -> Path:
-    """Where the command is to run. Raises `BadInput` where that cannot be."""
+    """Return the folder to run the command in. Raise `BadInput` if it is unusable."""
     if not command:
         raise BadInput('Which command? For example: ["python", "train.py", "--lr", "1e-3"].')
     folder = Path(named).resolve()
@@ -60,7 +63,7 @@ def folder_of(command: Sequence[str], named: str) -> Path:
 
 
 async def _ended(process: asyncio.subprocess.Process, context: Context) -> None:
-    """Until the command and its diagnosis are over; the host hears that it goes on."""
+    """Wait until the command and its diagnosis are over, reporting progress to the host."""
     ending = asyncio.ensure_future(process.wait())
     seconds = 0.0
     try:
@@ -90,7 +93,7 @@ def _tail(file: BinaryIO) -> str:
 
 
 def _told(out: str, err: str, code: int) -> Findings:
-    """The findings in the last line; where a command ended well there is little to say."""
+    """Return the findings in the last line; a command that ended well has few."""
     last = out.rstrip("\n").rpartition("\n")[2]
     try:
         found = Findings.model_validate(json.loads(last))

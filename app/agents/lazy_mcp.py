@@ -35,7 +35,8 @@ class Door:
         await inner(scope, receive, send)
 
     async def _stay_open(self, inner: asyncio.Future[ASGIApp]) -> None:
-        """A task of its own: the SDK wants to be closed by the task that opened it."""
+        """Hold the server open in a task of its own: the SDK must be closed by the task that opened
+        it."""
         try:
             mounted = await asyncio.to_thread(importlib.import_module, "app.agents.mounted")
             async with mounted.answering(self._service) as answers:
@@ -55,7 +56,7 @@ class Door:
 
 
 def mount(app: FastAPI, service: Service) -> Door:
-    """Serve the tools at `/mcp`, behind everything that stands before the API."""
+    """Serve the tools at `/mcp`, after all middleware that guards the API."""
     door = Door(service)
     app.router.routes.append(Route(PATH, endpoint=door))
     return door

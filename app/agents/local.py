@@ -41,7 +41,7 @@ class Known:
 
 
 class Reporting:
-    """Progress, told to the agent's host."""
+    """Reports progress to the agent's host."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -95,7 +95,7 @@ class LocalDesk:
         return self._known(name).apply(options)
 
     async def findings(self, name: str, context: Context) -> Findings:
-        """What an earlier diagnosis found."""
+        """Return what an earlier diagnosis found."""
         return self._known(name).findings
 
     async def verify(self, request: ChangeRequest, context: Context) -> VerifiedChange:
@@ -107,7 +107,7 @@ class LocalDesk:
         return verified_change(found)
 
     def diagnosed(self, name: str) -> Target:
-        """What an earlier diagnosis was made of."""
+        """Return the sources of an earlier diagnosis."""
         target = self._known(name).target
         if target is None:
             raise BadInput("That was a command's run, not a script; give `path` and `before`.")
@@ -137,7 +137,7 @@ def _write_kept(kept: last_result.Last, options: Options) -> Applied:
 
 
 def local_server() -> MCPServer:
-    """The server of `gradmend mcp`."""
+    """Return the server of `gradmend mcp`."""
     desk = LocalDesk()
     server = server_of(desk)
     add_verify_here(server, desk)

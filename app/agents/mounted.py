@@ -53,7 +53,7 @@ class ServiceDesk:
         return answer
 
     async def apply(self, name: str, n: int | None, unsafe: bool, context: Context) -> Applied:
-        """The diff of a fix; a long one has an address."""
+        """Return the diff of a fix; a long one as an address."""
         diagnosis = await self._diagnosis(name, context)
         if n is not None and n > len(diagnosis.patches):
             raise not_found(f"fix {n} of this diagnosis")
@@ -67,7 +67,7 @@ class ServiceDesk:
         return applied(told, patch.diff)
 
     async def findings(self, name: str, context: Context) -> Findings:
-        """What a diagnosis found."""
+        """Return what a diagnosis found."""
         return await self._diagnosis(name, context)
 
     async def _diagnosis(self, name: str, context: Context) -> Diagnosis:
@@ -75,7 +75,7 @@ class ServiceDesk:
 
 
 def _http(context: Context) -> Request:
-    """The HTTP request that carries a call."""
+    """Return the HTTP request that carries a call."""
     request = context.request_context.request
     assert isinstance(request, Request)
     return request
@@ -83,7 +83,7 @@ def _http(context: Context) -> Request:
 
 @asynccontextmanager
 async def answering(service: Service) -> AsyncIterator[ASGIApp]:
-    """What answers agents, while this is open. Each call is on its own: no sessions are held."""
+    """Yield the application that answers agents. Each call is on its own: there are no sessions."""
     desk = ServiceDesk(service)
     server = server_of(desk)
     add_diagnose(server, desk)

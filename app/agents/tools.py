@@ -59,7 +59,7 @@ class StrictServer(MCPServer):
 
 
 def server_of(desk: Applies) -> MCPServer:
-    """A server of the tools that need no disk of the user's."""
+    """Return a server of the tools that need no access to the user's disk."""
     server = StrictServer("gradmend", instructions=INSTRUCTIONS, version=package_version())
 
     @server.tool(annotations=READS)
@@ -135,7 +135,7 @@ def add_diagnose(server: MCPServer, desk: Diagnoses) -> None:
 
 
 class refusals:  # noqa: N801 (reads as a statement)
-    """Tells an agent what it can do about an error, rather than that there was one."""
+    """Replaces an error by a message that says what an agent can do about it."""
 
     def __enter__(self) -> None: ...
 

@@ -163,7 +163,8 @@ def add_verify_here(server: MCPServer, desk: VerifiesFiles) -> None:
 def _since(
     target: Target, path: str, patch: str, options: Options, steps: int | None
 ) -> ChangeRequest:
-    """What was diagnosed, beside a patch of it, or the file as it is now."""
+    """Return the diagnosed sources as `before`, and a patch of them or the current file as
+    `after`."""
     old = target.request
     if patch:
         return patched(old, patch, steps)

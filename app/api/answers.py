@@ -28,8 +28,10 @@ def answer(
     status: int = 200,
     **headers: str,
 ) -> Response:
-    """The result in the form asked for. A finished one has an ETag, and is answered with 304
-    to a client that sends it back."""
+    """Return the result in the requested form.
+
+    A finished one has an ETag; the response is 304 if the client sends the same ETag.
+    """
     if _prefers_markdown(http):
         body, media_type = _markdown(result), f"{MARKDOWN}; charset=utf-8"
     else:

@@ -34,7 +34,7 @@ class Patterns(BaseModel):
 
 
 def entry(guide: Guide) -> PatternEntry:
-    """A guide as the API tells it."""
+    """Return a guide as the API's model."""
     return PatternEntry(
         id=guide.id,
         pattern=guide.name,

@@ -27,7 +27,7 @@ RequestId = DiagnosisId
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that may answer with these errors."""
+    """Return the `responses` of a route that may answer with these errors."""
     return {
         status: {
             "description": HTTPStatus(status).phrase,
@@ -38,12 +38,12 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 async def found(service: Service, diagnosis_id: str) -> Diagnosis:
-    """The diagnosis; a 404 problem when there is none."""
+    """Return the diagnosis. Raise a 404 problem if there is none."""
     return await existing(service, diagnosis_id, DIAGNOSIS)
 
 
 async def existing(service: Service, request_id: str, kind: Kind[Any, Any, Answer]) -> Answer:
-    """The answer to a request of this kind; a 404 problem when there is none."""
+    """Return the answer to a request of this kind. Raise a 404 problem if there is none."""
     answer = await service.answer(request_id, kind)
     if answer is None:
         raise not_found(f"{kind.name} with this id", EXPIRED)
@@ -51,6 +51,6 @@ async def existing(service: Service, request_id: str, kind: Kind[Any, Any, Answe
 
 
 def with_address(http: Request, service: Service, answer: Answer) -> Answer:
-    """The answer with its page's absolute address; the store gives the path."""
+    """Return the answer with its page's absolute address; the store holds the path."""
     base = service.settings.public_url or str(http.base_url).rstrip("/")
     return answer.model_copy(update={"url": f"{base}{answer.url}"})

@@ -40,7 +40,7 @@ async def events(
 
 
 def followed(service: Service, diagnosis_id: str, last_event_id: str | None) -> EventSourceResponse:
-    """The events of a request as they happen, behind the last one that the client has."""
+    """Return the events of a request as they happen, after the last one that the client has."""
     seen = last_event_id or ""
     after = int(seen) if seen.isdecimal() and len(seen) <= SEQ_DIGITS else 0
     stream = _stream(service, diagnosis_id, after)

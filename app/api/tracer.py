@@ -13,7 +13,7 @@ router = APIRouter(tags=["tracer"])
 
 @cache
 def tracer_file() -> str:
-    """The file's text: put together once a process."""
+    """Return the tracer as one file's source, built once a process."""
     return build()
 
 

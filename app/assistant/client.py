@@ -22,7 +22,7 @@ class AssistantError(Exception):
 
 
 class Assistant:
-    """One model of one server. `host` is what people are told about where their script goes."""
+    """One model of one server. `host` names for people where their script is sent."""
 
     def __init__(self, url: str, model: str, key: str, limit_s: float) -> None:
         self.host = urlsplit(url).netloc or url

@@ -1,4 +1,4 @@
-"""Findings in the terms of the Language Server Protocol: what is underlined, and what mends it."""
+"""Findings in the terms of the Language Server Protocol: what is underlined, and what fixes it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Seen:
 
     @property
     def cause(self) -> Cause | None:
-        """The first cause, unless its author does not want to hear of it."""
+        """Return the first cause, unless its author suppresses it."""
         for cause in self.findings.causes[:1]:
             hidden = is_ignored(cause, self.ignore) or is_marked(cause, self.target.sources())
             return None if hidden else cause
         return None
 
     def uri_of(self, path: str) -> str:
-        """Where a file of the project lies."""
+        """Return the URI of a file of the project."""
         if path == self.target.request.filename:
             return self.uri
         origin = self.target.gathered.origin.get(path)
@@ -105,7 +105,7 @@ def _edit(patch: Patch, seen: Seen) -> types.WorkspaceEdit:
 
 
 def _edits(before: str, after: str) -> Iterator[types.TextEdit]:
-    """Replacements of whole lines."""
+    """Yield replacements of whole lines."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     for kind, start, end, first, last in opcodes(old, new):
         if kind != "equal":
@@ -124,7 +124,7 @@ def _range(cause: Cause, sources: Mapping[str, str]) -> types.Range:
 
 
 def _units(text: str) -> int:
-    """How many UTF-16 units a text takes: what the protocol counts in."""
+    """Return the number of UTF-16 units of a text, in which the protocol counts."""
     return len(text.encode("utf-16-le")) // 2
 
 

@@ -63,7 +63,7 @@ class Editing:
         await asyncio.gather(self._start(uri, "auto", 0), return_exceptions=True)
 
     def actions(self, uri: str) -> list[Action]:
-        """The fixes of the document as it is now, and the command that tests them."""
+        """Return the fixes of the document as it is now, and the command that tests them."""
         seen = self._seen.get(uri)
         document = self._server.workspace.get_text_document(uri)
         if seen is None or seen.version != document.version or not diagnostics(seen):

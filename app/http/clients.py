@@ -24,7 +24,8 @@ CREATING = ("/", "/verify", "/v1/diagnoses", "/v1/verifications", "/mcp")
 
 
 def key_of(connection: HTTPConnection) -> str:
-    """The key that a client shows: `Authorization: Bearer`, `X-API-Key`, or Basic's password."""
+    """Return the key that a client shows: `Authorization: Bearer`, `X-API-Key`, or Basic's
+    password."""
     scheme, _, value = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip()
@@ -37,7 +38,8 @@ def key_of(connection: HTTPConnection) -> str:
 
 
 def client_of(connection: HTTPConnection) -> str:
-    """What tells clients apart: the address (a /64 for IPv6, where one client has them all)."""
+    """Return what identifies a client: its address (a /64 for IPv6, where one client has them
+    all)."""
     host = connection.client.host if connection.client else ""
     try:
         address = ipaddress.ip_address(host)
@@ -49,12 +51,12 @@ def client_of(connection: HTTPConnection) -> str:
 
 
 def sender_of(connection: HTTPConnection) -> str:
-    """A digest of who sent a request: of the API key shown, else of the client's address."""
+    """Return a digest of the sender: of the API key shown, else of the client's address."""
     return hashlib.sha256(f"{key_of(connection) or client_of(connection)}".encode()).hexdigest()
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the client is this machine (or a UNIX socket)."""
+    """Return True if the client is this machine (or a UNIX socket)."""
     try:
         return ipaddress.ip_network(host).is_loopback
     except ValueError:

@@ -43,7 +43,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def _answer(request: Request, problem: ProblemError) -> Response:
-    """A page for a browser that asked for one, a problem for everybody else."""
+    """Return a page for a browser that asked for one, a problem for everybody else."""
     wants_page = "text/html" in request.headers.get("accept", "")
     if wants_page and not request.url.path.startswith(API):
         page: Page = request.app.state.problem_page
@@ -59,7 +59,7 @@ async def _store_trouble(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _gone(_: Request, __: Exception) -> Response:
-    """The client left before it had sent its request: nobody reads this."""
+    """Return a response for a client that left before it had sent its request: nobody reads it."""
     return Response(status_code=400)
 
 

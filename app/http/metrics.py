@@ -65,19 +65,19 @@ class Metrics:
         )
 
     def complained(self) -> None:
-        """Somebody called a result wrong."""
+        """Count a result that somebody reported as wrong."""
         self._complaints.inc()
 
     def lagged(self, seconds: float) -> None:
-        """The event loop came so much later than it was to."""
+        """Record by how much the event loop was late."""
         self._lag.observe(seconds)
 
     def requested(self, method: str, route: str, status: int, seconds: float) -> None:
-        """An HTTP request was answered; `route` is the route's template."""
+        """Count an answered HTTP request; `route` is the route's template."""
         self._requests.labels(method, route, status).observe(seconds)
 
     def finished(self, findings: Outcome) -> None:
-        """A request got its result."""
+        """Count a request that got its result."""
         if isinstance(findings, Findings):
             self._diagnosed(findings)
         elif isinstance(findings, ChangeFindings):
@@ -95,13 +95,13 @@ class Metrics:
             self._patches.labels(patch.verification.status).inc()
 
     def failed(self) -> None:
-        """A diagnosis was given up."""
+        """Count a diagnosis that was given up."""
         self._verdicts.labels("failed").inc()
 
     def refused(self, reason: str) -> None:
-        """A request was turned away: `queue`, `rate`, `size`, `key`."""
+        """Count a refused request: `queue`, `rate`, `size`, `key`."""
         self._refused.labels(reason).inc()
 
     def text(self) -> bytes:
-        """The exposition format."""
+        """Return the metrics in the exposition format."""
         return generate_latest(self.registry)

@@ -46,11 +46,12 @@ class ProblemError(Exception):
         self.errors = errors
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For processes that parse on another's behalf; headers are for who answers."""
+        """Return the arguments for pickling, for parsers in other processes; headers are left
+        out."""
         return _rebuilt, (self.status, self.slug, self.detail, self.errors)
 
     def response(self) -> JSONResponse:
-        """The problem as it goes over the wire."""
+        """Return the problem as a response."""
         from fastapi.responses import JSONResponse  # the command line raises these without a server
 
         body: dict[str, Any] = {
@@ -71,7 +72,7 @@ def _rebuilt(
 
 
 def not_found(what: str, hint: str = "") -> ProblemError:
-    """A 404 that names what was asked for; the `hint` says why, or what there is instead."""
+    """Return a 404 that names what was asked for; the `hint` says why, or what there is instead."""
     return ProblemError(404, "not-found", f"There is no {what}. {hint}".rstrip())
 
 
@@ -82,7 +83,8 @@ PLAINER = {"string_unicode": "holds half a surrogate pair, which is no character
 
 
 def field_errors(errors: Any) -> list[dict[str, str]]:
-    """Pydantic's errors without the values that were sent (they may be somebody's script)."""
+    """Return Pydantic's errors without the values that were sent (they may be somebody's
+    script)."""
     return [
         {
             "field": ".".join(str(part) for part in error["loc"]) or "body",
@@ -93,13 +95,13 @@ def field_errors(errors: Any) -> list[dict[str, str]]:
 
 
 def invalid(errors: Any) -> ProblemError:
-    """A 422 that lists the fields at fault."""
+    """Return a 422 that lists the fields at fault."""
     listed = field_errors(errors)
     detail = "; ".join(f"{error['field']}: {error['message']}" for error in listed[:5])
     return ProblemError(422, "invalid-request", detail, errors=listed[:20])
 
 
 def refused(field: str, why: str) -> ProblemError:
-    """A 422 about one field."""
+    """Return a 422 about one field."""
     errors = [{"field": field, "message": why}]
     return ProblemError(422, "invalid-request", f"{field}: {why}.", errors=errors)

@@ -16,13 +16,15 @@ SETTLED = ("reproduced", "ran_clean", "other_error")
 
 
 def digest_of(asked: str, sandbox: str) -> str:
-    """What tells requests (as JSON) apart, for this version of the service and this sandbox."""
+    """Return a digest of a request (as JSON) for this version of the service and this sandbox."""
     return hashlib.sha256(f"{version()}\n{sandbox}\n{asked}".encode()).hexdigest()
 
 
 def is_settled(request: BaseModel, findings: Outcome) -> bool:
-    """Whether another attempt would find the same: nothing was cut short, and the script was run
-    where it was to be run."""
+    """Return True if another attempt would find the same.
+
+    Then nothing was cut short, and the script was run where it was to be run.
+    """
     if isinstance(findings, ChangeFindings):
         return findings.verdict not in (None, "not_comparable")
     assert isinstance(request, DiagnosisRequest)
@@ -34,7 +36,7 @@ def is_settled(request: BaseModel, findings: Outcome) -> bool:
 
 @cache
 def version() -> str:
-    """A digest of the service's own source: a new version finds out anew."""
+    """Return a digest of the service's own source: a new version diagnoses again."""
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
     for package in PACKAGES:

@@ -25,8 +25,11 @@ log = structlog.get_logger()
 
 
 class Reporter:
-    """Tells of a worker's sandbox. A look at its walls can take longer, on a crowded machine, than
-    a worker may be silent: what the last one saw is told meanwhile."""
+    """Reports the readiness of a worker's sandbox.
+
+    A check of the walls can take longer, on a crowded machine, than a worker may be silent:
+    meanwhile the result of the last one is reported.
+    """
 
     def __init__(self, reports: WorkerReports, name: str, sandbox: Sandbox | None) -> None:
         self._reports = reports
@@ -36,7 +39,7 @@ class Reporter:
         self._looking: asyncio.Task[Readiness] | None = None
 
     async def report(self) -> None:
-        """One report: of a look now, or of the last one where this takes its time."""
+        """Send one report: of a check now, or of the last one while this one runs."""
         looking = self._looking = self._looking or asyncio.create_task(readiness_of(self._sandbox))
         done, _ = await asyncio.wait({looking}, timeout=REPORT_S)
         if done:
@@ -45,7 +48,7 @@ class Reporter:
         await self._reports.report(self._name, self._seen)
 
     async def withdraw(self) -> None:
-        """The worker ends."""
+        """Report that the worker ends."""
         if self._looking is not None:
             self._looking.cancel()
         await self._reports.withdraw(self._name)

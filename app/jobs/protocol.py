@@ -29,7 +29,7 @@ class Jobs(Protocol):
         """End the work on a deleted diagnosis soon."""
 
     async def waiting(self) -> int:
-        """How many diagnoses wait."""
+        """Return how many diagnoses wait."""
 
     async def stop(self) -> None:
         """Let running diagnoses end for a while, then hand the rest back."""

@@ -22,7 +22,8 @@ TASK = "diagnose"
 
 
 def open_queue(url: str) -> App:
-    """A Procrastinate application on the database of an SQLAlchemy URL; not yet connected."""
+    """Return a Procrastinate application on the database of an SQLAlchemy URL, not yet
+    connected."""
     return App(connector=PsycopgConnector(conninfo=plain_url(url)))
 
 
@@ -76,7 +77,7 @@ class QueueJobs:
         await defer(self._queue, diagnosis_id, raw.driver_connection)
 
     async def cancel(self, diagnosis_id: str) -> None:
-        """Nothing to do: the worker notices within a quarter of the lease."""
+        """Do nothing: the worker notices within a quarter of the lease."""
 
     async def waiting(self) -> int:
         return await self._store.waiting()

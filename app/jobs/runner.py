@@ -48,8 +48,8 @@ class ProgressEvent(BaseModel):
 class StoredProgress:
     """Progress that goes to the store, where the event streams find it.
 
-    Nobody waits for the store here: what is told within a moment is written together, and what is
-    left at the end is written with the result.
+    Nobody waits for the store here: events within a moment are written together, and what is left
+    at the end is written with the result.
     """
 
     def __init__(self, attempts: Attempts, claim: Claim) -> None:
@@ -70,8 +70,10 @@ class StoredProgress:
         self._tell("patch", patch)
 
     async def rest(self) -> list[Told]:
-        """What is left to be written, now that all is told. Raises `OutdatedError`, and what the
-        database raised."""
+        """Return the events left to be written after the last report.
+
+        Raise `OutdatedError`, and what the database raised.
+        """
         self._forget_moment()
         if self._writing is not None:
             await self._writing
@@ -101,7 +103,7 @@ class StoredProgress:
         self._writing = asyncio.create_task(self._write(self._writing))
 
     async def _write(self, before: asyncio.Task[None] | None) -> None:
-        """Write what was told, behind what is being written."""
+        """Write the collected events after those that are being written."""
         if before is not None:
             await before
         told, self._untold = self._untold, []
@@ -135,11 +137,11 @@ class Runner:
         self._identify = identify
 
     async def knows(self, request: BaseModel) -> bool:
-        """Whether the very same request would be answered without any work."""
+        """Return True if the very same request would be answered without any work."""
         return await self.known(request) is not None
 
     async def known(self, request: BaseModel) -> Outcome | None:
-        """What was found for the very same request; None where it would be work."""
+        """Return what was found for the very same request, or None if it would be work."""
         if self._identify is None:
             return None
         digest = self._identify(request.model_dump_json())
@@ -149,7 +151,7 @@ class Runner:
     async def run(self, diagnosis_id: str) -> None:
         """Work on a diagnosis until it has a result, or somebody else has it.
 
-        Cancelled, it hands the diagnosis back to the queue.
+        When cancelled, hand the diagnosis back to the queue.
         """
         claim = await self._attempts.claim(diagnosis_id)
         if claim is None:
@@ -193,8 +195,10 @@ class Runner:
             log.info("diagnosis done", verdict=findings.verdict, seconds=seconds)
 
     async def _known_or_found(self, claim: Claim) -> tuple[Outcome, str | None, list[Told]]:
-        """The findings, the digest under which they answer the same request again, and what those
-        who follow the diagnosis are still to be told before its end."""
+        """Return the findings, their digest and the events still to be sent.
+
+        The digest answers the same request again; the events precede the diagnosis' end.
+        """
         if self._identify is None:
             findings, told = await self._while_held(claim)
             return findings, None, told
@@ -243,5 +247,5 @@ class Runner:
 
 
 def _since(moment: datetime) -> float:
-    """Milliseconds since then; none by a clock that is behind the one it was read from."""
+    """Return milliseconds since then; 0 if this clock is behind the one it was read from."""
     return max(0.0, round((datetime.now(UTC) - moment).total_seconds() * 1000, 1))

@@ -11,25 +11,27 @@ from app.schemas import Answer, Cause, Patch, Spot
 
 
 def entry(case: Case) -> Message | None:
-    """The entry of the error that was given."""
+    """Return the catalogue's entry for the error that was given, or None."""
     given = case.traceback
     return entry_for(given.message, given.family, given.kind) if given is not None else None
 
 
 def named_cause(case: Case) -> Message | None:
-    """The entry of the error that was given, if its message alone says what kind of fault it is."""
+    """Return the same entry if the message alone identifies the kind of fault."""
     found = entry(case)
     return found if found is not None and found.names_cause else None
 
 
 def first_hint(case: Case) -> Hint | None:
-    """The likeliest line, setting or usual cause; of a message that names its kind of fault, what
-    was sent shows it, or else what is usual."""
+    """Return the likeliest line, setting or usual cause.
+
+    For a message that identifies its kind of fault it must be visible in the source, or be usual.
+    """
     return next(iter(case.hints), None)
 
 
 def told(hint: Hint, case: Case) -> str:
-    """A hint with its place in front."""
+    """Return a hint's sentence, preceded by its location."""
     if hint.place is None:
         return hint.text[:1].upper() + hint.text[1:]
     cell = case.cell_of(hint.place)
@@ -38,7 +40,7 @@ def told(hint: Hint, case: Case) -> str:
 
 
 def meaning(case: Case) -> str:
-    """What the message of the error that was given means; empty for messages that are not known."""
+    """Return what the given error's message means; '' for unknown messages."""
     found = entry(case)
     if found is None or case.traceback is None:
         return ""
@@ -47,8 +49,10 @@ def meaning(case: Case) -> str:
 
 
 def answer(case: Case, causes: list[Cause], patches: list[Patch]) -> Answer | None:
-    """What to do about the error, where that is known and no patch has passed. A cause that was
-    found speaks for itself: by its remedy, or not at all."""
+    """Return what to do about the error, if that is known and no patch has passed.
+
+    If a cause was found, only its own remedy counts.
+    """
     found, hint = entry(case), first_hint(case)
     if found is None or (patches and patches[0].verification.status == "passed"):
         return None

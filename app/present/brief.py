@@ -40,7 +40,7 @@ class BriefDiagnosis(BaseModel):
 
 
 def brief_of(diagnosis: Diagnosis) -> BriefDiagnosis:
-    """The first cause, the first fix, and the first thing that would settle the rest."""
+    """Return the first cause, the first fix, and the first step that would settle the rest."""
     cause = diagnosis.causes[0] if diagnosis.causes else None
     patch = next((p for p in diagnosis.patches if p.verification.status != "failed"), None)
     return BriefDiagnosis(

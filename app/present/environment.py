@@ -21,7 +21,7 @@ def environment(case: Case, seen: Observation) -> Environment:
 
 
 def environment_of(files: Mapping[str, str], trace: Trace | None) -> Environment:
-    """The same of a run that left a trace, or none, and of the sources that were to be run."""
+    """Return the environment of a run, from its trace (if any) and the sources."""
     started = trace.started if trace is not None else None
     if trace is None or started is None:
         system = os.uname()

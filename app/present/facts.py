@@ -1,4 +1,4 @@
-"""A cause's events, as a picture tells them."""
+"""A cause's events, as a picture shows them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Facts:
         self._lines = {file: lines_of(text) for file, text in sources.items()}
 
     def number(self, kind: str) -> str:
-        """The story's number of a kind of event, to stand before its text."""
+        """Return the story's number of a kind of event, as a prefix of its text."""
         known = numbers(steps(self.cause, self.family)).get(kind)
         return f"{known} " if known else ""
 
     def quote(self, event: Spot) -> str:
-        """The event's line, from the request where the event does not bring its own text."""
+        """Return the event's line, from the request if the event has no source of its own."""
         code = event.code.strip()
         lines = self._lines.get(event.file, [])
         if not code and 0 < event.line <= len(lines):
@@ -36,18 +36,18 @@ class Facts:
         return f"{self.at(event)}  {code}".rstrip()
 
     def at(self, event: Spot) -> str:
-        """The event's line, as a sentence calls it."""
+        """Return the event's line, as a sentence names it."""
         place = f"{PurePath(event.file).name}:" if tells_of_files(self.cause) else "line "
         return event.cell or f"{place}{event.line}"
 
     def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
-        """An event as a node whose key is its kind."""
+        """Return an event as a node whose key is its kind."""
         code = self.quote(event) if event else ""
         named = event and event.op and mark not in ("loss", "backward") and event.op not in NOT_CUT
         op = event.op or "" if event and named else ""
         return Node(kind, f"{self.number(kind)}{text}", code, op, mark)
 
     def note(self, kind: str) -> str:
-        """What the story says of an event, in short."""
+        """Return what the story says of an event, in short."""
         told = steps(self.cause, self.family)
         return next((step.note for step in told if step.kind == kind), "").replace("`", "")

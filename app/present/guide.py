@@ -15,7 +15,7 @@ from textwrap import dedent
 
 from analyzers.explain.pattern import Pattern, patterns
 
-LOCAL = "http://127.0.0.1:8000"  # where `gradmend serve` listens unless told otherwise
+LOCAL = "http://127.0.0.1:8000"  # where `gradmend serve` listens by default
 _HEADED = re.compile(r"([A-Z][a-z' ]{2,40}):\s+(?=\S)")
 _BLOCK = re.compile(r"^(Broken|Mended)::\n((?:\n|[ \t]+.*(?:\n|$))+)", re.MULTILINE)
 _GAP = re.compile(r"\n\s*\n")
@@ -31,9 +31,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """`broken` and `mended` are Python, empty where the docstring has none. `shown_as`: how such a
-    fault is told and drawn, where its family says too little: by what adds up from pass to pass
-    (`graphs`, `gradients`), by what is `starved`, or `overwritten`."""
+    """The guide to a pattern; `broken` and `mended` are Python, or '' if the docstring has none.
+
+    `shown_as`: how such a fault is described and drawn, if its family is not specific enough: by
+    what adds up over iterations (`graphs`, `gradients`), by what is `starved`, or `overwritten`.
+    """
 
     id: str
     name: str
@@ -47,13 +49,13 @@ class Guide:
 
     @property
     def remedy(self) -> str:
-        """What is done about it, in one sentence; empty where the page does not say."""
+        """Return the remedy in one sentence; '' if the page does not say."""
         fix = next((part.text for part in self.sections if part.heading == "The fix"), "")
         return re.split(r"(?<=[.:;])\s", " ".join(fix.split()), maxsplit=1)[0].rstrip(":;")
 
     @property
     def text(self) -> str:
-        """The sections as Markdown, each behind its heading."""
+        """Return the sections as Markdown, each under its heading."""
         headed = ((f"**{part.heading}.** " if part.heading else "", part) for part in self.sections)
         return "\n\n".join(heading + part.text for heading, part in headed)
 
@@ -66,7 +68,7 @@ def page_of(id: str) -> str:
 
 @cache
 def guides() -> dict[str, Guide]:
-    """A guide to every pattern, by name, in the order of the names."""
+    """Return a guide to every pattern, by name, in alphabetical order."""
     return {name: _guide(pattern) for name, pattern in sorted(patterns().items())}
 
 

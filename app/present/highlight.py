@@ -25,12 +25,12 @@ _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines as Python counts them: `\\n`, `\\r\\n` and `\\r` end a line, nothing else does."""
+    """Return the lines as Python counts them: only `\\n`, `\\r\\n` and `\\r` end a line."""
     return _NEWLINES.sub("\n", text).split("\n")
 
 
 def highlight_lines(text: str, widest: int | None = None) -> list[Markup]:
-    """`lines_of(text)` as HTML, one to one, with Pygments' short class names.
+    """Return `lines_of(text)` as HTML, one to one, with Pygments' short class names.
 
     Lines of more than `widest` characters are cut there.
     """
@@ -46,8 +46,7 @@ def highlight_lines(text: str, widest: int | None = None) -> list[Markup]:
 
 
 def _is_slow(lines: list[str]) -> bool:
-    """Whether the lexer would take long: over much text, or by looking ahead again and again over
-    one long line or many blank ones."""
+    """Return True if the lexer would be slow: for much text, long lines or many blank ones."""
     blanks = max(
         (sum(1 for _ in run) for blank, run in groupby(lines, _is_blank) if blank), default=0
     )
@@ -60,7 +59,7 @@ def _is_blank(line: str) -> bool:
 
 
 def highlight_block(text: str) -> Markup:
-    """The whole text as HTML, for the inside of a `<pre><code>`."""
+    """Return the whole text as HTML, for the inside of a `<pre><code>`."""
     return Markup("\n").join(highlight_lines(text))
 
 

@@ -17,7 +17,7 @@ _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 
 def why(case: Case, seen: Observation) -> str:
-    """One to three sentences."""
+    """Return one to three sentences."""
     said = [meaning(case), _why(case, seen), _not_python(case), look(case)]
     if (hint := first_hint(case)) is not None and not (hint.usual and named_cause(case) is None):
         shown = hint.place is not None or bool(hint.code)
@@ -29,13 +29,13 @@ def why(case: Case, seen: Observation) -> str:
 
 
 def starved(seen: Observation) -> SilentFault | None:
-    """What tells that trained parameters surely never got a gradient."""
+    """Return the evidence that trained parameters surely never got a gradient, or None."""
     faults = (p for p in seen.evidence if isinstance(p, SilentFault) and not p.doubtful)
     return next((p for p in faults if p.kind == "unfed-parameters" and p.params), None)
 
 
 def needs(seen: Observation) -> str:
-    """What the run asked for and did not get: `needs data/x.csv: it is read here; …`."""
+    """Return what the run asked for and did not get: `needs data/x.csv: it is read here; …`."""
     wanted = seen.trace.needs if seen.trace is not None else []
     return "; ".join(
         f"needs {n.name}: {n.detail}" if n.detail else f"needs {n.name}" for n in wanted[:3]
@@ -43,7 +43,7 @@ def needs(seen: Observation) -> str:
 
 
 def look(case: Case) -> str:
-    """The line that is likeliest to be behind the error; without one, what is usually behind it."""
+    """Return the likeliest line of the error's cause; without one, its usual cause."""
     hint = first_hint(case)
     if hint is None:
         return ""
@@ -53,8 +53,10 @@ def look(case: Case) -> str:
 
 
 def _not_python(case: Case) -> str:
-    """The line below which something is missing; or at which what was sent stops being Python,
-    where no error was given to explain: it may be the fault itself."""
+    """Return the line below which something is missing, or where the source stops being Python.
+
+    If no error was given, a syntax error may be the fault itself.
+    """
     pasted = case.pasted.get(case.project.entry)
     lost = pasted.first_without_body if pasted is not None else None
     if lost is not None and "`" not in lost[1]:
@@ -124,7 +126,7 @@ def _why(case: Case, seen: Observation) -> str:
 
 
 def _stopped_elsewhere(case: Case, seen: Observation) -> str:
-    """The run raised an error of which nothing was seen to be the cause."""
+    """Return a sentence about a run that raised an error whose cause was not seen."""
     assert seen.run is not None
     raised = seen.run.raised
     asked = case.traceback is not None and bool(case.traceback.exception)
@@ -146,7 +148,7 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
 
 
 def _ran_on_made_up(case: Case, run: RunResult) -> str:
-    """The whole of a script ran, with made-up data or packages."""
+    """Return a sentence about a whole script that ran with synthesized data or stub packages."""
     asked = case.traceback is not None and bool(case.traceback.exception)
     walked = f"{len_backwards(run)} backward calls ran clean"
     seen = f"it did not raise the error ({walked})" if asked else walked
@@ -157,7 +159,7 @@ def _ran_on_made_up(case: Case, run: RunResult) -> str:
 
 
 def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
-    """What a completed run without an error of ours says."""
+    """Return what a completed run without a known error shows."""
     calls = len_backwards(run)
     given = case.traceback is not None and bool(case.traceback.exception)
     if run.status == "raised":

@@ -1,4 +1,4 @@
-"""The command that runs a script beside its user's own data, told in one place."""
+"""The command that runs a script with its user's own data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOW = (
 
 
 def command(case: Case) -> str:
-    """What to copy; the script is named as the traceback names it, where it does."""
+    """Return the command to copy; the script has the traceback's name for it, if any."""
     own = [f for f in case.traceback.frames if not f.is_library] if case.traceback else []
     named = own[0].file if own and own[0].file.endswith(".py") else case.project.entry
     entry = named.rpartition("/")[2] or case.project.entry

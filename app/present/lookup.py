@@ -32,7 +32,7 @@ def search(text: str) -> list[Found]:
 
 
 def _by_message(text: str) -> list[Found]:
-    """The patterns of the error's family, the one that it alone comes of first."""
+    """Return the patterns of the error's family, the one that alone causes it first."""
     error = parse(text)
     if error.family == "other":
         return []

@@ -21,10 +21,11 @@ _MARKDOWN = MarkdownIt(
 
 
 def to_html(text: str) -> Markup:
-    """Safe HTML: raw tags, images and links are shown as text, as much of it quotes scripts."""
+    """Return safe HTML: raw tags, images and links are shown as text, as much of it quotes
+    scripts."""
     return Markup(_MARKDOWN.render(text)) if len(text) <= LONGEST else escape(text)
 
 
 def to_inline_html(text: str) -> Markup:
-    """The same for one sentence, without a surrounding paragraph."""
+    """Return safe HTML for one sentence, without a surrounding paragraph."""
     return Markup(_MARKDOWN.renderInline(text)) if len(text) <= LONGEST else escape(text)

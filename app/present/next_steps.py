@@ -20,8 +20,10 @@ _OPEN: tuple[Verdict, ...] = ("inconclusive", "unreproduced")  # no cause was fo
 def next_steps(
     decided: Verdict, case: Case, seen: Observation, patches: list[Patch]
 ) -> list[NextStep]:
-    """Empty where nothing is open: a script that runs clean, or a patch that has passed. Where no
-    cause was found there is always one."""
+    """Return the next steps, at least one if no cause was found.
+
+    Return an empty list if nothing is open: a script that runs clean, or a patch that has passed.
+    """
     passed = bool(patches) and patches[0].verification.status == "passed"
     if decided == "healthy" or passed:
         return []
@@ -53,7 +55,7 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
 
 
 def _shown(decided: Verdict, case: Case, seen: Observation) -> Iterator[Hint]:
-    """The lines that a run showed to have part in an error which no pattern explains."""
+    """Yield the lines that a run showed to contribute to an error which no pattern explains."""
     for piece in seen.evidence if seen.from_run and decided in _OPEN else ():
         at, text = failing_place(piece), "the error comes up here: look at what this line reads."
         if isinstance(piece, GraphReuse):
@@ -78,7 +80,7 @@ def _more(decided: Verdict, case: Case) -> Iterator[NextStep]:
 
 
 def _needed(seen: Observation) -> Iterator[NextStep]:
-    """What the run asked for and did not get."""
+    """Yield what the run asked for and did not get."""
     for need in seen.trace.needs if seen.trace is not None else []:
         text = f"It needs {need.name}: {need.detail}." if need.detail else f"It needs {need.name}."
         match need.kind:

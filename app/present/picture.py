@@ -21,7 +21,7 @@ from app.schemas import Cause, Diagnosis
 
 WIDTH = 376
 CHAIN = 74  # x of the nodes
-WORDS = 94  # x of what is written beside them
+WORDS = 94  # x of the text next to them
 HEAD, ROW, GAP = 26, 46, 30  # heights: of a lane's title, of a node, between lanes
 KEY = 20  # of a line of the legend
 WORDS_LONGEST, CODE_LONGEST = 36, 39
@@ -33,16 +33,16 @@ ASIDE: dict[LinkKind, int] = {"fails": -7, "held": 0, "changes": 7, "frees": 7, 
 
 
 def graph_svg(diagnosis: Diagnosis, sources: Mapping[str, str] | None = None) -> str:
-    """A whole SVG document for the diagnosis' first cause, or for a healthy script.
+    """Return a whole SVG document for the diagnosis' first cause, or for a healthy script.
 
-    `sources` (file → text) fills in lines that the diagnosis does not quote.
+    `sources` (file → text) supplies lines that the diagnosis does not quote.
     """
     scene = diagnosis_scene(diagnosis, sources or {})
     return str(draw(scene or _nothing(diagnosis), style=_style()))
 
 
 def diagnosis_scene(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Scene | None:
-    """What there is to draw of a diagnosis; None where a picture would be a guess."""
+    """Return the scene of a diagnosis; None if a picture would be a guess."""
     if diagnosis.causes:
         cause = diagnosis.causes[0]
         return scene_of(cause, family_of(cause), sources)
@@ -52,9 +52,11 @@ def diagnosis_scene(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Scene |
 
 
 def family_of(cause: Cause) -> str:
-    """How a cause is told and drawn: as its pattern says; as the largest family where the pattern
-    is unknown, or a backward has freed what another one needed; without a word of an error where a
-    run raised none."""
+    """Return the family by which a cause is described and drawn.
+
+    It is the pattern's own; the largest family if the pattern is unknown, or a backward call has
+    freed what another one needed; one without an error if the run raised none.
+    """
     known = guides().get(cause.pattern)
     freed = cause.freed_by is not None and cause.freed_by.op == "backward"
     if known is None or (known.shown_as == "no-grad" and freed):
@@ -65,7 +67,7 @@ def family_of(cause: Cause) -> str:
 
 
 def draw(scene: Scene, style: str = "") -> Markup:
-    """The scene as an `<svg>` element; `style` is CSS to carry along."""
+    """Return the scene as an `<svg>` element; `style` is CSS to include."""
     places, lanes, y = _places(scene)
     legend, height = _legend(scene, y)
     nodes = [node for lane in scene.lanes for node in lane.nodes]
@@ -97,7 +99,7 @@ def _nothing(diagnosis: Diagnosis) -> Scene:
 
 
 def _places(scene: Scene) -> tuple[dict[str, int], list[Markup], int]:
-    """The y of every node by its key, the lanes drawn, and the y below them."""
+    """Return the y of every node by its key, the lanes drawn, and the y below them."""
     places: dict[str, int] = {}
     drawn, y = [], 4
     for before, lane in pairwise((None, *scene.lanes)):
@@ -159,14 +161,14 @@ def _mark(mark: Mark, y: int) -> Markup:
 
 
 def _line(link: Link, places: Mapping[str, int]) -> Markup:
-    """An edge of a graph, straight down; dashed where a backward has freed it."""
+    """Return an edge of a graph, straight down; dashed if a backward call has freed it."""
     return Markup('<path class="edge {}" d="M{} {}V{}"/>').format(
         link.kind, CHAIN, places[link.start], places[link.end]
     )
 
 
 def _arrow(link: Link, places: Mapping[str, int]) -> Markup:
-    """From a node to its rail, along it, and into another node; a cross where it fails."""
+    """Return an arrow from a node to its rail, along it, and into another; a cross if it fails."""
     start, end = places[link.start], places[link.end] + ASIDE[link.kind]
     rail, turn = RAILS[link.kind], 8 if end > start else -8
     left = CHAIN - 13
@@ -187,7 +189,7 @@ def _cross(x: int, y: int) -> Markup:
 
 
 def _pill(link: Link, start: int, end: int) -> Markup:
-    """The name of what a link stands for, in the gap above the lower lane."""
+    """Return the label of a link, in the gap above the lower lane."""
     name = _cut(link.name, 26)
     width, y = int(len(name) * 7.4) + 18, max(start, end) - HEAD - 8 - GAP // 2 + 7
     x = max(8, RAILS[link.kind] - 12)
@@ -197,7 +199,7 @@ def _pill(link: Link, start: int, end: int) -> Markup:
 
 
 def _legend(scene: Scene, y: int) -> tuple[Markup, int]:
-    """What the arrows mean, one below the other; and the picture's height."""
+    """Return the meanings of the arrows, one below the other, and the picture's height."""
     kinds = dict.fromkeys(link.kind for link in scene.links if link.kind in MEANINGS)
     drawn = Markup("")
     for kind in kinds:

@@ -1,5 +1,4 @@
-"""The picture that a chat or a forum shows beside a shared link: what is wrong, where, and whether
-a fix was tested."""
+"""The preview picture of a shared link: what is wrong, where, and whether a fix was tested."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ class Preview:
 
 
 def preview_of(diagnosis: Diagnosis) -> Preview:
-    """The words of a finished diagnosis."""
+    """Return the text of a finished diagnosis' preview."""
     said = wording.sentences(diagnosis.summary)[0] or wording.headline(diagnosis)
     place = code = fix = ""
     for cause in diagnosis.causes[:1]:
@@ -54,7 +53,7 @@ def _plain(text: str) -> str:
 
 @lru_cache(KEPT)
 def png(preview: Preview) -> bytes:
-    """The picture, 1200 by 630 pixels."""
+    """Return the picture as PNG, 1200 by 630 pixels."""
     image = Image.new("RGB", SIZE, PAPER)
     draw = ImageDraw.Draw(image)
     colour = TONES[preview.tone]
@@ -95,7 +94,7 @@ def _written(
 
 
 def _broken(text: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, most: int) -> list[str]:
-    """The text in lines that fit, the last one cut where there is more."""
+    """Return the text in lines that fit, the last one cut if there is more."""
     width = SIZE[0] - 2 * MARGIN
     lines = [""]
     for word in text.split():

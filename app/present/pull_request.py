@@ -63,7 +63,7 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that neither ends a cell, nor is markup, nor calls anybody by name."""
+    """Return text that neither ends a cell, nor is markup, nor mentions a user."""
     shown = visible(text.replace("\n", " "))
     shown = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"
     escaped = html.escape(shown, quote=False)

@@ -55,7 +55,7 @@ RunStatus = Literal[
 
 
 def findings(case: Case, seen: Observation, mended: RepairResult, clock: Clock) -> Findings:
-    """Everything that was found, with the verdict and one sentence about it."""
+    """Return everything that was found, with the verdict and one sentence about it."""
     reported = [cause(c, case) for c in mended.causes]
     if seen.ran_clean and not seen.from_run and seen.plan is None:
         reported = []
@@ -89,7 +89,7 @@ def _cut(seen: Observation) -> list[str]:
 
 
 def cause(explained: RankedCause, case: Case) -> Cause:
-    """One cause, in the contract's terms."""
+    """Return one cause as the API's model."""
     place = explained.location
     return Cause(
         id=all_patterns()[explained.pattern].ID,
@@ -129,7 +129,7 @@ def cause(explained: RankedCause, case: Case) -> Cause:
 
 
 def _in_cells(explained: RankedCause, case: Case) -> str:
-    """The explanation; for a notebook, with the cell of the line to look at."""
+    """Return the explanation; for a notebook, with the cell of the line to look at."""
     cell = case.cell_of(explained.location)
     if cell is None or cell in explained.explanation:
         return explained.explanation
@@ -151,8 +151,10 @@ def _event(happening: GraphEvent | None, case: Case) -> Event | None:
 
 
 def patches(case: Case, mended: RepairResult) -> list[Patch]:
-    """Patches, best first: those that passed, then those not run, then failures with their
-    failure shown: alone, so that a reader sees what was tried, or behind the others."""
+    """Return patches, best first: those that passed, those not run, then failed ones.
+
+    Failed patches show their failure, so that a reader sees what was tried.
+    """
     tried = {status: [t for t in mended.trials if t.status == status] for status in _IN_ORDER}
     listed = [patch(t, case) for status in _IN_ORDER[:2] for t in tried[status]]
     listed += [_untried(c, case) for c in mended.untried]
@@ -162,7 +164,7 @@ def patches(case: Case, mended: RepairResult) -> list[Patch]:
 
 
 def patch(trial: Trial, case: Case) -> Patch:
-    """A candidate as it was tried, told in the text that was sent."""
+    """Return a tried candidate as a patch of the source that was sent."""
     return _untried(trial.candidate, case).model_copy(
         update={
             "gradients": trial.gradients,
@@ -204,14 +206,14 @@ def _untried(candidate: Candidate, case: Case) -> Patch:
 
 
 def _diff(case: Case, path: str, before: str, after: str) -> str:
-    """What a patch changes in a file; of a notebook, in its cells rather than in its JSON."""
+    """Return the diff of a file; of a notebook, by cells rather than of its JSON."""
     if case.notebook is not None and path == case.project.entry:
         return case.notebook.diff(path, before, after)
     return unified_diff(path, before, after)
 
 
 def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorReport | None:
-    """The error of the traceback given, else of the run."""
+    """Return the error of the traceback given, else of the run."""
     if case.fault is not None:
         return _syntax_error(case.fault, case.project.entry)
     if case.no_program:
@@ -265,7 +267,7 @@ def _own_line(frames: Sequence[Frame]) -> Spot | None:
 
 
 def run_report(seen: Observation, case: Case) -> RunReport | None:
-    """What the sandboxed run did."""
+    """Return what the sandboxed run did."""
     run = seen.run
     if run is None:
         return None

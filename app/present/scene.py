@@ -18,7 +18,7 @@ from app.schemas import Cause, Event
 
 
 def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | None:
-    """The scene of a cause; None where too little is known for a true picture."""
+    """Return the scene of a cause; None if too little is known for a true picture."""
     make = {
         "inplace": _changed,
         "stepped": _stepped,
@@ -32,7 +32,7 @@ def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | N
 
 
 def healthy_scene(calls: int) -> Scene | None:
-    """The first backward calls of a run that ended clean; None where there was no call."""
+    """Return the first backward calls of a run that ended clean; None if there was no call."""
     if calls < 1:
         return None
     shown = ("1st backward", "2nd backward", "3rd backward")[:calls]
@@ -94,7 +94,7 @@ def _reused(facts: Facts) -> Scene | None:
 
 
 def _pass_of(title: str) -> str:
-    """When a walk came, where its line alone would not tell."""
+    """Return the iteration of a backward call if its line alone does not identify it."""
     return "" if title.endswith("backward") else f" in {title}"
 
 
@@ -190,7 +190,8 @@ def _accumulated(facts: Facts) -> Scene | None:
 
 
 def _starved(facts: Facts) -> Scene:
-    """Ways to parameters that a cut has closed to the gradient; or others in their place."""
+    """Return a scene of parameters that a cut keeps the gradient from; or of others in their
+    place."""
     if holds_others(facts.cause):
         return _held_others(facts)
     names = facts.cause.parameters or ["some parameters"]
@@ -209,7 +210,8 @@ def _starved(facts: Facts) -> Scene:
 
 
 def _held_others(facts: Facts) -> Scene:
-    """What an optimizer took, and what gets the gradients."""
+    """Return a scene of the tensors that an optimizer holds, and of those that get the
+    gradients."""
     names = facts.cause.parameters or ["some tensors"]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     learns = f"{facts.number('carried')}{facts.name or 'others'}: no optimizer holds it"
@@ -227,7 +229,7 @@ def _held_others(facts: Facts) -> Scene:
 
 
 def _overwritten(facts: Facts) -> Scene | None:
-    """A gradient under a name of the script's, and a later backward that writes into it."""
+    """Return a scene of a stored gradient, and a later backward call that writes into it."""
     reached, kept = facts.reached, facts.cause.location
     if reached is None:
         return None
@@ -245,7 +247,7 @@ def _overwritten(facts: Facts) -> Scene | None:
 
 
 def _made_in_first_pass(cause: Cause, freed: Event, reached: Event) -> bool:
-    """Whether the pass that frees the graph is also the one that made it."""
+    """Return True if the iteration that frees the graph is also the one that made it."""
     made = cause.created.iteration if cause.created else freed.iteration
     return freed.iteration is not None and made == freed.iteration != reached.iteration
 

@@ -15,13 +15,13 @@ _TICKS = re.compile(r"`{3,}")
 
 
 def as_markdown(diagnosis: Diagnosis) -> str:
-    """One sentence, the cause, the patch with its checks, and the address."""
+    """Return one sentence, the cause, the patch with its checks, and the address."""
     found = _as_markdown(diagnosis, wording.headline(diagnosis))
     return f"{found}\nDiagnosed by [Gradmend]({diagnosis.url}).\n"
 
 
 def findings_as_markdown(found: Findings) -> str:
-    """The same of findings that have no address."""
+    """Return the same for findings that have no address."""
     return _as_markdown(found, wording.state(found).words)
 
 
@@ -37,7 +37,7 @@ def _as_markdown(found: Findings, headline: str) -> str:
 
 
 def as_short_markdown(diagnosis: Diagnosis) -> str:
-    """At most twelve lines, for an issue: what, where, the change itself, the address."""
+    """Return at most twelve lines, for an issue: what, where, the change itself, the address."""
     said = wording.sentences(diagnosis.summary)[0]
     parts = [f"**{wording.headline(diagnosis)}.** {said}"]
     if (remedy := wording.remedy(diagnosis)) and remedy not in said:
@@ -87,7 +87,7 @@ def _patch(patch: Patch) -> Iterator[str]:
 
 
 def fenced(text: str, language: str) -> str:
-    """A fenced block whose fence is longer than any in the text."""
+    """Return a fenced block whose fence is longer than any in the text."""
     longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -8,7 +8,7 @@ CONTEXT = 2
 
 
 def snippet_of(before: str, after: str) -> str:
-    """The new lines with `CONTEXT` lines around them; gaps are shown as `...`."""
+    """Return the new lines with `CONTEXT` lines around them; gaps are shown as `...`."""
     old, new = before.splitlines(), after.splitlines()
     shown: set[int] = set()
     for tag, _, _, start, end in opcodes(old, new):

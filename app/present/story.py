@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """How a family of faults tells its events: made, ended, kept, needed again."""
+    """The phrases of a family of faults for its events: created, freed, carried, used again."""
 
     made: tuple[str, str]
     freed: tuple[str, str]
@@ -138,7 +138,7 @@ NOT_CUT = {
 
 
 def steps(cause: Cause, family: str) -> list[Step]:
-    """The events of a cause in the order in which they happened, numbered from 1."""
+    """Return the events of a cause in the order in which they happened, numbered from 1."""
     words = _words(cause, family)
     told = [
         (kind, spot, *texts)
@@ -157,7 +157,7 @@ def steps(cause: Cause, family: str) -> list[Step]:
 
 
 def _words(cause: Cause, family: str) -> _Words:
-    """The family's words; where a graph is missing, by what left the value without one."""
+    """Return the family's phrases; for a missing graph, by what left the value without one."""
     family = family if family in WORDS else "graph-reuse"
     if family == "graph-reuse" and keeps_graph(cause):
         family = "kept-graph"
@@ -172,17 +172,17 @@ def _words(cause: Cause, family: str) -> _Words:
 
 
 def keeps_graph(cause: Cause) -> bool:
-    """Whether the backward that came first keeps its graph, in the script as it was sent."""
+    """Return True if the first backward call keeps its graph, in the script as it was sent."""
     return cause.freed_by is not None and "retain_graph=True" in cause.freed_by.code
 
 
 def holds_others(cause: Cause) -> bool:
-    """Whether an optimizer was made, at a line that is known, of other tensors than learn."""
+    """Return True if an optimizer was created, at a known line, of other tensors than learn."""
     return cause.created is not None and cause.created.op == OPTIMIZER
 
 
 def numbers(told: Iterable[Step]) -> dict[str, str]:
-    """The circled number of each kind of event."""
+    """Return the circled number of each kind of event."""
     return {step.kind: step.number for step in told}
 
 
@@ -206,14 +206,14 @@ def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None
 
 
 def _where(cause: Cause, spot: Spot) -> str:
-    """A line as its reader counts it: in its cell, where another event tells which that is."""
+    """Return a line's number; within its cell if another event identifies that."""
     told = (cause.location, cause.created, cause.freed_by, cause.reached_again_by)
     cells = [other.cell for other in told if other and other.cell and other.line == spot.line]
     return cells[0] if cells else f"line {spot.line}{_of_file(cause, spot)}"
 
 
 def tells_of_files(cause: Cause) -> bool:
-    """Whether its events lie in several files, so that a line's number alone says too little."""
+    """Return True if the events are in several files, so that a line number alone is ambiguous."""
     told = (cause.location, cause.created, cause.freed_by, cause.reached_again_by, cause.carrier)
     return len({spot.file for spot in told if spot is not None}) > 1
 
@@ -223,7 +223,7 @@ def _of_file(cause: Cause, spot: Spot) -> str:
 
 
 def _line(cause: Cause, spot: Spot) -> str:
-    """`Line 44, loss.backward(), in iteration 2`."""
+    """Return a location such as `Line 44, loss.backward(), in iteration 2`."""
     where = f"Line {spot.line}{_of_file(cause, spot)}"
     if spot.cell:
         where = spot.cell[:1].upper() + spot.cell[1:]

@@ -11,12 +11,12 @@ _COMMENT = re.compile(r"#\s*gradmend:\s*ignore(?:\[(?P<which>[^\]]*)\])?", re.IG
 
 
 def is_ignored(cause: Cause, ignore: Collection[str]) -> bool:
-    """Whether a pattern is among those that are not reported, by id or by name."""
+    """Return True if a pattern is among those that are not reported, by id or by name."""
     return not {cause.id, cause.pattern}.isdisjoint(ignore)
 
 
 def is_marked(cause: Cause, sources: Mapping[str, str]) -> bool:
-    """Whether the line of a cause bears the comment, for this pattern or for all."""
+    """Return True if the line of a cause has the comment, for this pattern or for all."""
     lines = sources.get(cause.location.file, "").splitlines()
     last = max(cause.location.line, cause.location.end_line or 0)
     for line in lines[max(cause.location.line - 1, 0) : last]:

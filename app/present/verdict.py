@@ -17,12 +17,12 @@ from sandbox.protocol import RunResult
 
 
 def family_of(message: str, exception: str) -> Family:
-    """The family of an error that a run raised."""
+    """Return the family of an error that a run raised."""
     return classify(Part(exception=exception, message=message))[0]
 
 
 def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
-    """Whether the run raised the error in question: the traceback's, else one of ours."""
+    """Return True if the run raised the error in question: the traceback's, else a known one."""
     if run.raised is None:
         return False
     family = family_of(run.raised.message, run.raised.type)
@@ -37,7 +37,7 @@ def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:
 
 
 def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
-    """Which of the five words fits what was seen."""
+    """Return the verdict that fits the observation."""
     run = seen.run
     if case.fault is not None and not causes:
         return "inconclusive"
@@ -65,8 +65,10 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
 def summary(
     decided: Verdict, case: Case, seen: Observation, causes: list[Cause], patches: list[Patch]
 ) -> str:
-    """One sentence: what is wrong, where, and whether a patch was run. What keeps Python from
-    reading the script comes before all else."""
+    """Return one sentence: what is wrong, where, and whether a patch was run.
+
+    A syntax error takes precedence over everything else.
+    """
     told = _summary(decided, case, seen, causes, patches)
     if case.fault is None:
         return told
@@ -130,7 +132,7 @@ _WORLD_MISSED = "what is missing was made up, and the error did not show in it"
 
 
 def _in_world(seen: Observation, best: Patch | None) -> str:
-    """How much a completed run shows."""
+    """Return how much a completed run shows."""
     raised = seen.run is not None and seen.run.raised is not None
     silent = any(isinstance(piece, SilentFault) for piece in seen.evidence)
     does = "raises" if raised and not silent else "does"
@@ -141,14 +143,14 @@ def _in_world(seen: Observation, best: Patch | None) -> str:
 
 
 def _passed(best: Patch) -> str:
-    """A patch that passed, and in the same sentence what it changes."""
+    """Return a clause about a patch that passed, with what it changes."""
     changes = training(best)
     title = f"{best.title[:1].lower()}{best.title[1:]}"
     return f"{title} ({changes})" if changes else title
 
 
 def _of_versions(case: Case) -> str:
-    """What versions of torch have to do with the error, if we know."""
+    """Return what versions of torch have to do with the error, if that is known."""
     return "".join(f" {hint.text}" for hint in case.hints if hint.kind == "version")
 
 
@@ -165,7 +167,7 @@ def _why_healthy(case: Case, seen: Observation) -> str:
 
 
 def _unused(seen: Observation) -> str:
-    """Parameters that an optimizer holds and nothing was seen to use: that may be meant."""
+    """Return parameters that an optimizer holds and no observed code uses: that may be intended."""
     doubted = seen.run.doubted if seen.run is not None else []
     names = [name for d in doubted if d.kind == "unfed-parameters" for name in d.params]
     if not names:
@@ -177,7 +179,7 @@ def _unused(seen: Observation) -> str:
 
 
 def _unheld(seen: Observation) -> str:
-    """Parameters that get gradients and that no optimizer holds: that may be meant."""
+    """Return parameters that get gradients and that no optimizer holds: that may be intended."""
     doubted = seen.run.doubted if seen.run is not None else []
     names = [name for d in doubted if d.kind == "unheld-parameters" for name in d.instead]
     if not names:
@@ -189,7 +191,7 @@ def _unheld(seen: Observation) -> str:
 
 
 def _seen(seen: Observation) -> str:
-    """How much of the training was followed, and with what in the place of packages."""
+    """Return how much of the training was observed, and which packages were stubs."""
     calls = len_backwards(seen.run) if seen.run is not None else 0
     told = "1 backward call" if calls == 1 else f"{calls} backward calls"
     stand_ins = seen.trace.stand_ins if seen.trace is not None else []

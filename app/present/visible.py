@@ -21,12 +21,12 @@ _ESCAPES = {code: f"\\u{code:04x}" for code in _OTHERS}
 
 
 def visible(text: str) -> str:
-    """The text with control characters, but for tabs and line ends, made visible."""
+    """Return the text with control characters, except tabs and line ends, made visible."""
     return text.translate(_TABLE)
 
 
 def all_visible(value: Any) -> Any:
-    """The same for every text in lists and dictionaries."""
+    """Return the same for every text in lists and dictionaries."""
     match value:
         case str():
             return visible(value)
@@ -38,5 +38,5 @@ def all_visible(value: Any) -> Any:
 
 
 def escaped_json(text: str) -> str:
-    """JSON that says the same, without the characters that JSON itself lets stand."""
+    """Return equivalent JSON with the control characters escaped that JSON itself permits."""
     return text.translate(_ESCAPES)

@@ -122,7 +122,7 @@ class State:
 
 
 def state(found: Findings, status: str = "done") -> State:
-    """What a badge says. Green is for what was seen to work, amber for what was not tried."""
+    """Return what a badge says. Green means seen to work, amber means not tried."""
     if status == "failed":
         return State("Gradmend failed", "unsure")
     if status != "done":
@@ -151,7 +151,7 @@ def state(found: Findings, status: str = "done") -> State:
 
 
 def _open(found: Findings) -> str:
-    """Why there is no answer, in a few words."""
+    """Return why there is no answer, in a few words."""
     error = found.error
     if error is not None and error.exception == "SyntaxError":
         if error.location is None:
@@ -165,7 +165,7 @@ def _open(found: Findings) -> str:
 
 
 def _fixed(words: str, patch: Patch) -> State:
-    """What is called fixed says in the same line what it changes."""
+    """Return the state of a fix, which also says what it changes."""
     changes = training(patch)
     return State(f"{words}; {changes}" if changes else words, _TONES[patch.level])
 
@@ -174,59 +174,59 @@ _TONES: dict[Level, Tone] = {"safe": "good", "unsafe": "unsure", "display_only":
 
 
 def remedy(found: Findings) -> str:
-    """What to do, where that is known and no patch has passed."""
+    """Return what to do, if that is known and no patch has passed."""
     return found.answer.text if found.answer is not None else ""
 
 
 def training(patch: Patch) -> str:
-    """What a fix changes in the training, for one that passed; empty where nothing."""
+    """Return what a passed fix changes in the training; '' if nothing."""
     if patch.effect is not None and TARGETS_HELD in patch.effect.text:
         return "its target is held constant"
     return TRAINING[patch.gradients]
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """The badge's words, whatever state the diagnosis is in."""
+    """Return the badge's text, whatever state the diagnosis is in."""
     return state(diagnosis, diagnosis.status).words
 
 
 def tone(diagnosis: Diagnosis) -> Tone:
-    """How the badge is coloured."""
+    """Return the badge's colour."""
     return state(diagnosis, diagnosis.status).tone
 
 
 def calls(count: int) -> str:
-    """So many backward calls, in words."""
+    """Return a number of backward calls in words."""
     return f"{count} backward call" + ("" if count == 1 else "s")
 
 
 def sentences(summary: str) -> tuple[str, str]:
-    """A summary's first sentence, and whatever comes behind it."""
+    """Return a summary's first sentence, and the rest."""
     first = re.match(r"(.+?[.!?])\s+(?=[A-Z`])(.*)", summary, re.DOTALL)
     return (first[1], first[2]) if first else (summary, "")
 
 
 def lowered(text: str) -> str:
-    """A title as it goes on after a colon: "NumPy" and "L-BFGS" stay."""
+    """Return a title as it continues after a colon: "NumPy" and "L-BFGS" keep their case."""
     stays = any(map(str.isupper, text.partition(" ")[0][1:]))
     return text if stays else text[:1].lower() + text[1:]
 
 
 def certainty(cause: Cause) -> str:
-    """How sure we are of a cause, in words with the figure."""
+    """Return how certain a cause is, in words with the figure."""
     words = {9: "almost certain", 7: "likely", 4: "possible"}
     word = next((words[low] for low in words if cause.confidence * 10 >= low), "a guess")
     return f"{word} ({cause.confidence:.0%}): {SOURCES[cause.source]}"
 
 
 def proof(patch: Patch) -> str:
-    """What a fix's badge says."""
+    """Return the text of a fix's badge."""
     words = {"passed": "tested", "failed": "failed a check", "not_run": "not tested"}
     return words[patch.verification.status]
 
 
 def effect(patch: Patch) -> str:
-    """What a fix does to the training, in a few words; of one that failed, why."""
+    """Return what a fix does to the training, in a few words; for a failed one, why it failed."""
     if patch.verification.status == "failed":
         failed = [c for c in patch.verification.checks if c.status == "failed"]
         told = [f"{FAILED[c.name]}: {c.detail}" if c.detail else FAILED[c.name] for c in failed[:1]]
@@ -236,7 +236,7 @@ def effect(patch: Patch) -> str:
 
 
 def tab(patch: Patch) -> str:
-    """A fix's mark and its effect, in two words."""
+    """Return a fix's mark and its effect, in two words."""
     if patch.verification.status == "failed":
         return "✗ failed"
     if patch.verification.status == "not_run":
@@ -250,7 +250,7 @@ def tab(patch: Patch) -> str:
 
 
 def versions(found: Findings) -> str:
-    """Which PyTorch and Python ran, in a line; empty for results of older versions."""
+    """Return which PyTorch and Python ran, in a line; '' for results of older versions."""
     ran = found.environment
     if ran is None:
         return ""
@@ -262,7 +262,7 @@ def versions(found: Findings) -> str:
 
 
 def ran(run: RunReport) -> str:
-    """A run in a few words."""
+    """Return a run in a few words."""
     if run.status == "unavailable":
         return "nothing was run"
     ended = {
@@ -276,14 +276,16 @@ def ran(run: RunReport) -> str:
 
 
 def asked(patch: Patch) -> list[Check]:
-    """The checks that ask something of this fix: where no error was raised, there was none to
-    reproduce, and equal gradients leave no loss out."""
+    """Return the checks that apply to this fix.
+
+    If no error was raised, there was none to reproduce; with equal gradients no loss is left out.
+    """
     idle = {"reproduced", "covered"} if patch.gradients == "same" else {"reproduced"}
     return [c for c in patch.verification.checks if c.status != "not_run" or c.name not in idle]
 
 
 def chip(check: Check, patch: Patch) -> str:
-    """A check of a patch in a few words, by how it ended."""
+    """Return a check of a patch in a few words, by how it ended."""
     effect = patch.effect
     if check.status in ("failed", "differs"):
         counted = check.name == "same_gradient" and effect is not None
@@ -299,7 +301,7 @@ def _equal(effect: Effect) -> str:
 
 
 def unchecked(diagnosis: Diagnosis) -> list[str]:
-    """What a reader should not take for tested."""
+    """Return what a reader should not take for tested."""
     run = diagnosis.run
     told = []
     if run is None and any(cause.source != "reading" for cause in diagnosis.causes):
@@ -319,7 +321,7 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
 
 
 def unchecked_fix(patch: Patch) -> list[str]:
-    """What was not tested of a fix."""
+    """Return what was not tested of a fix."""
     return [
         f"whether {CHECKS[check.name][0].lower()}{CHECKS[check.name][1:]}"
         for check in asked(patch)
@@ -328,7 +330,7 @@ def unchecked_fix(patch: Patch) -> list[str]:
 
 
 def _followed(diagnosis: Diagnosis, run: RunReport) -> Iterator[str]:
-    """How much of the training was seen, with the fix where one was run."""
+    """Yield how much of the training was observed, with the fix if one was run."""
     for patch in diagnosis.patches[:1]:
         if patch.verification.status == "passed":
             seen = next((c.detail for c in patch.verification.checks if c.name == "runs"), "")

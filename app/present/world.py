@@ -12,11 +12,11 @@ _AS_SENT = ("package", "api")  # a script in which only these were replaced ran 
 
 
 def basis_of(case: Case, seen: Observation) -> Basis:
-    """What the findings rest on: a run, a completed run, the user's own, or reading."""
+    """Return what the findings rest on: a run, a completed run, the user's own, or reading."""
     if case.project.recalled:
         return "traceback"
     if seen.run is not None and seen.run.trace is not None and seen.trace is seen.run.trace:
-        decided = seen.from_run or not seen.evidence  # else what is told comes from reading
+        decided = seen.from_run or not seen.evidence  # else static analysis found it
         if decided and seen.run.status != "unavailable":
             return "completed" if is_completed(seen) else "run"
     elif seen.trace is not None and seen.from_run:
@@ -25,7 +25,7 @@ def basis_of(case: Case, seen: Observation) -> Basis:
 
 
 def is_completed(seen: Observation) -> bool:
-    """Whether the run needed more than substitutes for packages."""
+    """Return True if the run needed more than stub packages."""
     if seen.plan is not None:
         return True
     assumed = seen.trace.assumed if seen.trace is not None else []
@@ -33,7 +33,7 @@ def is_completed(seen: Observation) -> bool:
 
 
 def assumptions(case: Case, seen: Observation) -> list[Assumption]:
-    """Everything that was put in the place of what was not sent, each named once."""
+    """Return everything that replaced what was not sent, each named once."""
     assumed = seen.trace.assumed if seen.trace is not None else []
     stand_ins = seen.trace.stand_ins if seen.trace is not None else []
     told = [Assumption(kind=a.kind, name=a.name, text=a.text) for a in assumed]

@@ -27,8 +27,8 @@ class Case:
     """A request as the analyses see it. `problem` says why the source could not be read.
 
     `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
-    made Python; it tells their patches in what was sent. `told`, `hints`, `others`,
-    `fault`, `no_program`: as in `Examined`.
+    converted to Python and convert their patches back. `told`, `hints`, `others`, `fault`,
+    `no_program`: as in `Examined`.
     """
 
     project: Project
@@ -48,13 +48,13 @@ class Case:
 
     @property
     def runnable(self) -> bool:
-        """Whether there is a script that can be given to the sandbox."""
+        """Return True if there is a script that can be given to the sandbox."""
         if self.problem is not None or self.project.recalled:
             return False
         return bool(self.project.files.get(self.project.entry, "").strip())
 
     def cell_of(self, place: Place) -> str | None:
-        """What a notebook's user calls a place: `cell 4, line 3`; None for other files."""
+        """Return a notebook's own name of a place: `cell 4, line 3`; None for other files."""
         return self.cells.get(place.line) if place.file == self.project.entry else None
 
 

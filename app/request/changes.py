@@ -62,7 +62,7 @@ def _expect_one_change(sent: VerificationRequest) -> None:
 
 
 def _base(sent: VerificationRequest, earlier: DiagnosisRequest | None) -> DiagnosisRequest:
-    """What the version before is, and how both are started."""
+    """Return the version before the change, and the way both are started."""
     given: dict[str, Any] = {
         name: getattr(sent, name)
         for name in ("traceback", "args", "filename", "module", "time_limit_s")
@@ -78,7 +78,7 @@ def _base(sent: VerificationRequest, earlier: DiagnosisRequest | None) -> Diagno
 
 
 def _checked(side: str, request: DiagnosisRequest) -> DiagnosisRequest:
-    """The request within its limits; an error names the side of the change."""
+    """Return the request within its limits; an error names the side of the change."""
     try:
         return check(request)
     except ProblemError as problem:
@@ -102,7 +102,7 @@ def _changed(sent: VerificationRequest, before: DiagnosisRequest) -> DiagnosisRe
 
 
 def _patched(patch: str, before: DiagnosisRequest, files: Mapping[str, SourceFile]) -> Version:
-    """The version that a patch leads to. A patch that renames the script is followed."""
+    """Return the version that a patch leads to. A patch that renames the script is followed."""
     texts = {**texts_of(files.values()), before.filename: before.script}
     changed = applied(texts, patch)
     name, script = before.filename, before.script
@@ -123,7 +123,7 @@ def _patched(patch: str, before: DiagnosisRequest, files: Mapping[str, SourceFil
 def _renamed(
     name: str, changed: Mapping[str, str | None], texts: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Where the script went that a patch removed: the one new Python file, best in its folder."""
+    """Return the new path of a renamed script: the one new Python file, best in its folder."""
     new = [
         (path, text)
         for path, text in changed.items()

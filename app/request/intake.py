@@ -25,15 +25,14 @@ FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 async def read_request(request: Request, parser: Reader) -> DiagnosisRequest:
-    """What a request for a diagnosis asks for, not yet checked. Raises `ProblemError`."""
+    """Return what a request for a diagnosis asks for, not yet checked. Raise `ProblemError`."""
     return await read_body(request, parser, DiagnosisRequest)
 
 
 async def read_body(request: Request, parser: Reader, model: type[M]) -> M:
-    """A JSON body or a form as a value of this model, its limits not yet checked. Raises
-    `ProblemError`.
+    """Return a JSON body or a form as a value of this model, its limits not yet checked.
 
-    Parsing holds up whatever else goes on in a process, so a large body is parsed by `parser`.
+    Parsing blocks the process, so `parser` parses a large body. Raise `ProblemError`.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in FORMS:
@@ -55,7 +54,7 @@ async def read_body(request: Request, parser: Reader, model: type[M]) -> M:
 
 
 def parse_json(body: bytes, model: type[M]) -> M:
-    """The value that a JSON body holds, not yet checked. Raises `ProblemError`."""
+    """Return the value that a JSON body holds, not yet checked. Raise `ProblemError`."""
     try:
         value = json.loads(body)
     except RecursionError:

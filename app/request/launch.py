@@ -1,4 +1,4 @@
-"""How the user starts the script: its arguments, `python -m`, data files beside it."""
+"""How the user starts the script: its arguments, `python -m`, data files next to it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Launch:
 
     @classmethod
     def of(cls, request: DiagnosisRequest) -> Launch:
-        """What a request asks for."""
+        """Return what a request asks for."""
         data = {f.path: f.content for f in request.files if f.encoding == "base64"}
         return cls(tuple(request.args), request.module, data)
 
     def around(self, session: Session | None) -> Session | None:
-        """The session, with every job started so."""
+        """Return the session, with every job started this way."""
         return session and _Launched(session, self)
 
 
@@ -48,8 +48,10 @@ class _Launched:
 
 
 def with_entry(request: DiagnosisRequest) -> DiagnosisRequest:
-    """The request with its module's file as the script. Raises `ProblemError` where the module is
-    not a dotted name, or not among the files."""
+    """Return the request with its module's file as the script.
+
+    Raise `ProblemError` if the module is not a dotted name, or not among the files.
+    """
     module = request.module
     if module is None:
         return request
@@ -71,7 +73,8 @@ def with_entry(request: DiagnosisRequest) -> DiagnosisRequest:
 
 
 def _named(request: DiagnosisRequest, paths: list[str]) -> DiagnosisRequest:
-    """A script that was sent beside the module's name is the module's file."""
+    """Return the request with a script that was sent with the module's name as the module's
+    file."""
     if is_notebook(request.script):
         raise refused("module", "a notebook is not run as a module; leave `module` out")
     if request.filename in paths:
@@ -82,13 +85,13 @@ def _named(request: DiagnosisRequest, paths: list[str]) -> DiagnosisRequest:
 
 
 def _place(paths: list[str], files: Iterable[SourceFile]) -> str:
-    """Of the paths that a module may have, the one that lies beside what was sent."""
+    """Return the module's possible path that has files of the request next to it."""
     beside = {file.path.rpartition("/")[0] for file in files}
     return next((path for path in paths if path.rpartition("/")[0] in beside), paths[0])
 
 
 def paths_of(module: str) -> Iterable[str]:
-    """Where a module may lie in a project, `src/` layouts included."""
+    """Return the possible paths of a module in a project, `src/` layouts included."""
     inner = module.replace(".", "/")
     for root in ("", "src/"):
         yield f"{root}{inner}.py"

@@ -19,8 +19,10 @@ PATH_BYTES = 1024
 
 
 def check(request: DiagnosisRequest) -> DiagnosisRequest:
-    """The request with the script that it asks to run, when every text is within its limit and
-    every path is harmless."""
+    """Return the request with the script that it asks to run.
+
+    Raise `ProblemError` if a text exceeds its limit or a path is unsafe.
+    """
     request = with_entry(request)
     if not request.script.strip() and not request.traceback.strip():
         raise refused("script", NOTHING_SENT)
@@ -38,7 +40,7 @@ def check(request: DiagnosisRequest) -> DiagnosisRequest:
 
 
 def check_text(name: str, text: str, limit: int) -> int:
-    """The text's size in bytes, once it is known to be clean and small enough."""
+    """Return the text's size in bytes. Raise `ProblemError` if it is not clean or too large."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
@@ -52,7 +54,7 @@ def check_text(name: str, text: str, limit: int) -> int:
 
 
 def _check_file(file: SourceFile) -> int:
-    """The size in bytes of a further file."""
+    """Return the size in bytes of a further file."""
     name = f"files: {file.path}"
     if file.encoding == "utf-8":
         return check_text(name, file.content, FILES_LIMIT)
@@ -77,7 +79,7 @@ def _check_paths(paths: Iterable[str]) -> None:
 
 
 def _fault(text: str, path: PurePosixPath) -> str | None:
-    """What is wrong with a path, if anything."""
+    """Return what is wrong with a path, or None."""
     if not text.isprintable() or "\\" in text:
         return "holds a backslash or an unprintable character; use `package/module.py`"
     if path.is_absolute() or ":" in text.partition("/")[0]:

@@ -49,7 +49,7 @@ def _parsed(patch: str) -> PatchSet:
 
 
 def _counted(lines: list[str]) -> Iterator[str]:
-    """The lines of a diff whose hunks announce as many lines as they have."""
+    """Yield the lines of a diff whose hunks announce as many lines as they have."""
     for n, line in enumerate(lines):
         head = _HEAD.match(line)
         if head is None:
@@ -62,7 +62,7 @@ def _counted(lines: list[str]) -> Iterator[str]:
 
 
 def _body(lines: list[str]) -> Iterator[str]:
-    """The lines of one hunk: up to the next head, file or end."""
+    """Yield the lines of one hunk: up to the next head, file or end."""
     for n, line in enumerate(lines):
         following = lines[n + 1][:4] if n + 1 < len(lines) else ""
         if line[:3] == "@@ " or line[:5] == "diff " or (line[:4], following) == ("--- ", "+++ "):
@@ -72,7 +72,7 @@ def _body(lines: list[str]) -> Iterator[str]:
 
 
 def _known(part: PatchedFile, files: Mapping[str, str]) -> str:
-    """The file that was sent and that a part of a patch means: by its path, or by the end of it."""
+    """Return the sent file that a part of a patch names: by its path, or by the end of it."""
     path = part.source_file.removeprefix("a/") if part.is_rename else part.path
     if path in files:
         return path
@@ -85,7 +85,7 @@ def _known(part: PatchedFile, files: Mapping[str, str]) -> str:
 
 
 def _text(part: PatchedFile, text: str, name: str) -> str:
-    """The text of a file with all hunks applied; its line ends stay as they are."""
+    """Return a file's text with all hunks applied; its line ends stay as they are."""
     ending = "\r" if "\r\n" in text else ""
     lines = [line.removesuffix("\r") for line in text.split("\n")] if text else [""]
     result: list[str] = []
@@ -106,14 +106,15 @@ def _line(value: str) -> str:
 
 
 def _place(old: list[str], lines: list[str], first: int, wanted: int) -> int | None:
-    """Where these lines are, behind `first` and nearest to where they are expected."""
+    """Return where these lines are, after `first` and nearest to where they are expected, or
+    None."""
     last = len(lines) - len(old)
     places = sorted(range(first, last + 1), key=lambda at: abs(at - wanted))
     return next((at for at in places if lines[at : at + len(old)] == old), None)
 
 
 def _misfit(hunk: Hunk, number: int, name: str, old: list[str], lines: list[str]) -> ProblemError:
-    """Which hunk does not apply, and the first line that is not there as it says."""
+    """Return a problem that names the hunk that does not apply, and its first missing line."""
     at = max(hunk.source_start - 1, 0)
     pairs = zip(old, [*lines[at : at + len(old)], *[""] * len(old)], strict=False)
     n, (wanted, there) = next(

@@ -36,12 +36,12 @@ class ReaderUnavailable(RuntimeError):
 
 
 class Reader:
-    """A few warm workers. A worker that meets a limit is replaced; the others go on.
+    """A pool of a few warm workers. A worker that exceeds a limit is replaced; the others go on.
 
     `memory_bytes` bounds each worker's address space. Workers start from a clean interpreter, so
-    they are safe beside a running event loop, and hold nothing of the server's; with
+    they are safe next to a running event loop, and hold nothing of the server's; with
     `context="fork"` they start at once, as copies of a process that does nothing else. `prepare`
-    is what a worker does before its first call.
+    runs in a worker before its first call.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Reader:
         args: tuple[object, ...],
         limit_s: float,
     ) -> T:
-        """What a worker answers."""
+        """Return what a worker answers."""
         async with self._starting:
             await self._start()
         future: Future[T] = self._pool.schedule(_answer, args=(function, *args), timeout=limit_s)
@@ -159,8 +159,11 @@ _unprepared: Callable[[], None] | None = None
 
 
 def _start(memory_bytes: int, prepare: Callable[[], None]) -> None:
-    """Runs in each worker before its first call. An error here would end the whole pool, so a
-    worker that cannot be prepared stays, and says why to whoever calls."""
+    """Prepare a worker, in its process, before its first call.
+
+    An error here would end the whole pool, so a worker that cannot be prepared stays, and reports
+    why to its caller.
+    """
     global _unprepared
     signal.set_wakeup_fd(-1)  # a copy would wake its parent's event loop with its own signals
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -190,7 +193,7 @@ def _make_ready() -> None:
 
 
 def _answer(function: Callable[..., T], *args: object) -> T:
-    """Runs in a worker: one call."""
+    """Execute one call, in a worker."""
     _make_ready()
     return function(*args)
 

@@ -14,7 +14,7 @@ SOURCES = (".py", ".ipynb")
 
 
 def as_file(path: str, data: bytes) -> SourceFile:
-    """An uploaded file. Raises `ProblemError` for source that is not text."""
+    """Return an uploaded file. Raise `ProblemError` for source that is not text."""
     if path.endswith(SOURCES):
         return SourceFile.model_construct(path=path, content=decoded(path, data))
     try:
@@ -29,7 +29,8 @@ def as_file(path: str, data: bytes) -> SourceFile:
 
 
 def decoded(name: str, data: bytes) -> str:
-    """Uploaded source as text: UTF-8, or what a Python source declares in its first lines."""
+    """Return uploaded source as text: UTF-8, or what a Python source declares in its first
+    lines."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -43,12 +44,12 @@ def decoded(name: str, data: bytes) -> str:
 
 
 def texts_of(files: Iterable[SourceFile]) -> dict[str, str]:
-    """Path → text of those files that are text."""
+    """Return path → text of those files that are text."""
     return {file.path: file.content for file in files if file.encoding == "utf-8"}
 
 
 def bytes_of(file: SourceFile) -> bytes:
-    """What a base64 file holds. Raises `ProblemError` for what is not base64."""
+    """Return the content of a base64 file. Raise `ProblemError` for what is not base64."""
     try:
         return b64decode("".join(file.content.split()), validate=True)
     except ValueError:

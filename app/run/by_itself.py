@@ -53,7 +53,7 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
         if piece.taken is not None and set(piece.params) & set(piece.instead):
             at = piece.taken
         if at is None and trained:
-            from analyzers.repair.reconnect.starving import cuts_behind  # only where one is told
+            from analyzers.repair.reconnect.starving import cuts_behind  # on demand
 
             own = own_steps and any(True for _ in cuts_behind(piece, case.project))
             own = own and not _handed_on(piece.params, made_up, case.project)

@@ -87,7 +87,7 @@ class Attempts:
         return Claim(diagnosis_id, found.attempt, found.created_at, kind, request, found.request)
 
     async def known(self, digest: str, kind: Kind[Any, Found, Any]) -> Found | None:
-        """What was found on the same request before, and is still kept."""
+        """Return what was found on the same request before, if it is still kept."""
         row = DiagnosisRow
         query = select(row.result).where(
             row.digest == digest,
@@ -129,8 +129,11 @@ class Attempts:
         digest: str | None = None,
         told: Iterable[Told] = (),
     ) -> bool:
-        """Store the result, once, and what was `told` before it: False when the attempt is
-        outdated. With a `digest` of its request it answers that request again."""
+        """Store the result, once, and the events in `told` before it.
+
+        Return False if the attempt is outdated. With a `digest` of its request it answers that
+        again.
+        """
         async with self._database.changing(claim.id) as connection:
             done = await connection.execute(
                 update(DiagnosisRow)
@@ -164,14 +167,16 @@ class Attempts:
 
 
 def lapsed(database: Database, lease: timedelta) -> ColumnElement[bool]:
-    """Whether a lease has ended; or ends so much later than one that is given now that the clock
-    must have been set back since."""
+    """Return the condition that a lease has ended.
+
+    A lease that ends much later than one given now has, too: the clock was set back since.
+    """
     until = DiagnosisRow.lease_until
     return or_(until < database.clock(), until > database.clock(2 * lease))
 
 
 def held(claim: Claim) -> ColumnElement[bool]:
-    """The condition that a claim is still the newest, and the diagnosis not ended."""
+    """Return the condition that a claim is still the newest, and the diagnosis not ended."""
     return and_(
         DiagnosisRow.id == claim.id,
         DiagnosisRow.attempt == claim.attempt,

@@ -41,7 +41,7 @@ class Complaints:
         return True
 
     async def every(self) -> list[Complaint]:
-        """Every report of a result that is still there, newest first."""
+        """Return every report of a result that still exists, newest first."""
         row = ComplaintRow
         asked = (
             select(row.diagnosis_id, row.at, row.text)

@@ -33,11 +33,11 @@ class Database:
 
     @property
     def postgres(self) -> bool:
-        """Whether the database can notify, lock and queue."""
+        """Return True if the database can notify, lock and queue."""
         return self.engine.dialect.name == "postgresql"
 
     async def open(self) -> None:
-        """Migrate, and start to hear what other processes change."""
+        """Migrate, and start to listen for changes of other processes."""
         await migrate(self.engine)
         if self.postgres:
             self._listening = asyncio.create_task(listen(self.url, self.wakeups))
@@ -52,7 +52,7 @@ class Database:
 
     @contextlib.asynccontextmanager
     async def changing(self, diagnosis_id: str) -> AsyncIterator[AsyncConnection]:
-        """A transaction on one diagnosis; once it is committed, its watchers wake up."""
+        """Yield a transaction on one diagnosis; once it is committed, its watchers wake up."""
         async with self.engine.begin() as connection:
             yield connection
             if self.postgres:
@@ -63,8 +63,10 @@ class Database:
         self.wakeups.wake(diagnosis_id)
 
     def clock(self, ahead: timedelta = timedelta()) -> Any:
-        """The time of day, or a later one, by the clock that all who share the database share:
-        the machine's with SQLite, else the database's own."""
+        """Return the time, or a later one, by the clock that all who share the database share.
+
+        It is the machine's with SQLite, else the database's own.
+        """
         return func.now() + ahead if self.postgres else datetime.now(UTC) + ahead
 
     async def forget(self) -> None:
@@ -80,7 +82,7 @@ class Database:
 
 
 def open_engine(url: str) -> AsyncEngine:
-    """An engine for SQLite (in WAL mode, its directory made) or PostgreSQL."""
+    """Return an engine for SQLite (in WAL mode, its directory created) or PostgreSQL."""
     if not url.startswith("sqlite"):
         return create_async_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
     path = make_url(url).database
@@ -130,7 +132,7 @@ async def migrate(engine: AsyncEngine) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
-    """The schema's revision; none in a new database."""
+    """Return the schema's revision; None for a new database."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))

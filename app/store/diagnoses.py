@@ -132,11 +132,12 @@ class Store:
                 await enqueue(connection, diagnosis_id)
 
     async def get(self, diagnosis_id: str) -> Diagnosis | None:
-        """The diagnosis, with what is known so far while it runs; None: no such id."""
+        """Return the diagnosis, with what is known so far while it runs; None for an unknown id."""
         return await self.answer(diagnosis_id, DIAGNOSIS)
 
     async def answer(self, diagnosis_id: str, kind: Kind[Any, Any, Answer]) -> Answer | None:
-        """The answer to a request of this kind, so far or finished; None: no such id."""
+        """Return the answer to a request of this kind, so far or finished; None for an unknown
+        id."""
         row = DiagnosisRow
         columns = (row.created_at, row.expires_at, row.status, row.result, row.attempt)
         async with self._database.engine.connect() as connection:
@@ -166,7 +167,7 @@ class Store:
         )
 
     async def finished(self, diagnosis_id: str) -> bool | None:
-        """Whether the diagnosis has its result; None: no such id."""
+        """Return whether the diagnosis has its result; None for an unknown id."""
         async with self._database.engine.connect() as connection:
             found = (
                 await connection.execute(
@@ -176,11 +177,11 @@ class Store:
         return None if found is None else bool(found)
 
     async def request(self, diagnosis_id: str) -> DiagnosisRequest | None:
-        """What the client had sent for a diagnosis; None: no such id."""
+        """Return what the client sent for a diagnosis; None for an unknown id."""
         return await self.asked(diagnosis_id, DIAGNOSIS)
 
     async def asked(self, diagnosis_id: str, kind: Kind[Asked, Any, Any]) -> Asked | None:
-        """What was sent for a request of this kind; None: no such id."""
+        """Return what was sent for a request of this kind; None for an unknown id."""
         row = DiagnosisRow
         async with self._database.engine.connect() as connection:
             found = (
@@ -191,7 +192,7 @@ class Store:
         return None if found is None else kind.request.model_validate_json(found)
 
     async def owner(self, diagnosis_id: str) -> Owner:
-        """Who may delete the diagnosis."""
+        """Return who may delete the diagnosis."""
         columns = (DiagnosisRow.sender, DiagnosisRow.token)
         async with self._database.engine.connect() as connection:
             row = await connection.execute(select(*columns).where(DiagnosisRow.id == diagnosis_id))
@@ -199,7 +200,7 @@ class Store:
         return Owner(*found) if found else Owner(None, None)
 
     async def events(self, diagnosis_id: str, after: int = 0) -> list[StoredEvent]:
-        """The events behind `after`, in order."""
+        """Return the events after `after`, in order."""
         async with self._database.engine.connect() as connection:
             rows = await connection.execute(
                 select(EventRow.seq, EventRow.kind, EventRow.data)
@@ -218,7 +219,7 @@ class Store:
         return done.rowcount == 1
 
     async def keep(self, diagnosis_id: str) -> None:
-        """Never let a diagnosis expire."""
+        """Exempt a diagnosis from expiry."""
         async with self._database.changing(diagnosis_id) as connection:
             await connection.execute(
                 update(DiagnosisRow).where(DiagnosisRow.id == diagnosis_id).values(expires_at=NEVER)
@@ -233,7 +234,7 @@ class Store:
         return done.rowcount
 
     async def waiting(self) -> int:
-        """How many diagnoses wait for a worker."""
+        """Return how many diagnoses wait for a worker."""
         async with self._database.engine.connect() as connection:
             return (
                 await connection.scalar(select(func.count()).where(DiagnosisRow.status == "queued"))
@@ -241,7 +242,8 @@ class Store:
             )
 
     async def unattended(self) -> list[str]:
-        """Accepted diagnoses that nobody works on: queued ones, and those with a lapsed lease."""
+        """Return accepted diagnoses that nobody works on: queued ones, and those with a lapsed
+        lease."""
         row = DiagnosisRow
         abandoned = and_(row.status == "running", lapsed(self._database, self._lease))
         async with self._database.engine.connect() as connection:
@@ -254,7 +256,7 @@ class Store:
 
 
 async def _so_far(connection: AsyncConnection, diagnosis_id: str, attempt: int) -> Findings:
-    """What the running attempt has told; a patch that was told again as it was told last."""
+    """Return what the running attempt has reported; of a patch reported twice, the last report."""
     rows = await connection.execute(
         select(EventRow.kind, EventRow.data)
         .where(

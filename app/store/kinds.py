@@ -55,12 +55,12 @@ KINDS: dict[str, Kind[Any, Any, Any]] = {kind.name: kind for kind in (DIAGNOSIS,
 
 
 def kind_of(request: BaseModel) -> Kind[Any, Any, Any]:
-    """The kind that a request belongs to."""
+    """Return the kind that a request belongs to."""
     return next(kind for kind in KINDS.values() if isinstance(request, kind.request))
 
 
 def told_again(found: Outcome) -> Iterable[tuple[Literal["cause", "patch"], BaseModel]]:
-    """The events that findings from the store still have for those who follow the request."""
+    """Return the events that stored findings still have for those who follow the request."""
     if isinstance(found, Findings):
         yield from (("cause", cause) for cause in found.causes)
         yield from (("patch", patch) for patch in found.patches)

@@ -16,7 +16,7 @@ log = structlog.get_logger()
 
 
 def plain_url(url: str) -> str:
-    """An SQLAlchemy URL as libpq takes it."""
+    """Return an SQLAlchemy URL as libpq takes it."""
     return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 

@@ -29,11 +29,11 @@ class Base(DeclarativeBase):
 
 
 class DiagnosisRow(Base):
-    """A request of a `kind` (see `app.store.kinds`), by default a diagnosis. `result` is the JSON
-    of its findings, written once, with `done` or `failed`.
+    """A request of a `kind` (see `app.store.kinds`), by default a diagnosis.
 
-    `sender` is a digest that tells its sender again; `token` is what the sender deletes it with;
-    `digest` stands for the request where the result answers that request again.
+    `result` is the JSON of its findings, written once, with `done` or `failed`. `sender` is a
+    digest that identifies its sender; `token` is what the sender deletes it with; `digest`
+    identifies the request if the result answers that request again.
     """
 
     __tablename__ = "diagnoses"

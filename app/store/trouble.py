@@ -8,7 +8,7 @@ from sqlalchemy import exc
 
 
 def troubles(*, postgres: bool) -> tuple[type[Exception], ...]:
-    """What SQLAlchemy and the driver of this database raise then."""
+    """Return what SQLAlchemy and the driver of this database raise then."""
     found: list[type[Exception]] = [
         exc.OperationalError,
         exc.InterfaceError,

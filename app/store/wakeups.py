@@ -23,7 +23,7 @@ class Wakeups:
 
     @contextlib.contextmanager
     def watching(self, diagnosis_id: str) -> Iterator[asyncio.Event]:
-        """An event that is set whenever the diagnosis changes; clear it before looking."""
+        """Yield an event that is set whenever the diagnosis changes; clear it before looking."""
         happened = asyncio.Event()
         self._waiting[diagnosis_id].add(happened)
         try:
@@ -34,12 +34,12 @@ class Wakeups:
                 del self._waiting[diagnosis_id]
 
     def wake(self, diagnosis_id: str) -> None:
-        """Something happened to this diagnosis."""
+        """Notify those who watch this diagnosis."""
         for happened in self._waiting.get(diagnosis_id, ()):
             happened.set()
 
     def close(self) -> None:
-        """The process is about to end: everybody stops waiting."""
+        """Make everybody stop waiting: the process is about to end."""
         self.closing = True
         for waiting in self._waiting.values():
             for happened in waiting:

@@ -35,12 +35,12 @@ class WorkerReports:
             )
 
     async def withdraw(self, name: str) -> None:
-        """This worker ends."""
+        """Record that this worker ends."""
         async with self._engine.begin() as connection:
             await connection.execute(delete(WorkerRow).where(WorkerRow.name == name))
 
     async def live(self) -> list[Readiness]:
-        """The reports of the workers that were heard of lately."""
+        """Return the recent reports of workers."""
         async with self._engine.connect() as connection:
             heard = WorkerRow.seen_at > self._database.clock(-FRESH)
             rows = await connection.scalars(select(WorkerRow.readiness).where(heard))

@@ -1,4 +1,4 @@
-"""What was asked, as a digest, beside results that answer the same request again."""
+"""A digest of the request, stored with results that answer the same request again."""
 
 import sqlalchemy as sa
 from alembic import op
