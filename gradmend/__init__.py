@@ -28,14 +28,14 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext gradmend`."""
+    """Handle `%load_ext gradmend`."""
     from gradmend.notebook import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """`%unload_ext gradmend`."""
+    """Handle `%unload_ext gradmend`."""
     from gradmend.notebook import unload
 
     unload(shell)

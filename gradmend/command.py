@@ -9,7 +9,7 @@ from importlib import import_module
 
 from gradmend import parts
 
-# What each of these words is done by: a function that takes the words behind it.
+# Subcommands: each name's function takes the arguments after it.
 OWN = {
     "run": "gradmend.run_wrapper.main:run",
     "apply": "gradmend.run_wrapper.apply:apply",

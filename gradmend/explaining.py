@@ -29,10 +29,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an exception was raised, and what mends it; printed, it is a few lines of text.
+    """Why an exception was raised, and its fix; printed, it is a few lines of text.
 
-    `line` counts from 1 in `file`; `diff` is empty where there is no fix; `tested`: the fix ran in
-    the sandbox and passed its checks. `findings` is everything, as the API tells it.
+    `line` counts from 1 in `file`; `diff` is '' if there is no fix; `tested`: the fix ran in the
+    sandbox and passed its checks. `findings` is everything, as the API returns it.
     """
 
     summary: str
@@ -58,8 +58,10 @@ class Explanation:
 
 
 def explain(error: BaseException | None = None, *, run: bool = False) -> Explanation | None:
-    """Explain an exception, by default the one being handled; None where it is none of autograd's,
-    or its cause cannot be told. With `run`, the program is also run in a sandbox, to test the fix.
+    """Explain an exception, by default the one being handled.
+
+    Return None if it is none of autograd's, or its cause is unknown. With `run`, the program is
+    also run in a sandbox, to test the fix.
     """
     error = error or sys.exception() or getattr(sys, "last_value", None)
     if error is None or not concerns_autograd(error):
@@ -72,13 +74,13 @@ def explain(error: BaseException | None = None, *, run: bool = False) -> Explana
 
 
 def concerns_autograd(error: BaseException) -> bool:
-    """Whether it may be worth a closer look; what it is, is told by its diagnosis."""
+    """Return True if it may be worth a closer look; its diagnosis decides."""
     message = str(error).lower()
     return isinstance(error, _RAISED_BY_AUTOGRAD) and any(word in message for word in _WORDS)
 
 
 def diagnosed(script: str, printed: str, *, run: bool, text: str | None = None) -> Json | None:
-    """The findings about a script, or, for `-`, about a `text` without a file; None: there are
+    """Return the findings about a script, or, for `-`, about a `text` without a file; None if
     none."""
     with tempfile.TemporaryDirectory(prefix="gradmend-") as folder:
         told = Path(folder, "traceback.txt")
@@ -100,7 +102,7 @@ def diagnosed(script: str, printed: str, *, run: bool, text: str | None = None) 
 
 
 def explanation_of(findings: Json | None) -> Explanation | None:
-    """Findings that name a cause, as an explanation."""
+    """Return findings that name a cause as an explanation, else None."""
     if findings is None or not findings["causes"] or findings["error"] is None:
         return None
     if findings["error"]["family"] == "other":
@@ -149,8 +151,12 @@ def note_cause(error: BaseException, *, run: bool = False) -> None:
 
 
 def _entry(error: BaseException) -> str | None:
-    """The program's main file, if the error went through it, or through none of the user's (a
-    trainer's callback sees it early); else the first of the user's files."""
+    """Return the program's main file, else the first of the user's files that the error went
+    through.
+
+    The main file counts if the error went through it, or through none of the user's (a trainer's
+    callback sees it early).
+    """
     codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
     files = [path for code in codes if (path := _own(code.co_filename))]
     main = _own(getattr(sys.modules.get("__main__"), "__file__", None) or "")
@@ -158,7 +164,7 @@ def _entry(error: BaseException) -> str | None:
 
 
 def _own(path: str) -> str | None:
-    """The real path of a file that is the user's; None for libraries and what is no file."""
+    """Return the real path of a file that is the user's; None for libraries and what is no file."""
     path = os.path.realpath(path)
     library = any(part in path for part in _PACKAGES) or path.startswith(_library_folders())
     return path if os.path.isfile(path) and not library else None
@@ -166,7 +172,7 @@ def _own(path: str) -> str | None:
 
 @cache
 def _library_folders() -> tuple[str, ...]:
-    """Where libraries lie: Python's own, Gradmend's, and what an installer has put on the path."""
+    """Return the folders of libraries: Python's, Gradmend's, and those that installers add."""
     own = os.path.dirname(os.path.realpath(__file__))
     folders = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), own]
     main = getattr(sys.modules.get("__main__"), "__file__", None) or ""

@@ -26,5 +26,5 @@ class GradmendCallback(Callback):
         self._run = run
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        """Called by the trainer before it raises the exception again."""
+        """Explain the exception; the trainer calls this before it raises it again."""
         note_cause(exception, run=self._run)

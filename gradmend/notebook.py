@@ -1,8 +1,8 @@
-"""`%load_ext gradmend`: under an autograd error in a notebook, its cause and the mended cell.
+"""`%load_ext gradmend`: under an autograd error in a notebook, its cause and the fixed cell.
 
-The box has a button that replaces the faulty cell, where the page lets outputs do that, as
-JupyterLab does. Everywhere, `%gradmend fix` puts the mended cell in place of the one it is typed
-in; `%gradmend run` also runs the cells in a sandbox, to test the fix.
+The box has a button that replaces the faulty cell, if the page lets outputs do that, as JupyterLab
+does. Everywhere, `%gradmend fix` puts the fixed cell in place of the one it is typed in;
+`%gradmend run` also runs the cells in a sandbox, to test the fix.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Mended:
 
     @property
     def diff(self) -> str:
-        """What changes, without the heads of a diff between files."""
+        """Return what changes, without the heads of a diff between files."""
         lines = difflib.unified_diff(
             self.before.splitlines(), self.source.splitlines(), n=3, lineterm=""
         )
@@ -69,7 +69,7 @@ class Watcher:
                 self._cells[source] = Ran(source, count)
 
     def ran(self, result: Any) -> None:
-        """A cell has been run: remember it, and look at its error."""
+        """Record a cell that has been run, and explain its error."""
         info = result.info
         count = result.execution_count or self._shell.execution_count - 1
         self._cells[getattr(info, "cell_id", None) or info.raw_cell] = Ran(info.raw_cell, count)
@@ -81,7 +81,7 @@ class Watcher:
             self._explain(run=False)
 
     def magic(self, line: str) -> None:
-        """`%gradmend fix`, `%gradmend run`."""
+        """Handle `%gradmend fix` and `%gradmend run`."""
         word = line.strip()
         if word == "run" and self._failure is not None:
             self._explain(run=True)
@@ -97,7 +97,7 @@ class Watcher:
             print("gradmend: say `%gradmend fix` or `%gradmend run`.")
 
     def _notebook(self) -> str:
-        """The cells as a notebook, in the order of their first run."""
+        """Return the cells as a notebook, in the order of their first run."""
         cells = [
             {
                 "cell_type": "code",
@@ -130,7 +130,8 @@ class Watcher:
                 yield Mended(before["execution_count"], before["source"], source)
 
     def _where(self, told: Explanation) -> str:
-        """The place as the notebook's user sees it: the prompt's number, the line in the cell."""
+        """Return the location as the notebook shows it: the prompt's number, the line in the
+        cell."""
         spot = told.findings["causes"][0]["location"]
         cells = list(self._cells.values())
         if spot["cell"] is None:
@@ -139,7 +140,8 @@ class Watcher:
         return f"In [{cells[number - 1].count}], line {line}: {spot['code']}"
 
     def _said(self, told: Explanation) -> str:
-        """The summary, with cells numbered by their prompts, as everywhere in the message."""
+        """Return the summary, with cells numbered by their prompts, as everywhere in the
+        message."""
         cells = list(self._cells.values())
 
         def prompt(found: re.Match[str]) -> str:
@@ -149,7 +151,7 @@ class Watcher:
         return re.sub(r"\bcell (\d+)", prompt, told.summary)
 
     def _live(self, told: Explanation) -> str:
-        """What the name that kept the graph holds now."""
+        """Return what the name that kept the graph holds now."""
         carrier = told.findings["causes"][0]["carrier"]
         value = self._shell.user_ns.get(carrier["name"]) if carrier else None
         torch: Any = sys.modules.get("torch")
@@ -191,7 +193,7 @@ def _proof(told: Explanation) -> str:
 
 
 def _button(cell: Mended) -> str:
-    """A button that stays hidden where a page takes no scripts, or keeps outputs apart."""
+    """Return a button that stays hidden on pages without scripts, or with isolated outputs."""
     before, source = (html.escape(text) for text in (cell.before, cell.source))
     return (
         f'<button type="button" hidden data-before="{before}" data-source="{source}">'
@@ -212,7 +214,7 @@ def _coloured(diff: str) -> Iterator[str]:
 
 
 def load(shell: Any) -> None:
-    """What `%load_ext gradmend` does."""
+    """Load the extension."""
     watcher = Watcher(shell)
     shell.events.register("post_run_cell", watcher.ran)
     shell.register_magic_function(watcher.magic, "line", "gradmend")
@@ -220,7 +222,7 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """What `%unload_ext gradmend` does."""
+    """Unload the extension."""
     watcher = shell.user_ns_hidden.pop("_gradmend", None)
     if watcher is not None:
         shell.events.unregister("post_run_cell", watcher.ran)

@@ -26,5 +26,5 @@ def join() -> None:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a further process of Gradmend's own."""
+    """Return the environment of a further process of Gradmend's own."""
     return {**os.environ, "PYTHONPATH": str(FOLDER)}

@@ -1,6 +1,6 @@
 """pytest `--gradmend`: a test that fails with an autograd error gets its cause under its traceback.
 
-Loaded by every pytest beside an installed Gradmend, so it imports nothing before it is asked.
+Every pytest with Gradmend installed loads this, so it imports nothing before the option is given.
 """
 
 from __future__ import annotations

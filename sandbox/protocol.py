@@ -45,8 +45,8 @@ class Job(Late):
     `mode`: `plain` runs the script untouched, `trace` records autograd evidence, `inplace` is a
     slower run that also records which line changed which tensor. `reference` keeps every graph and
     turns `optimizer.step()` into a no-op, so that the gradients of the script's own mathematics can
-    be read even where the script fails; `truncated` treats what lies before an earlier backward
-    call as constant, `aimed` the targets that torch's losses receive. Such runs, and those with
+    be read even if the script fails; `truncated` treats what an earlier backward call reached as
+    constant, `aimed` the targets that torch's losses receive. Such runs, and those with
     `frozen_steps`, draw common random numbers, so they can be compared step by step. `keep_graphs`
     keeps every graph but lets the optimizers step; `freeing` frees those that the script retains.
     """

@@ -1,1 +1,1 @@
-"""`gradmend run`: a diagnosis beside the user's own command, on his machine."""
+"""`gradmend run`: a diagnosis of the user's own command, on the user's machine."""

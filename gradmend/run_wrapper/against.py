@@ -48,7 +48,7 @@ class Sources:
 
     @property
     def differ(self) -> bool:
-        """Whether there is anything to compare."""
+        """Return True if there is anything to compare."""
         return self.before != self.after
 
 
@@ -93,8 +93,10 @@ def _equal(revision: str) -> ChangeFindings:
 
 
 async def _first(words: Words) -> Process:
-    """The process of the command that trains, from a run up to its first step. Raises
-    `BadInput` where none imports torch."""
+    """Return the command's process that trains, from a run up to its first step.
+
+    Raise `BadInput` if none imports torch.
+    """
     box = Box({})
     try:
         furnish(box, {"mode": "trace", "gradients": False, "stop_after_steps": 1, "silent": False})
@@ -127,8 +129,10 @@ def _why_none(code: int, box: Box) -> str:
 
 
 def _sources(first: Process, repository: Repository, revision: str) -> Sources:
-    """What the command loaded, and every other text that git keeps and that differs: the old
-    version may load what the new one does not."""
+    """Return what the command loaded, and every other text in git that differs.
+
+    The old version may load what the new one does not.
+    """
     with TemporaryDirectory(prefix="gradmend-") as folder:
         tree = Path(folder).resolve()
         repository.extract(revision, tree)
@@ -163,7 +167,7 @@ def _differs(path: Path, old: Path) -> bool:
 
 
 def _text(path: Path) -> str | None:
-    """A file's text; None where it is none, or too long to be read from memory."""
+    """Return a file's text; None if it is none, or too long to be held in memory."""
     with suppress(OSError, ProblemError):
         if path.is_file() and path.stat().st_size <= LARGEST:
             data = path.read_bytes()
@@ -198,7 +202,7 @@ def _noted(again: Again) -> Iterator[str]:
 
 
 async def _progress(stage: str, done: int, total: int, message: str) -> None:
-    """A line of progress, on a terminal only."""
+    """Print a line of progress, on a terminal only."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{visible(message)} …", end="", file=sys.stderr, flush=True)
 

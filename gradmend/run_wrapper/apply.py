@@ -30,7 +30,7 @@ argument it lists them all."""
 
 
 def apply(arguments: list[str]) -> int:
-    """`gradmend apply [--unsafe-fixes] [N]`: write the fix into the files."""
+    """Handle `gradmend apply [--unsafe-fixes] [N]`: write the fix into the files."""
     unsafe = UNSAFE in arguments
     rest = [word for word in arguments if word != UNSAFE]
 
@@ -52,7 +52,7 @@ def apply(arguments: list[str]) -> int:
 
 
 def show(arguments: list[str]) -> int:
-    """`gradmend show [N]`: a fix of the last run with its checks."""
+    """Handle `gradmend show [N]`: print a fix of the last run with its checks."""
 
     def shown(kept: last_result.Last, number: int | None) -> None:
         report.one_patch(kept.patch(number or 1), Paint())
@@ -86,7 +86,7 @@ def _asks_for_help(arguments: list[str]) -> bool:
 
 
 def explain(arguments: list[str]) -> int:
-    """`gradmend explain GM011`, a pattern's name, or a message: the page about it, as text."""
+    """Handle `gradmend explain` with `GM011`, a pattern's name, or a message: print its page."""
     if _asks_for_help(arguments):
         print(EXPLAIN)
         return 0

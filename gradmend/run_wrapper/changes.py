@@ -35,14 +35,14 @@ class Hunk:
     taken_back: str
 
     def distance(self, places: Sequence[tuple[str, int]]) -> int:
-        """How far it is from the nearest of these lines; far from all in other files."""
+        """Return the distance in lines from the nearest of these; large for other files."""
         last = self.line + self.new.count("\n")
         near = [max(self.line - n, n - last, 0) for file, n in places if file == self.file]
         return min(near, default=1 << 30)
 
 
 async def brought_by(again: Again, seen: Seen, findings: Findings) -> str | None:
-    """A sentence that names the change; None where there is none, or the commit fails too."""
+    """Return a sentence that names the change; None if there is none, or the commit fails too."""
     committed = await asyncio.to_thread(_committed, seen)
     changed = {name: text for name, text in committed.items() if text != seen.sources[name]}
     if not changed or not findings.causes or not await _holds(again, seen, changed):
@@ -69,7 +69,7 @@ def _told(hunk: Hunk) -> str:
 
 
 async def _holds(again: Again, seen: Seen, files: Mapping[str, str]) -> bool:
-    """Whether the command comes past the call that failed with these files."""
+    """Return True if the command passes the call that failed, with these files."""
     job = Job(files=dict(files), entry=seen.entry, stop_after_backwards=seen.calls + 1)
     result = await again.run(job)
     ended = result.trace.ended if result.trace is not None else None
@@ -77,7 +77,7 @@ async def _holds(again: Again, seen: Seen, files: Mapping[str, str]) -> bool:
 
 
 def _path(cause: Cause) -> Iterator[tuple[str, int]]:
-    """The lines that the cause speaks of."""
+    """Yield the locations that the cause mentions."""
     yield cause.location.file, cause.location.line
     for event in (cause.created, cause.freed_by, cause.reached_again_by):
         if event is not None:
@@ -85,7 +85,7 @@ def _path(cause: Cause) -> Iterator[tuple[str, int]]:
 
 
 def _committed(seen: Seen) -> dict[str, str]:
-    """The texts of the last commit, of those files that differ from it."""
+    """Return the texts of the last commit, of those files that differ from it."""
     found: dict[str, str] = {}
     for name in seen.sources:
         path = Path(seen.process.files[name])

@@ -14,7 +14,7 @@ FEW = 4  # calls of a line that show how its graph goes on
 
 
 def summary(found: Sequence[Process]) -> str:
-    """A line about the processes that trained, the first of them by rank."""
+    """Return a line about the processes that trained, the first of them by rank."""
     trained = [one for one in found if b'{"t":"backward"' in one.records]
     if not trained:
         return "checked nothing: no backward call was made"
@@ -41,7 +41,7 @@ def _records(lines: bytes) -> Iterator[Json]:
 
 
 def _learning(records: Sequence[Json]) -> Iterator[str]:
-    """Of how many parameters that optimizers have backward calls gave a gradient to."""
+    """Yield how many of the optimizers' parameters got a gradient from backward calls."""
     latest = {one["id"]: one for r in records if r["t"] == "parameters" for one in r["params"]}
     trained = {
         number
@@ -62,7 +62,7 @@ def _learning(records: Sequence[Json]) -> Iterator[str]:
 
 
 def _level(records: Sequence[Json]) -> Iterator[str]:
-    """Whether the graphs of each line stay as large as they were."""
+    """Yield whether the graphs of each line stay as large as they were."""
     sizes = defaultdict[tuple[str, int], list[int]](list)
     for one in records:
         if one["t"] == "backward":

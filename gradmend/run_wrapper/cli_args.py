@@ -54,7 +54,8 @@ class Words:
 
 
 def parse(words: list[str]) -> Words:
-    """Options up to `--`, or up to the first word that is none; the rest is the command."""
+    """Parse options up to `--`, or up to the first argument that is none; the rest is the
+    command."""
     given: dict[str, object] = {}
     rest = list(words)
     while rest and rest[0].startswith("-"):
@@ -88,7 +89,7 @@ def _next(word: str, rest: list[str]) -> str:
 
 
 def _format(text: str) -> bool:
-    """Whether findings are to be printed as JSON."""
+    """Return True if findings are to be printed as JSON."""
     if text not in ("json", "text"):
         raise WordsError(f"--format wants json or text, not {text!r}")
     return text == "json"

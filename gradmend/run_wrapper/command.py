@@ -26,7 +26,7 @@ class CommandError(Exception):
 
 
 def started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """The command, started. Raises `CommandError`."""
+    """Start the command and return its process. Raise `CommandError`."""
     name = command[0]
     try:
         return subprocess.Popen(command, env=environment)
@@ -70,7 +70,7 @@ def run(command: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def leave_as(code: int) -> int:
-    """The exit code to leave with; a command that a signal ended is followed in that."""
+    """Return the exit code to leave with; a command that a signal ended is followed in that."""
     sys.stdout.flush()
     sys.stderr.flush()
     if code >= 0:

@@ -41,13 +41,13 @@ class Seen:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the run was looked at to its end, by every instrument."""
+        """Return True if the run was recorded to its end, by every instrument."""
         ended = self.run.trace.ended if self.run.trace is not None else None
         return not self.process.engine and (ended is None or not ended.truncated)
 
     @property
     def calls(self) -> int:
-        """Backward calls that were made."""
+        """Return the number of backward calls."""
         trace = self.run.trace
         if trace is None:
             return 0
@@ -55,7 +55,7 @@ class Seen:
 
 
 def seen_in(process: Process) -> Seen:
-    """What a process left, read and checked."""
+    """Return a process's records, read and checked."""
     sources: dict[str, str] = {}
     changed = []
     for name, path in process.files.items():
@@ -70,7 +70,7 @@ def seen_in(process: Process) -> Seen:
 
 
 def _source(path: str) -> tuple[str | None, float]:
-    """The text of a file, None where it cannot be read as one; and when it was written."""
+    """Return the text of a file, None if it cannot be read as one, and its time of change."""
     try:
         with open(path, "rb") as file:
             text = decoded(path, file.read())
@@ -80,7 +80,7 @@ def _source(path: str) -> tuple[str | None, float]:
 
 
 def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
-    """The program's main file; where that is a tool, the user's file that the failure began in."""
+    """Return the program's main file; for a tool, the user's file that the failure began in."""
     if process.main in sources:
         return str(process.main)
     frames = run.raised.frames if run.raised is not None else []
@@ -91,8 +91,10 @@ def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
 async def findings_of(
     seen: Seen, again: Again | None, progress: Progress, then: Then | None = None
 ) -> Findings:
-    """The findings; runs go through `again`, and where there is none, fixes are not tried. `then`
-    may run more, once they are found."""
+    """Return the findings; runs go through `again`, and without it fixes are not tried.
+
+    `then` may run more, once they are found.
+    """
     sys.setrecursionlimit(max(RECURSION_DEPTH, sys.getrecursionlimit()))
     files = [
         SourceFile.model_construct(path=name, content=text, encoding="utf-8")
@@ -137,7 +139,7 @@ class Here:
         *args: object,
         timeout: float,  # noqa: ASYNC109
     ) -> T:
-        """The function's result; raises `ReadingLimit`."""
+        """Return the function's result. Raise `ReadingLimit`."""
         try:
             async with asyncio.timeout(timeout * 3):
                 return await asyncio.to_thread(function, *args)
@@ -154,7 +156,7 @@ class Place:
         self._session = session
 
     def session(self) -> Place:
-        """For the runs of one diagnosis."""
+        """Return the session for the runs of one diagnosis."""
         return self
 
     async def __aenter__(self) -> Session:

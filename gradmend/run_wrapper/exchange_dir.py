@@ -1,7 +1,7 @@
-"""The folder through which a run of the user's command and Gradmend talk.
+"""The folder through which a run of the user's command and Gradmend communicate.
 
-`job.json` tells each Python of the command what to do; each leaves `PID.jsonl` (its records),
-`PID.about` (its files, and how it ended) and perhaps `trouble-PID`.
+`job.json` holds the instructions for each Python process of the command; each leaves `PID.jsonl`
+(its records), `PID.about` (its files, and how it ended) and perhaps `trouble-PID`.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class Process:
     torch: tuple[str, ...] = ()  # modules of torch's that it loaded after torch itself
     error: str | None = None
     cuda: bool = False
-    engine: bool = False  # whether a walk of the program's own failed, which has no torch
+    engine: bool = False  # whether a backward of the program's own engine, without torch, failed
     records: bytes = b""
 
     @property
     def failed(self) -> bool:
-        """Whether it left evidence of an error that autograd raised."""
+        """Return True if it left evidence of an error that autograd raised."""
         kinds = (b'{"t":"reuse"', b'{"t":"inplace"', b'{"t":"missing"')
         return any(kind in self.records for kind in kinds)
 
     @property
     def raised(self) -> str:
-        """The message of the exception that ended it; empty where none did."""
+        """Return the message of the exception that ended it; '' if none did."""
         lines = [line for line in self.records.splitlines() if line.startswith(RAISED)]
         try:
             return str(json.loads(lines[-1])["message"]) if lines else ""
@@ -58,12 +58,12 @@ class Process:
 
     @property
     def ended(self) -> bool:
-        """Whether its records were written to its end."""
+        """Return True if its records were written to its end."""
         return END in self.records
 
     @property
     def silent(self) -> bool:
-        """Whether it left evidence of a fault that raises nothing."""
+        """Return True if it left evidence of a fault that raises nothing."""
         return b'{"t":"silent"' in self.records
 
 
@@ -79,13 +79,13 @@ class Box:
             raise
 
     def environment(self, base: dict[str, str] | None = None) -> dict[str, str]:
-        """The command's environment: the user's own, and the way to the tracer."""
+        """Return the command's environment: the user's own, and the path of the tracer."""
         given = dict(os.environ) if base is None else dict(base)
         path = [str(SITE), *filter(None, [given.get("PYTHONPATH")])]
         return {**given, "PYTHONPATH": os.pathsep.join(path), "GRADMEND_BESIDE": str(self.path)}
 
     def processes(self) -> list[Process]:
-        """Those that left word, rank by rank, the earliest first."""
+        """Return the processes that left records, rank by rank, the earliest first."""
         found = []
         for about in self.path.glob("*.about"):
             try:
@@ -99,12 +99,12 @@ class Box:
         return sorted(found, key=lambda one: (one.rank, one.begun))
 
     def troubles(self) -> list[str]:
-        """What kept processes from being traced."""
+        """Return what kept processes from being traced."""
         told = {path.read_text() for path in self.path.glob("trouble-*")}
         return sorted(text or "why cannot be written (is a disk full?)" for text in told)
 
     def try_room(self) -> None:
-        """Raises `OSError` where the disk is full, so that records may have been lost."""
+        """Raise `OSError` if the disk is full, so that records may have been lost."""
         (self.path / "room").write_bytes(bytes(ROOM))
 
     def close(self) -> None:

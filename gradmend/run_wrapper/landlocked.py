@@ -1,7 +1,7 @@
-"""Starts a repeated run behind a wall: `python -m gradmend.run_wrapper.landlocked BOX WORDS…`.
+"""Starts a repeated run under Landlock: `python -m gradmend.run_wrapper.landlocked BOX WORDS…`.
 
-The kernel refuses every write outside of the box and a few caches, whoever asks: what Python's
-functions do not lead elsewhere ends in an error, and never in a file of the user's.
+The kernel refuses every write outside of the box and a few caches, from any process: a write that
+Python's functions do not redirect raises an error, and never reaches a file of the user's.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ CACHES = ("~/.cache", "~/.nv", "~/.triton", "/dev", "/proc")
 
 
 def kept() -> list[str]:
-    """Folders that a repeated run writes as they are."""
+    """Return folders that a repeated run may write directly."""
     return [path for path in map(os.path.expanduser, CACHES) if os.path.isdir(path)]
 
 
 def available() -> bool:
-    """Whether the kernel can raise the wall."""
+    """Return True if the kernel supports Landlock."""
     from sandbox.walls import landlock
 
     return sys.platform == "linux" and landlock.version() > 0

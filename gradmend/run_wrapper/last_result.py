@@ -28,7 +28,7 @@ class Last:
     entry: str
 
     def patch(self, number: int) -> Patch:
-        """The patch of this number. Raises `NothingKept`."""
+        """Return the patch of this number. Raise `NothingKept`."""
         for patch in self.findings.patches:
             if patch.n == number:
                 return patch
@@ -38,13 +38,13 @@ class Last:
         )
 
     def changed(self, patch: Patch) -> dict[str, str]:
-        """The files that a patch changes: name → text."""
+        """Return the files that a patch changes: name → text."""
         texts = {self.entry: patch.script, **{f.path: f.content for f in patch.files}}
         return {name: text for name, text in texts.items() if self.sources.get(name) != text}
 
 
 def _places(folder: str | None = None) -> Iterator[Path]:
-    """Where the result of a folder, by default this one, may lie, the best place first."""
+    """Yield where the result of a folder, by default this one, may be, the best place first."""
     name = hashlib.sha256((folder or os.getcwd()).encode()).hexdigest()[:16] + ".json"
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     yield Path(cache, "gradmend", name)
@@ -74,7 +74,7 @@ def keep(last: Last) -> bool:
 
 
 def load(folder: str | None = None) -> Last:
-    """The last result in a folder, by default this one. Raises `NothingKept`."""
+    """Return the last result in a folder, by default this one. Raise `NothingKept`."""
     for place in _places(folder):
         try:
             if place.stat().st_uid != os.getuid():

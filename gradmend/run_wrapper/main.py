@@ -1,4 +1,4 @@
-"""`gradmend run`: the user's command as it is, with the tracer beside it.
+"""`gradmend run`: the user's command unchanged, with the tracer in it.
 
 What explains a failure is imported once there is one: until then, this process only waits.
 """
@@ -80,7 +80,8 @@ def _look(words: Words, box: Box, code: int) -> bool:
 
 
 def _failed(found: list[Process]) -> list[Process]:
-    """The processes of a command that failed in which autograd, or an engine, raised the error."""
+    """Return the processes of a failed command in which autograd, or an engine, raised the
+    error."""
     failed = [one for one in found if one.failed] or [one for one in found if one.engine]
     if failed or not any(one.raised for one in found):
         return failed
@@ -90,7 +91,7 @@ def _failed(found: list[Process]) -> list[Process]:
 
 
 def _why_not(found: list[Process], box: Box, code: int) -> str:
-    """Why a command that failed gets no diagnosis."""
+    """Return why a command that failed gets no diagnosis."""
     if code < 0 or code >= 128:
         return "the command was ended by a signal, not by an error of autograd"
     if troubles := box.troubles():
@@ -109,7 +110,7 @@ def _why_not(found: list[Process], box: Box, code: int) -> str:
 
 
 def _run(words: Words, box: Box | None) -> int:
-    """The command's return code; what a shell would say of one that cannot be started."""
+    """Return the command's return code, or the shell's code for one that cannot be started."""
     try:
         return command.run(words.command, box.environment() if box else dict(os.environ))
     except command.CommandError as error:

@@ -1,4 +1,4 @@
-"""How a result is told under the command's own output: code first."""
+"""How a result is printed under the command's own output: code first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 
 
 def cause_lines(cause: Cause, paint: Paint) -> Iterator[str]:
-    """Where to look, and what is wrong there."""
+    """Yield where to look, and what is wrong there."""
     place = cause.location
     where = f"{place.file}:{place.line}"
     named = f"`{cause.carrier.name}`: " if cause.carrier is not None else ""
@@ -25,7 +25,7 @@ def cause_lines(cause: Cause, paint: Paint) -> Iterator[str]:
 
 
 def patch_lines(patch: Patch, paint: Paint) -> Iterator[str]:
-    """The change with its line numbers, file by file."""
+    """Yield the change with its line numbers, file by file."""
     old = new = 0
     for line in visible(patch.diff).splitlines():
         if line.startswith("+++ "):
@@ -42,7 +42,7 @@ def patch_lines(patch: Patch, paint: Paint) -> Iterator[str]:
 
 
 def tested(patch: Patch, paint: Paint) -> str:
-    """How the fix was checked, in a line."""
+    """Return how the fix was checked, in a line."""
     checks = {check.name: check for check in patch.verification.checks}
     if patch.verification.status == "not_run":
         return paint("– not tested: read it before you apply it", "bad")
@@ -64,7 +64,7 @@ def _ran(check: Check) -> str:
 
 
 def show(findings: Findings, paint: Paint) -> None:
-    """The best fix that did not fail, how it was checked, those that failed, and what to type."""
+    """Print the best fix that did not fail, how it was checked, failed ones, and what to type."""
     offered = [p for p in findings.patches if p.verification.status != "failed"]
     failed = [p for p in findings.patches if p.verification.status == "failed"]
     if not findings.patches:
@@ -100,7 +100,7 @@ def _next(findings: Findings, offered: Sequence[Patch]) -> Iterator[str]:
 
 
 def one_patch(patch: Patch, paint: Paint) -> None:
-    """A fix with its checks, one by one."""
+    """Print a fix with its checks, one by one."""
     say(paint(visible(patch.title), "bold"))
     for line in patch_lines(patch, paint):
         say(line)

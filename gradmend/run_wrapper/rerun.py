@@ -66,7 +66,7 @@ class Again:
         self.troubles: set[str] = set()
 
     async def run(self, job: Job) -> RunResult:
-        """The outcome of one run; cancelling ends it, with all that it started."""
+        """Return the outcome of one run; cancelling ends it, with all that it started."""
         if job.world is not None or job.spans:
             return RunResult(status="unavailable", reason="it is run as it is")
         if self._seen is not None and self._is_first(job):
@@ -99,7 +99,7 @@ class Again:
         return {n: text for n, text in job.files.items() if self._sources.get(n) != text}
 
     async def _again(self, job: Job) -> RunResult:
-        """Forked where that can be; where the fork was lost, anew."""
+        """Run the command again: forked if possible; fresh if the fork was lost."""
         result = None
         if job.mode != "plain" and (warm := await self._warm()) is not None:
             result = await self._made(job, warm)
@@ -108,7 +108,7 @@ class Again:
         return result or await self._made(job, None) or RunResult(status="unavailable")
 
     async def _made(self, job: Job, warm: Warm | None) -> RunResult | None:
-        """The run; None for a fork that did not tell its end."""
+        """Return the run; None for a fork that did not report its end."""
         box = Box({}, self._home.path)
         try:
             self._prepare(box, job)
@@ -129,13 +129,13 @@ class Again:
             box.close()
 
     def begin(self) -> None:
-        """Have an interpreter become warm, where runs can be forked from it."""
+        """Start to warm an interpreter, if runs can be forked from it."""
         if can_be_warm(self._first):
             begun = Warm.begun(self._home, self._command, self._first, eager=self._eager)
             self._warming = asyncio.ensure_future(begun)
 
     async def close(self) -> None:
-        """Nothing is to be run any more."""
+        """End the warm interpreter: nothing is to be run any more."""
         try:
             await self._cool()
         finally:
@@ -167,7 +167,7 @@ class Again:
         furnish(box, told, eager=self._eager and job.mode != "plain")
 
     async def _watched(self, run: Running, box: Box, limit: float) -> tuple[Ending, int | None]:
-        """Until the run ends, the watched process has told all, or time is up."""
+        """Wait until the run ends, the watched process has reported its end, or time is up."""
         try:
             async with asyncio.timeout(limit):
                 return "exited", await self._ended(run, box)
@@ -177,7 +177,7 @@ class Again:
             await end(run)
 
     async def _ended(self, run: Running, box: Box) -> int | None:
-        """The exit code, if the run ends by itself before a while after the watched process."""
+        """Return the exit code, if the run ends by itself shortly after the watched process."""
         ending = asyncio.ensure_future(run.wait())
         try:
             while not ending.done():
@@ -206,13 +206,14 @@ class Again:
 
 
 def _one_like(first: Process, found: Sequence[Process]) -> Process | None:
-    """The process that does what the first one did: the same program and rank."""
+    """Return the process that does what the first one did: the same program and rank."""
     same = [p for p in found if (p.rank, p.argv[:1]) == (first.rank, first.argv[:1])]
     return max(same or found, key=lambda p: len(p.records), default=None)
 
 
 def _code(records: bytes, code: int | None) -> int | None:
-    """The watched process's own exit code, by its last record; launchers leave with theirs."""
+    """Return the watched process's own exit code, by its last record; launchers leave with
+    theirs."""
     *_, last = records.splitlines() or [b""]
     if not last.startswith(END):
         return code
@@ -220,7 +221,7 @@ def _code(records: bytes, code: int | None) -> int | None:
 
 
 def _is_lost(outcome: Outcome) -> bool:
-    """Whether a fork may have ended, or hung, for being one: it told no end, or nothing at all."""
+    """Return True if a fork may have ended, or hung, because it is one: it reported no end."""
     if outcome.ending == "timed_out":
         return b'{"t":"backward"' not in outcome.records
     return END not in outcome.records

@@ -1,7 +1,7 @@
-"""How a repeated run of the user's command starts: anew, or forked from a warm interpreter.
+"""How a repeated run of the user's command starts: fresh, or forked from a warm interpreter.
 
-The warm one is the command itself, begun once more and held where its program would begin, with
-torch imported. A run forked there goes on as a fresh start would, without the seconds before.
+The warm one is the command itself, started once more and paused before its program, with torch
+imported. A run forked there goes on as a fresh start would, without the seconds before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BROKEN = -signal.SIGKILL  # the end of a run whose parent is gone, too
 
 
 def furnish(box: Box, told: dict[str, Any], *, eager: bool = False) -> None:
-    """Make a box ready for a repeated run that is told this; `eager`: nothing is compiled."""
+    """Prepare a box for a repeated run with these instructions; `eager`: nothing is compiled."""
     for folder in ("files", "tmp"):
         (box.path / folder).mkdir()
     told |= {"scratch": str(box.path / "files"), "kept": [str(box.path), *landlocked.kept()]}
@@ -48,7 +48,7 @@ class Running(Protocol):
 
 
 async def anew(box: Path, command: Sequence[str], *descriptors: int) -> asyncio.subprocess.Process:
-    """The command behind the wall, in the environment that its box holds."""
+    """Start the command under Landlock, in the environment that its box holds."""
     with (box / "out").open("wb") as out, (box / "err").open("wb") as err:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "gradmend.run_wrapper.landlocked", str(box)),
@@ -63,8 +63,11 @@ async def anew(box: Path, command: Sequence[str], *descriptors: int) -> asyncio.
 
 
 def can_be_warm(first: Process) -> bool:
-    """Whether a fork does what the process that failed did: Gradmend started it directly, it used
-    no device that a fork cannot, and it chose nothing that torch reads as it is imported."""
+    """Return True if a fork does what the process that failed did.
+
+    Gradmend started it directly, it used no device that a fork cannot, and it changed no setting
+    that torch reads at import.
+    """
     direct = first.parent == os.getpid()
     return sys.platform == "linux" and direct and first.as_begun and not first.cuda
 
@@ -82,7 +85,7 @@ class Warm:
     async def begun(
         cls, home: Box, command: Sequence[str], first: Process, *, eager: bool = False
     ) -> Warm | None:
-        """The command, waiting where its program would begin; None where it cannot."""
+        """Return the command, waiting before its program; None if it cannot."""
         began = time.monotonic()
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -103,7 +106,7 @@ class Warm:
         return None
 
     async def run(self, box: Path) -> Forked | None:
-        """A run that has just been forked; None where none can be."""
+        """Return a run that has just been forked; None if none can be."""
         with suppress(OSError):
             self._channel.send(json.dumps({"box": str(box)}).encode())
         answer = await self._answer(ANSWER_S)
@@ -122,7 +125,7 @@ class Warm:
         return int((await self._answer(None)).get("ended", BROKEN))
 
     async def _answer(self, patience: float | None) -> dict[str, Any]:
-        """What it says next; nothing where it has ended or is silent."""
+        """Return what it says next; nothing if it has ended or is silent."""
         loop = asyncio.get_running_loop()
         with suppress(TimeoutError, OSError, ValueError):
             async with asyncio.timeout(patience):
@@ -139,11 +142,11 @@ class Forked:
         self._ended = asyncio.ensure_future(ended)
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended; negative for a signal."""
+        """Return its exit code, once it has ended; negative for a signal."""
         return await asyncio.shield(self._ended)
 
     def forget(self) -> None:
-        """Nobody asks any more."""
+        """Close the connection: nobody needs its answers any more."""
         self._ended.cancel()
 
 

@@ -22,7 +22,7 @@ class Paint:
 
 
 def say(text: str) -> None:
-    """A line on standard error; a terminal that is gone is none of the command's business."""
+    """Print a line on standard error, ignoring a terminal that is gone."""
     try:
         print(visible(text) if "\x1b" not in text else text, file=sys.stderr, flush=True)
     except OSError:
@@ -30,5 +30,5 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """A line in Gradmend's name."""
+    """Print a line in Gradmend's name."""
     say(f"gradmend: {text}")

@@ -32,7 +32,7 @@ def print_json(findings: Findings | None, summary: str) -> None:
 
 
 def _diagnose(words: Words, seen: Seen, *, raised: bool) -> Findings | None:
-    """Cause, fix, check; told as they are found. None where it was stopped."""
+    """Return cause, fix and checks, printed as they are found; None if it was stopped."""
     paint = Paint()
     progress = Telling(paint)
     if raised:  # else there may be nothing to say
@@ -74,7 +74,7 @@ def _diagnose(words: Words, seen: Seen, *, raised: bool) -> Findings | None:
 
 
 def _to_run_again(words: Words, seen: Seen) -> tuple[Again | None, str | None]:
-    """What runs the command again, or why nothing does."""
+    """Return what runs the command again, or why nothing does."""
     if why_not := why_no_rerun(words):
         return None, why_not
     first, shown = seen.process, seen.run if seen.is_whole else None
@@ -93,7 +93,7 @@ def _to_run_again(words: Words, seen: Seen) -> tuple[Again | None, str | None]:
 
 
 def why_no_rerun(words: Words) -> str | None:
-    """Why nothing is run again, if so."""
+    """Return why nothing is run again, or None."""
     if words.rerun is False:
         return "it was not to be run again"
     if words.rerun is None and not landlocked.available():
@@ -148,7 +148,7 @@ class Telling:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
-        """What is being done, once the command is known to have failed."""
+        """Show what is being done, once the command is known to have failed."""
         if not self._begun:
             return
         counted = f" ({done} of {total} done)" if done and total > 1 else ""
@@ -160,12 +160,12 @@ class Telling:
         self._doing = doing
 
     async def cause(self, cause: Cause) -> None:
-        """A cause was found; the surest comes first."""
+        """Print a cause; the surest comes first."""
         self.clear()
         self.once(cause)
 
     async def patch(self, patch: Patch) -> None:
-        """A fix was judged: the first that passes is told at once, others may come before it."""
+        """Print a judged fix: the first that passes at once, others may come before it."""
         if not self._passed and patch.verification.status == "passed":
             self._passed = True
             self.clear()

@@ -38,7 +38,7 @@ _OUTER = {
 
 
 def main(channel: socket.socket, parent: int, entry: str, *, packages: bool = False) -> None:
-    """Become the keeper of a zygote, and end with it."""
+    """Become the parent of a zygote, and end with it."""
     paths = needed_paths()
     as_root = os.geteuid() == 0
     try:
