@@ -101,11 +101,11 @@ def _backwards(step: bool) -> BlockLook:
         if not isinstance(block, list):
             return None
         found = [(n, s) for s in block if isinstance(s, ast.Expr) and (n := _stepping(s.value))]
-        walks = [at for at, (name, _) in enumerate(found) if name != "step"]
-        if len(walks) < 2:
+        backwards = [at for at, (name, _) in enumerate(found) if name != "step"]
+        if len(backwards) < 2:
             return None
-        (first, _), (last, statement) = found[walks[0]], found[walks[-1]]
-        between = any(name == "step" for name, _ in found[walks[0] : walks[-1]])
+        (first, _), (last, statement) = found[backwards[0]], found[backwards[-1]]
+        between = any(name == "step" for name, _ in found[backwards[0] : backwards[-1]])
         return (f"{first}` and `{last}", statement) if between == step else None
 
     return look

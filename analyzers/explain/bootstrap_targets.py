@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.origins import behind
+from analyzers.explain.origins import origins_of
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.source_locations import SourceLocation, resolve_location
@@ -93,7 +93,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         called = called and where is seen  # both of two that are compared may learn
         taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
         discounted = _is_discounted(given) or any(
-            _is_discounted(one.statement) for one in behind(where, names_read(given), project)
+            _is_discounted(one.statement) for one in origins_of(where, names_read(given), project)
         )
         if fault.detail == OTHERS and not (taught or discounted):
             continue  # two networks that learn to meet
@@ -243,7 +243,7 @@ def _words(value: ast.expr) -> set[str]:
     return names_read(value) | {key for key in keys if isinstance(key, str)}
 
 
-def given_beside(target: Target) -> Iterator[ast.expr]:
+def given_with(target: Target) -> Iterator[ast.expr]:
     """Yield what losses of the function are given of the other names that the
     same statement binds.
     """

@@ -25,7 +25,7 @@ def gathered(kept: Sequence[SourceLocation], visit: BackwardCall | None) -> bool
     which calls backward, and the script then reads more than the latest: all are the same tensors.
     """
     for store in _with_takers(kept):
-        name, loop = _container(store.statement), _walking(store, visit)
+        name, loop = _container(store.statement), _backward_loop(store, visit)
         if name is None or loop is None or not _made_before(store, name, loop):
             continue
         if isinstance(store.statement, ast.Assign) and not _by_pass(store, store.statement, loop):
@@ -89,7 +89,7 @@ def _by_pass(store: SourceLocation, statement: ast.Assign, loop: Loop) -> bool:
     return bool(read & passing)
 
 
-def _walking(store: SourceLocation, visit: BackwardCall | None) -> Loop | None:
+def _backward_loop(store: SourceLocation, visit: BackwardCall | None) -> Loop | None:
     """Return the innermost loop around the store that also contains the backward call."""
     lines = [p.line for p in visit.stack if p.file == store.place.file] if visit is not None else []
     for loop in store.module.loops_around(store.statement):

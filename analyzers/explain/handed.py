@@ -36,8 +36,8 @@ def of_inputs(module: Module) -> bool:
     """Return True if a function that calls backward reads the gradient of something that it binds
     itself: an input that ascends the loss.
     """
-    for walk in calls_named(module.tree, "backward"):
-        scope = walk_scope(module.scope_of(walk))
+    for run in calls_named(module.tree, "backward"):
+        scope = walk_scope(module.scope_of(run))
         made = {name for node in scope if isinstance(node, ast.Assign) for name in bindings(node)}
         if any(
             isinstance(node, ast.Attribute)

@@ -60,7 +60,7 @@ class Written:
         return Editor(self.module).replace(node, f"({text}{more})" if more or not whole else text)
 
     @property
-    def stands_apart(self) -> bool:
+    def is_unambiguous(self) -> bool:
         """Return True if nothing else in the file looks like what is inserted."""
         before = self.module.raw_lines[self.call.lineno - 1].encode()[: self.call.col_offset]
         text = self.module.text
@@ -194,7 +194,7 @@ def _apart(calls: list[Written]) -> Iterator[Written]:
         others = [other for other in calls if other is not one and other.module is one.module]
         around = [node for other in others for node in (other.call, other.helper)]
         numbered = replace(one, number=number)
-        if numbered.stands_apart and not any(one.module.holds(n, one.call) for n in around):
+        if numbered.is_unambiguous and not any(one.module.holds(n, one.call) for n in around):
             number += 1
             yield numbered
 
@@ -223,7 +223,7 @@ def _written(project: Project) -> Iterator[Written]:
         if (helper := own.get((module.path, name))) is None:
             continue
         said = returned(call, project) if _is_plain(helper, call) else None
-        if said is not None and _stands_in_a_statement(module, call):
+        if said is not None and _is_in_own_statement(module, call):
             if _means_the_same(module, helper, call):
                 yield Written(module, helper, call, said)
 
@@ -247,7 +247,7 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield from names
 
 
-def _stands_in_a_statement(module: Module, call: ast.Call) -> bool:
+def _is_in_own_statement(module: Module, call: ast.Call) -> bool:
     """Return True if a call is in a statement that shares its lines with no other and sees the
     names of a function or of the module.
     """

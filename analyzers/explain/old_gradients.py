@@ -21,7 +21,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
-from analyzers.source.statement_ranges import behind
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.targets import assigned_pairs, each_taken, taken_by, target_names
 from analyzers.source.writes import writes_in_place
 
@@ -50,14 +50,14 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
                 continue
             operands = _operands(node)
             own_names = plain | _named(module, node, taken)
-            names = own_names | _made_behind(fault, module, node, own_names, project)
+            names = own_names | _computed_after(fault, module, node, own_names, project)
             read = [_read_by(module, operand) for operand in operands]
             whole = [not taken.isdisjoint(ast.walk(operand)) for operand in operands]
             kept = [_holds(one, names) or own for one, own in zip(read, whole, strict=True)]
-            if not any(kept) or _bound_anew(fault, own_names, module, node):
+            if not any(kept) or _is_rebound(fault, own_names, module, node):
                 continue
             fresh = _fresh_names(module, module.scope_of(node), project) - names
-            fresh |= _made_behind(fault, module, node, fresh, project) - names
+            fresh |= _computed_after(fault, module, node, fresh, project) - names
             now = [any(n.endswith(".grad") or n in fresh for n in one) for one in read]
             if any(now) and (now != kept or sum(now) > 1):
                 return True
@@ -76,16 +76,18 @@ def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
     where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
     if where is None or "." in name:
         return False
-    block, walk_at = where.block, where.block.index(where.statement)
-    taken = [n for n, s in enumerate(block[:walk_at]) if name in bindings(s)]
+    block, at_backward = where.block, where.block.index(where.statement)
+    taken = [n for n, s in enumerate(block[:at_backward]) if name in bindings(s)]
     if not taken or not _reads_gradient(block[taken[-1]]):
         return False
-    before, between = block[: taken[-1]], block[taken[-1] + 1 : walk_at]
-    walked = any(calls_named(s, "backward") for s in before)
+    before, between = block[: taken[-1]], block[taken[-1] + 1 : at_backward]
+    ran_before = any(calls_named(s, "backward") for s in before)
     calls = [call for s in between for call in calls_named(s, "step", "zero_grad")]
-    uses = [s for s in block[walk_at + 1 :] if name in names_read(s)]
+    uses = [s for s in block[at_backward + 1 :] if name in names_read(s)]
     early = any(name in names_read(s) for s in between)
-    return walked and bool(uses) and not (calls or early or any(_writes_to(s, name) for s in uses))
+    return (
+        ran_before and bool(uses) and not (calls or early or any(_writes_to(s, name) for s in uses))
+    )
 
 
 def _writes_to(statement: ast.stmt, name: str) -> bool:
@@ -244,7 +246,7 @@ def _reads_gradient(node: ast.AST) -> bool:
     )
 
 
-def _made_behind(
+def _computed_after(
     fault: SilentFault, module: Module, node: ast.AST, names: Set[str], project: Project
 ) -> set[str]:
     """Return what the function computes from the names after the call that overwrote them: `a, b =
@@ -252,7 +254,7 @@ def _made_behind(
     """
     scope = module.scope_of(node)
     written = _written_in(fault, module, scope)
-    if not written and _is_called_behind(fault, getattr(scope, "name", ""), project):
+    if not written and _is_called_after(fault, getattr(scope, "name", ""), project):
         written = [0]
     return {
         name
@@ -264,12 +266,12 @@ def _made_behind(
     }
 
 
-def _is_called_behind(fault: SilentFault, name: str, project: Project) -> bool:
+def _is_called_after(fault: SilentFault, name: str, project: Project) -> bool:
     """Return True if the block of the call that overwrote the stored gradients calls a function
     later.
     """
     where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
-    later = behind(where.module, where.statement) if where is not None and name else []
+    later = statements_after(where.module, where.statement) if where is not None and name else []
     return any(calls_named(statement, name) for statement in later)
 
 
@@ -283,7 +285,7 @@ def _written_in(fault: SilentFault, module: Module, scope: Scope) -> list[int]:
     ]
 
 
-def _bound_anew(
+def _is_rebound(
     fault: SilentFault, names: Set[str], module: Module, node: ast.expr | ast.stmt
 ) -> bool:
     """Return True if plain names are rebound between the overwriting call and this expression,

@@ -14,7 +14,9 @@ from analyzers.source.trees import walk
 MAX_STATEMENTS = 60
 
 
-def behind(where: SourceLocation, names: set[str], project: Project) -> Iterator[SourceLocation]:
+def origins_of(
+    where: SourceLocation, names: set[str], project: Project
+) -> Iterator[SourceLocation]:
     """Yield the statements that compute the names, nearest first: in their own function, then in
     the functions that it calls.
     """

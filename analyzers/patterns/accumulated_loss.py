@@ -41,8 +41,8 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
 from analyzers.repair.combine.totals import (
-    begin_behind_walk,
-    walk_this_loss,
+    backward_of_this_loss,
+    restart_total_after_backward,
 )
 from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.source.project import Project
@@ -82,9 +82,9 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Walk the new loss; begin the total anew; cut the old part."""
     story = story_in(match)
-    yield from begin_behind_walk(story)
+    yield from restart_total_after_backward(story)
     if story.sums_on:
         return
-    yield from walk_this_loss(story)
-    if not story.walks_all:  # constants among them would only thin the others out
+    yield from backward_of_this_loss(story)
+    if not story.calls_backward_on_all:  # constants among them would only thin the others out
         yield from boundary_cuts(story, rank=SECOND_CHOICE)

@@ -49,8 +49,8 @@ from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.reschedule.clearing import clear_before_walk, optimizer_stepped
-from analyzers.repair.reschedule.stepping import step_behind_backward
+from analyzers.repair.reschedule.clearing import clear_before_backward, optimizer_stepped
+from analyzers.repair.reschedule.stepping import step_after_backward
 from analyzers.source.project import Project
 
 ID = "GM050"
@@ -86,5 +86,5 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The gradients cleared ahead of the backward; the step after it."""
     where = resolve_location(project, match.location)
     if where is not None:
-        moved = list(step_behind_backward(where))
-        yield from moved or clear_before_walk(where, again=True)
+        moved = list(step_after_backward(where))
+        yield from moved or clear_before_backward(where, again=True)

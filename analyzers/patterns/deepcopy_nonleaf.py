@@ -47,7 +47,7 @@ from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.copy.sharing import shared_copy
 from analyzers.repair.value_only.reparametrised import NAMES, reparametrised
-from analyzers.repair.value_only.storing import computed_anew, dropped_first, stored_detached
+from analyzers.repair.value_only.storing import derive_by_property, dropped_first, stored_detached
 from analyzers.source.calls import calls_named
 from analyzers.source.project import Project
 
@@ -83,4 +83,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     rank = SECOND_CHOICE if shared else 0
     yield from stored_detached(evidence.holders, evidence.at, project, rank, evidence.ended_at)
     yield from dropped_first(evidence.holders, evidence.at, project)
-    yield from computed_anew(evidence.holders, project, rank=2)
+    yield from derive_by_property(evidence.holders, project, rank=2)

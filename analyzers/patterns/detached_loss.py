@@ -70,15 +70,15 @@ from analyzers.repair.reconnect.freezing import (
 from analyzers.repair.reconnect.reasoned import for_reason
 from analyzers.repair.reconnect.recording import (
     left_off,
+    non_reentrant,
     recording,
     switched_off_at,
-    walked_again,
     where_switched_off,
 )
 from analyzers.repair.reconnect.softening import class_scores, differentiable
 from analyzers.repair.reconnect.uncutting import (
     as_parameters,
-    cuts_behind_loss,
+    cuts_of_loss,
     sampled,
     without_cut,
 )
@@ -205,18 +205,18 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if isinstance(frozen, Freezing):
         yield from thawed_again(frozen, project)
     yield from _with_graph(where, 0 if frozen is None else 1)
-    yield from walked_again(where)
+    yield from non_reentrant(where)
     if evidence.lost_by in ("no_grad", "unknown"):
         yield from recording(where, project)
     if evidence.ended_at is None:
         yield from flags_noted(project)
-        yield from cuts_behind_loss(where, evidence, project)
+        yield from cuts_of_loss(where, evidence, project)
         if evidence.how != "predicted" or frozen_whole(project) is not None:
             yield from thawed(project)
     elif (
         walk := resolve_location(project, evidence.at)
     ) is not None:  # there may be a second cut on the way
-        yield from cuts_behind_loss(walk, replace(evidence, holders=()), project, rank=2)
+        yield from cuts_of_loss(walk, replace(evidence, holders=()), project, rank=2)
 
 
 def _with_graph(lost: SourceLocation, rank: int = 0) -> Iterator[Proposal]:

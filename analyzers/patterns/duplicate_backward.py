@@ -44,11 +44,11 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.combining import walk_in_front, walks_for_each_part
-from analyzers.repair.remake.moving import walked_anew
+from analyzers.repair.combine.combining import backward_before, runs_backward_per_part
+from analyzers.repair.remake.moving import recompute_before_backward
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
-from analyzers.source.flow import backward_calls, walked
+from analyzers.source.flow import backward_calls, backward_root
 from analyzers.source.project import Project
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.trees import walk
@@ -64,11 +64,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.sums_on:
         return None
-    if story.same_pass and (story.sums_walked or story.walked_within):
+    if story.same_pass and (story.sums_earlier_roots or story.root_was_reached):
         return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     if not story.reuse.same_root:
         return None
-    if walks_for_each_part(story):
+    if runs_backward_per_part(story):
         return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     repeated = story.same_line and bool(story.shared and story.shared.loops)
     certainty = Certainty.POSSIBLE if repeated or story.sliced else Certainty.CERTAIN
@@ -84,8 +84,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """One walk for all parts of the weights. Else take out the second call; or the first; or walk
     a loss that is computed anew."""
     story = story_in(match)
-    if walks_for_each_part(story):
-        yield from walk_in_front(story)
+    if runs_backward_per_part(story):
+        yield from backward_before(story)
         return
     calls = ((story.reuse.reached, "second"), (story.reuse.freed, "first"))
     for rank, (visit, which) in enumerate(calls):
@@ -100,7 +100,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
                 "The original would have counted this loss twice.",
                 rank,
             )
-    yield from walked_anew(story, SECOND_CHOICE + 1)
+    yield from recompute_before_backward(story, SECOND_CHOICE + 1)
 
 
 def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -> bool:
@@ -112,7 +112,7 @@ def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -
         return True
     where = resolve_location(story.project, visit.at)
     call = where.call("backward") if where is not None else None
-    root = walked(call) if call is not None else None
+    root = backward_root(call) if call is not None else None
     match root:
         case ast.Name(id=name) if where is not None and call is not None:
             return len(names_loaded(walk(where.module.scope_of(call)), name)) == 1

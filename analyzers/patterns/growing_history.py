@@ -47,11 +47,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.backward_inputs import runs_backward_on
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
-from analyzers.explain.walked import is_walked
-from analyzers.repair.cut.leaking import cut_behind_walk
+from analyzers.repair.cut.leaking import cut_after_backward
 from analyzers.repair.value_only.evaluating import evaluated_without_graph
 from analyzers.repair.value_only.histories import store_values, stores_of
 from analyzers.source.project import Project
@@ -69,7 +69,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """A name was seen to keep more graph in each pass; one of which nothing was walked so far is
     not meant to be walked, either."""
     fault = silent(evidence, SEEN_AS)
-    if fault is None or (fault.doubtful and is_walked(fault, project)):
+    if fault is None or (fault.doubtful and runs_backward_on(fault, project)):
         return None
     stores = stores_of(fault, project)
     return matched(NAME, fault, stores[0].place if stores else None)
@@ -86,6 +86,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     number, or the tensor without its graph."""
     fault = evidence_in(match, SilentFault)
     if fault.engine == "custom":
-        yield from cut_behind_walk(fault, project)
+        yield from cut_after_backward(fault, project)
     yield from evaluated_without_graph(fault, project)
     yield from store_values(fault, project)

@@ -38,9 +38,9 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.combining import sum_behind_loop
+from analyzers.repair.combine.combining import sum_after_loop
 from analyzers.repair.combine.keeping import keep_for_second, retain_on_first
-from analyzers.repair.combine.one_walk import one_backward
+from analyzers.repair.combine.one_backward import one_backward
 from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.sites.options import option_site
 from analyzers.source.flow import bindings, called_name, names_read_by, walk_scope
@@ -156,7 +156,7 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Sum the outer losses; keep the inner graph where a gradient is taken twice."""
     story = story_in(match)
-    yield from sum_behind_loop(story)
+    yield from sum_after_loop(story)
     yield from one_backward(story)
     yield from keep_for_second(story)
     if not story.same_pass and story.bound_inside:

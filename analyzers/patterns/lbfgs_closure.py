@@ -48,7 +48,7 @@ from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.repair.remake.closures import forward_into_closure, forward_outside
 from analyzers.repair.remake.recompute import recompute_where_used
-from analyzers.source.flow import walked
+from analyzers.source.flow import backward_root
 from analyzers.source.project import Project
 
 ID = "GM007"
@@ -68,7 +68,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     constant = spared_by_closure(story)
     found = matched(story, NAME, Certainty.POSSIBLE if constant else Certainty.CERTAIN)
     forward = forward_outside(story)
-    root = walked(story.root_call) if story.root_call is not None else None
+    root = backward_root(story.root_call) if story.root_call is not None else None
     if forward is not None and story.reuse.same_root and isinstance(root, ast.Name):
         found = replace(found, carrier=Carrier(root.id, forward))
     return replace(found, location=forward) if forward is not None else found

@@ -42,7 +42,7 @@ from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.keeping import retain_on_both, retain_on_first
-from analyzers.repair.combine.totals import walk_this_loss
+from analyzers.repair.combine.totals import backward_of_this_loss
 from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import cut_window
@@ -139,7 +139,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     story = story_in(match)
     yield from cut_window(story)
     if story.summed:
-        yield from walk_this_loss(story)
+        yield from backward_of_this_loss(story)
         return
     observed = list(cuts(story.reuse, project, rank=2))
     yield from observed

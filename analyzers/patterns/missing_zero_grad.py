@@ -54,8 +54,8 @@ from analyzers.explain.silent import matched, owner_of, silent
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reschedule.clearing import (
     ascends,
-    clear_before_walk,
-    clear_behind_ascent,
+    clear_after_ascent,
+    clear_before_backward,
     clear_engine_leaves,
     clear_leaves,
     clear_the_rest,
@@ -64,8 +64,12 @@ from analyzers.repair.reschedule.clearing import (
     optimizer_stepped,
     uncalled,
 )
-from analyzers.repair.reschedule.exhausted_iterator import Spent, kept_as_list, spent
-from analyzers.repair.reschedule.in_closures import clear_in_closure, walk_of_closure
+from analyzers.repair.reschedule.exhausted_iterator import (
+    ExhaustedIterator,
+    exhausted_iterator,
+    kept_as_list,
+)
+from analyzers.repair.reschedule.in_closures import backward_in_closure, clear_in_closure
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 from analyzers.source.trees import remembered
@@ -114,7 +118,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         made = Place(where.module.path, used.made.lineno)
         return matched(NAME, fault, made, Carrier(used.name, made))
     if where is not None and fault.detail == PILED:
-        named = [walked for walked in (walk_of_closure(where),) if walked is not None]
+        named = [statement for statement in (backward_in_closure(where),) if statement is not None]
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
     title = TITLE_OF_ASCENT if fault.detail == CLIMBED else ""
     return matched(NAME, fault, place, carrier, title)
@@ -188,7 +192,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if where is not None and fault.gradient:
         yield from clear_engine_leaves(where, fault.params, fault.gradient, project)
     elif where is not None and fault.detail == CLIMBED:
-        yield from clear_behind_ascent(where, project)
+        yield from clear_after_ascent(where, project)
     elif where is not None and _by_hand(fault):
         yield from clear_leaves(where, fault.params)
     elif where is not None and (partly := _left_by(fault, where)) is not None:
@@ -199,7 +203,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         used = _used_up(fault, where)
         yield from kept_as_list(where, used) if used is not None else ()
         rank = 0 if used is None else 1
-        yield from clear_before_walk(where, rank, again=fault.detail in TOO_EARLY)
+        yield from clear_before_backward(where, rank, again=fault.detail in TOO_EARLY)
 
 
 def _left_by(fault: SilentFault, where: SourceLocation | None) -> ast.stmt | None:
@@ -210,9 +214,9 @@ def _left_by(fault: SilentFault, where: SourceLocation | None) -> ast.stmt | Non
     return clears_others(where, fault.params)
 
 
-def _used_up(fault: SilentFault, where: SourceLocation) -> Spent | None:
+def _used_up(fault: SilentFault, where: SourceLocation) -> ExhaustedIterator | None:
     """The script's own loop for clearing, where it has cleared nothing behind the first pass."""
-    return spent(where) if fault.detail == UNTOUCHED and not fault.gradient else None
+    return exhausted_iterator(where) if fault.detail == UNTOUCHED and not fault.gradient else None
 
 
 def _by_hand(fault: SilentFault) -> bool:

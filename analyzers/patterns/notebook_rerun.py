@@ -80,7 +80,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if freed is reached:
         again = freed.label in project.rerun and shared.freed_line >= shared.reached_line
     else:
-        again = _stands_twice(shared, freed, reached)
+        again = _is_repeated(shared, freed, reached)
     if not again:
         return None
     found = matched(
@@ -100,7 +100,7 @@ def _made_in(story: ReuseFeatures, *cells: Cell) -> bool:
     )
 
 
-def _stands_twice(shared: Shared, freed: Cell, reached: Cell) -> bool:
+def _is_repeated(shared: Shared, freed: Cell, reached: Cell) -> bool:
     """Whether one of the two cells is the other once more, maybe with lines added, and the same
     statement of both walked the graph."""
     if ast.dump(shared.freed) != ast.dump(shared.reached):

@@ -42,9 +42,9 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.makers import of_parameters_alone
-from analyzers.repair.combine.combining import sum_behind_loop
+from analyzers.repair.combine.combining import sum_after_loop
 from analyzers.repair.combine.keeping import retain_on_first
-from analyzers.repair.cut.constants import stale_beside_fresh
+from analyzers.repair.cut.constants import slice_is_stale
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
@@ -60,7 +60,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.same_pass or story.from_grad or story.in_closure:
         return None
-    if not story.sliced or stale_beside_fresh(story) or of_parameters_alone(story):
+    if not story.sliced or slice_is_stale(story) or of_parameters_alone(story):
         return None
     return matched(story, NAME, Certainty.LIKELY)
 
@@ -77,6 +77,6 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Sum in the loop and one backward behind it; failing that, a forward for every sample."""
     story = story_in(match)
-    yield from sum_behind_loop(story)
+    yield from sum_after_loop(story)
     yield from forward_into_loop(story, rank=SECOND_CHOICE)
     yield from retain_on_first(story)

@@ -43,7 +43,7 @@ from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import Boundary, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
-from analyzers.repair.cut.leaking import carried, detach_and_release, released_behind
+from analyzers.repair.cut.leaking import carried, detach_and_release, release_after_call
 from analyzers.source.project import Project
 
 ID = "GM030"
@@ -82,4 +82,4 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """The state detached, the flag gone."""
     fault = evidence_in(match, SilentFault)
     yield from detach_and_release(fault, project)
-    yield from released_behind(fault, project)
+    yield from release_after_call(fault, project)

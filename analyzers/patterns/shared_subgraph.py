@@ -42,15 +42,15 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.repair.combine.combining import sum_behind_loop
+from analyzers.repair.combine.combining import sum_after_loop
 from analyzers.repair.combine.keeping import (
     ask_again,
     keep_for_second,
     retain_for_each,
     retain_on_first,
 )
-from analyzers.repair.combine.one_walk import one_backward
-from analyzers.repair.remake.moving import walked_anew
+from analyzers.repair.combine.one_backward import one_backward
+from analyzers.repair.remake.moving import recompute_before_backward
 from analyzers.source.project import Project
 
 ID = "GM012"
@@ -94,8 +94,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from keep_for_second(story)
         return
     yield from one_backward(story)
-    yield from sum_behind_loop(story)
+    yield from sum_after_loop(story)
     yield from retain_for_each(story)
-    yield from walked_anew(story, SECOND_CHOICE + 1)
+    yield from recompute_before_backward(story, SECOND_CHOICE + 1)
     yield from retain_on_first(story)
     yield from ask_again(story)

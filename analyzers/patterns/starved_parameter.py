@@ -63,11 +63,11 @@ from analyzers.explain.target_networks import is_of_follower
 from analyzers.repair.blocks import joined
 from analyzers.repair.leaf.rebinding import leaves_renewed
 from analyzers.repair.reconnect.freezing import frozen_among, unfrozen
-from analyzers.repair.reconnect.optimizing import holder_of, optimizer_of_what_learns
+from analyzers.repair.reconnect.missing_gradients import Cut, cuts_of_fault
+from analyzers.repair.reconnect.optimizing import optimizer_of_what_learns, owner_path
 from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.restore_gradient_flow import fed_again
-from analyzers.repair.reconnect.starving import Cut, cuts_behind
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, spelled
@@ -107,14 +107,14 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault.detail == FROZEN:
         where = frozen_among(fault.params, project)
         at = where.place if where is not None else fault.taken
-        carrier = Carrier(holder_of(fault.params), at) if at is not None else None
+        carrier = Carrier(owner_path(fault.params), at) if at is not None else None
         return matched(NAME, fault, at, carrier, TITLE_OF_FROZEN)
     replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
     if replaced and any(leaves_renewed(fault, project)):
         return None  # the update is at fault
-    cuts = list(cuts_behind(fault, project)) if not replaced else []
+    cuts = list(cuts_of_fault(fault, project)) if not replaced else []
     if fault.taken is not None and not cuts:
-        carrier = Carrier(holder_of(fault.instead), fault.taken)
+        carrier = Carrier(owner_path(fault.instead), fault.taken)
         title = TITLE_OF_UNHELD if fault.kind == UNHELD else TITLE_OF_OTHERS
         return matched(NAME, fault, fault.taken, carrier, title)
     if fault.doubtful:  # no call uses them: that their values are read tells
@@ -122,9 +122,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault.doubtful and not cuts:
         return None
     if not cuts:
-        walked = fault.visit.root if fault.visit is not None else ()
+        backward_root = fault.visit.root if fault.visit is not None else ()
         at = fault.seen_at
-        return matched(NAME, fault, at, Carrier(walked[0], at) if walked and at else None)
+        return matched(
+            NAME, fault, at, Carrier(backward_root[0], at) if backward_root and at else None
+        )
     found = matched(NAME, fault, cuts[0].place, cuts[0].carrier)
     if found is not None:
         found.facts["cuts"] = cuts

@@ -56,20 +56,20 @@ from analyzers.explain.pattern import SECOND_CHOICE, Boundary, Carrier, Match, P
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.source_locations import SourceLocation, resolve_location
-from analyzers.repair.combine.one_walk import with_the_walk_ahead
+from analyzers.repair.combine.one_backward import sum_with_earlier_backward
 from analyzers.repair.cut.carrying import carried_names
-from analyzers.repair.remake.thread_parameter import anew_where_read, called_again
+from analyzers.repair.remake.thread_parameter import called_again, recompute_where_read
 from analyzers.repair.reschedule.carried import detach_attributes, detach_carried, freed_again
 from analyzers.repair.reschedule.schedule import Schedule, schedule_of
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
     forward_in_loop,
     fresh_forward,
-    one_step_behind,
-    steps_behind_walks,
+    step_after_loop,
+    steps_after_backwards,
     steps_last,
 )
-from analyzers.source.flow import WALKS, bindings, names_read, walked
+from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, names_read
 from analyzers.source.project import Loop, Project
 
 ID = "GM019"
@@ -117,8 +117,8 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
 
 def _walked_names(where: SourceLocation | None) -> list[str]:
     """The plain names in what a statement walks: `(0.3 * loss).backward()`."""
-    call = where.call(*WALKS) if where is not None else None
-    tensor = walked(call) if call is not None else None
+    call = where.call(*BACKWARD_CALLS) if where is not None else None
+    tensor = backward_root(call) if call is not None else None
     return sorted(n for n in names_read(tensor) if "." not in n) if tensor is not None else []
 
 
@@ -166,7 +166,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if not isinstance(schedule, Schedule):
         visit = stale.evidence.reached
         where = resolve_location(project, visit.at) if visit is not None else None
-        yield from with_the_walk_ahead(where) if where is not None else ()
+        yield from sum_with_earlier_backward(where) if where is not None else ()
         yield from detach_attributes(stale)
         yield from freed_again(stale)
     elif schedule.straight:
@@ -175,11 +175,11 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from steps_last(schedule)
         yield from all_steps_last(schedule)
     else:
-        yield from anew_where_read(stale)
+        yield from recompute_where_read(stale)
         yield from detach_carried(stale, schedule)
         yield from forward_in_loop(stale, schedule)
-        yield from steps_behind_walks(schedule, rank=1)
-        yield from one_step_behind(schedule)
+        yield from steps_after_backwards(schedule, rank=1)
+        yield from step_after_loop(schedule)
         yield from detach_attributes(stale, SECOND_CHOICE)
         if not any(_made_before(loop, stale.saving) for loop in schedule.loops[:1]):
             yield from freed_again(stale)

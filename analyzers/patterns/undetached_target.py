@@ -60,7 +60,7 @@ from analyzers.repair.cut.constants import (
     detach_at_use,
     made_without_graph,
     meant_as_constant,
-    stale_beside_fresh,
+    slice_is_stale,
 )
 from analyzers.source.project import Project
 
@@ -86,7 +86,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.in_closure:
         return matched(story, NAME, Certainty.LIKELY) if spared_by_closure(story) else None
-    constant = stale_beside_fresh(story) or bool(entry_targets(story))
+    constant = slice_is_stale(story) or bool(entry_targets(story))
     if not story.name or (story.sliced and not constant):
         return None
     certainty = meant_as_constant(story)

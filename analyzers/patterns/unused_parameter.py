@@ -52,12 +52,12 @@ from analyzers.repair.reconnect.siblings import handed_as_siblings
 from analyzers.repair.reconnect.unused import (
     Question,
     asked_of_itself,
-    bound_behind,
     made_if_missing,
     none_for_unused,
     question_of,
     reached_without_cut,
     read_it,
+    rebind_after,
     requiring_grad,
     unread_by,
     used_instead,
@@ -145,7 +145,7 @@ def _meant(
         yield from joined_again(question.where, question.outputs)
     yield from asked_of_whole(where)
     if question is not None:
-        yield from bound_behind(question)
+        yield from rebind_after(question)
         yield from asked_of_itself(question)
         yield from used_instead(question)
         yield from reached_without_cut(question, project)

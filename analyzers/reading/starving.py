@@ -65,7 +65,7 @@ def _owner(name: str) -> str:
 def _survey(machine: Machine) -> Survey:
     """Return the survey of the parameters of every optimizer that has stepped often enough."""
     survey = Survey()
-    walked = {leaf for walk in machine.tape.walks for leaf in walk.leaves}
+    with_gradient = {leaf for walk in machine.tape.walks for leaf in walk.leaves}
     stepped = [(o, frame) for o, frame in machine.optimizers if o.steps >= STEPS]
     owned = {
         leaf.node: frame
@@ -73,7 +73,7 @@ def _survey(machine: Machine) -> Survey:
         for leaf in leaves(Parameters(optimizer.params))
         if leaf.node is not None and leaf.node.trainable
     }
-    without = owned.keys() - walked - machine.fed
+    without = owned.keys() - with_gradient - machine.fed
     if not without:
         return survey
     roots = [root for walk in machine.tape.walks for root in walk.roots]

@@ -45,7 +45,7 @@ def wrapped(
     statements: Sequence[ast.stmt],
     header: str,
     edits: Sequence[Edit] = (),
-    behind: Sequence[str] = (),
+    following: Sequence[str] = (),
 ) -> Edit | None:
     """Return an edit that puts adjacent statements under a header such as `with torch.no_grad():`,
     with edits made inside them, and new lines after them. Return None if they contain multi-line
@@ -67,7 +67,7 @@ def wrapped(
         body = apply(editor.module.text[start:end], moved).splitlines()
     lines = [header] + [
         indent + step + line.removeprefix(indent) if line.strip() else ""
-        for line in [*body, *behind]
+        for line in [*body, *following]
     ]
     return Edit(editor.module.path, start, end, lead + editor.newline.join(lines) + tail)
 

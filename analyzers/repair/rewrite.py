@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import walked
+from analyzers.source.flow import backward_root
 from analyzers.source.project import Loop, Module
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
@@ -78,7 +78,7 @@ def without_retaining(where: SourceLocation | None) -> Iterator[Edit]:
         yield from without_true(where.editor, call, "retain_graph")
 
 
-def made_anew(strategy: str, title: str, *edits: Edit, rank: int = 0) -> Proposal:
+def recomputed(strategy: str, title: str, *edits: Edit, rank: int = 0) -> Proposal:
     """Return a proposal that recomputes in each iteration a value that was computed once."""
     return Proposal(strategy, title, joined(edits), "It is computed anew in each pass.", rank)
 
@@ -100,7 +100,7 @@ def sum_in_loop(
     """Return edits that replace a backward call in each iteration by a sum and one backward call
     after the loop. `loss_first`: only the loss's own type can be added to a number.
     """
-    loss = walked(call)
+    loss = backward_root(call)
     if loss is None or not isinstance(statement, ast.Expr) or statement.value is not call:
         return None
     start, end = editor.span(statement)
@@ -123,7 +123,7 @@ def backward_of(editor: Editor, call: ast.Call, loss: str, given: str = "") -> s
     """Return the source of a backward call like another one, on another loss. An engine that
     receives its loss stays (`accelerator.backward(total)`).
     """
-    if isinstance(call.func, ast.Attribute) and walked(call) is call.func.value:
+    if isinstance(call.func, ast.Attribute) and backward_root(call) is call.func.value:
         return f"{loss}.backward({given})"
     return f"{editor.text_of(call.func)}({', '.join(filter(None, (loss, given)))})"
 
@@ -138,6 +138,6 @@ def copy_into(editor: Editor, chain: Sequence[ast.stmt], head: ast.stmt) -> tupl
     return (editor.insert_before(head, *editor.lines_of(*chain)),)
 
 
-def move_behind(editor: Editor, moved: Sequence[ast.stmt], last: ast.stmt) -> list[Edit]:
+def move_after(editor: Editor, moved: Sequence[ast.stmt], last: ast.stmt) -> list[Edit]:
     """Return edits that move statements after `last`, in order."""
     return [*editor.delete_all(moved), editor.insert_after(last, *editor.lines_of(*moved))]

@@ -50,7 +50,7 @@ def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
     def of(frame: Frame) -> Frame:
         return _located(frame, project, places)
 
-    frames = tuple(map(of, error.frames)) or _only_walk(error, project)
+    frames = tuple(map(of, error.frames)) or _only_backward(error, project)
     return replace(
         error,
         frames=frames,
@@ -58,17 +58,17 @@ def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
     )
 
 
-def _only_walk(error: ParsedTraceback, project: Project) -> tuple[Frame, ...]:
+def _only_backward(error: ParsedTraceback, project: Project) -> tuple[Frame, ...]:
     """Return the frame that a message without frames must come from: the entry's only backward
     call.
     """
     module = project.module(project.entry)
     if error.kind not in ("detached", "non-scalar") or module is None:
         return ()
-    walks = [n for n, text in enumerate(module.lines, 1) if ".backward(" in text]
-    if len(walks) != 1 or not module.code(walks[0]).endswith(")"):
+    backwards = [n for n, text in enumerate(module.lines, 1) if ".backward(" in text]
+    if len(backwards) != 1 or not module.code(backwards[0]).endswith(")"):
         return ()
-    return (Frame(project.entry, walks[0], "", module.code(walks[0])),)
+    return (Frame(project.entry, backwards[0], "", module.code(backwards[0])),)
 
 
 def _located(frame: Frame, project: Project, places: dict[str, dict[str, list[int]]]) -> Frame:
@@ -140,7 +140,7 @@ def agreeing(
     last = error.location
     if not lines or last is None or (last.file, last.line) != lines[-1]:
         return tuple(pieces)
-    return tuple(p for p in pieces if not _is_behind(p, last, project))
+    return tuple(p for p in pieces if not _is_after(p, last, project))
 
 
 def _failing(piece: Evidence) -> tuple[str, int] | None:
@@ -161,7 +161,7 @@ def failing_place(piece: Evidence) -> Place | None:
     return None
 
 
-def _is_behind(piece: Evidence, last: Frame, project: Project) -> bool:
+def _is_after(piece: Evidence, last: Frame, project: Project) -> bool:
     """Return True if evidence fails after the line that raised, in the same function, or in another
     file: the script did not get there, or not first.
     """

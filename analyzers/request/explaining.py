@@ -170,7 +170,9 @@ def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Pro
     with suppress(EditConflict):
         yield from pattern.fixes(match, project)
     story = story_of(match.evidence, project)
-    if story is not None and not (story.reuse.same_root or story.sums_walked or story.walks_all):
+    if story is not None and not (
+        story.reuse.same_root or story.sums_earlier_roots or story.calls_backward_on_all
+    ):
         yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
 
 
@@ -180,8 +182,8 @@ def _released(proposal: Proposal, match: Match, project: Project) -> Iterator[Pr
     """
     reuse = match.evidence
     if isinstance(reuse, GraphReuse) and reuse.hidden:
-        walks = dict.fromkeys((reuse.freed.at, reuse.reached.at))
-        let_go = [edit for at in walks for edit in without_retaining(resolve_location(project, at))]
+        calls = dict.fromkeys((reuse.freed.at, reuse.reached.at))
+        let_go = [edit for at in calls for edit in without_retaining(resolve_location(project, at))]
         yield replace(proposal, edits=joined([*proposal.edits, *let_go]))
     yield proposal
 

@@ -140,9 +140,9 @@ def _main(made: Sequence[Pasted]) -> Pasted:
     """Return the first program that is not much shorter than the longest; of those that call
     backward, if any.
     """
-    walking = [p for p in made if "backward(" in p.text] or made
-    longest = max(len(p.text.split()) for p in walking)
-    return next(p for p in walking if 2 * len(p.text.split()) >= longest)
+    training = [p for p in made if "backward(" in p.text] or made
+    longest = max(len(p.text.split()) for p in training)
+    return next(p for p in training if 2 * len(p.text.split()) >= longest)
 
 
 def _written(text: str, program: Program) -> Pasted | None:

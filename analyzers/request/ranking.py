@@ -16,15 +16,16 @@ def in_turns(found: Iterable[Sequence[Match]]) -> list[list[Match]]:
     turns: dict[tuple[int, int], list[Match]] = {}
     for matches in found:
         for match in matches:
-            turns.setdefault((-match.certainty, _behind(match, matches)), []).append(match)
+            turns.setdefault((-match.certainty, _predecessors(match, matches)), []).append(match)
     return [turns[turn] for turn in sorted(turns)]
 
 
-def _behind(match: Match, others: Sequence[Match]) -> int:
+def _predecessors(match: Match, others: Sequence[Match]) -> int:
     """Return the length of the longest chain of equally certain matches that
     must precede this one.
     """
     equal = [o for o in others if o.certainty == match.certainty]
     return max(
-        (1 + _behind(o, equal) for o in equal if match.pattern in before(o.pattern)), default=0
+        (1 + _predecessors(o, equal) for o in equal if match.pattern in before(o.pattern)),
+        default=0,
     )

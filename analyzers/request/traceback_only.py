@@ -29,7 +29,7 @@ from analyzers.tracebacks import Frame, ParsedTraceback
 
 MAX_LINE = 20_000
 _NAMED = re.compile(r"with name ([\w.]{1,200})|[Ff]unction '?(\w{1,120}?)(?:Backward\d*)?'? return")
-_WALKS = ("backward", "_backward", "backprop", "backpropagate")
+_BACKWARD = ("backward", "_backward", "backprop", "backpropagate")
 
 
 def files_of(traceback: ParsedTraceback, entry: str) -> dict[str, str]:
@@ -53,7 +53,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
     """
     own = _own(traceback.frames)
     if traceback.family == "engine":  # the script's backward call, not the engine's frame
-        own = [f for f in own if f.function.rpartition(".")[2] not in _WALKS] or own
+        own = [f for f in own if f.function.rpartition(".")[2] not in _BACKWARD] or own
     stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
     known = entry_of(traceback.message)
     if known is not None and known.names_cause and known.kind is not None:

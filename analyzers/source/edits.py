@@ -145,9 +145,9 @@ class Editor:
             _, end = self.span(statement)
             if self._headed(statement) or all(_joins(line) for line in lines):
                 return Edit(self.module.path, end, end, "; " + "; ".join(lines))
-            _, behind, _, tail = self.apart(statement, statement)
+            _, following, _, tail = self.apart(statement, statement)
             text = self._break(statement) + self._lines(statement, lines) + tail
-            return Edit(self.module.path, end, behind, text)
+            return Edit(self.module.path, end, following, text)
         at = self._starts[statement.end_lineno or statement.lineno]
         block = self._block(self.indent_of(statement), lines)
         if not self._raw[(statement.end_lineno or 1) - 1].endswith(("\n", "\r")):
@@ -167,9 +167,9 @@ class Editor:
         elif not before:
             start = self._starts[statement_first_line(first) - 1] + len(self.indent_of(first))
         rest = self.module.text[end : self._starts[last.end_lineno or 1]]
-        behind = rest.lstrip(" \t;")
-        if rest.lstrip().startswith(";") and behind.strip() and not behind.startswith("#"):
-            end, tail = end + len(rest) - len(behind), self._break(first)
+        following = rest.lstrip(" \t;")
+        if rest.lstrip().startswith(";") and following.strip() and not following.startswith("#"):
+            end, tail = end + len(rest) - len(following), self._break(first)
         return start, end, lead, tail
 
     def _break(self, statement: ast.stmt) -> str:

@@ -197,10 +197,10 @@ def called_name(call: ast.Call) -> str:
     return ""
 
 
-WALKS = ("backward", "grad", "manual_backward")
+BACKWARD_CALLS = ("backward", "grad", "manual_backward")
 
 
-def walked(call: ast.Call) -> ast.expr | None:
+def backward_root(call: ast.Call) -> ast.expr | None:
     """Return the root of a backward call: its receiver, or its first argument."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         receiver = call.func.value

@@ -48,8 +48,8 @@ def passes(loop: Loop, scope: Scope) -> Passes | None:
 def _asked(value: ast.expr, loop: ast.While, scope: Scope) -> ast.expr | None:
     """Return the collection of which an expression yields the next part."""
     match value:
-        case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=walker), *_]):
-            made = [s.value for s in definitions(scope, walker) if isinstance(s, ast.Assign)]
+        case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=iterator), *_]):
+            made = [s.value for s in definitions(scope, iterator) if isinstance(s, ast.Assign)]
             if len(made) == 1 and isinstance(made[0], ast.Call) and called_name(made[0]) == "iter":
                 return made[0].args[0] if made[0].args else None
             return made[0] if len(made) == 1 else None

@@ -22,7 +22,7 @@ def attributes_loaded(nodes: Iterable[ast.AST], *names: str) -> list[ast.Attribu
     return [node for node in found if isinstance(node.ctx, ast.Load)]
 
 
-def read_behind(scope: ast.AST, statement: ast.stmt, path: str) -> list[ast.Name | ast.Attribute]:
+def reads_after(scope: ast.AST, statement: ast.stmt, path: str) -> list[ast.Name | ast.Attribute]:
     """Return where a scope reads a name or a dotted path after a statement."""
     return [
         node

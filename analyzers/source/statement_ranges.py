@@ -21,7 +21,7 @@ def read_by(statements: Iterable[ast.AST]) -> set[str]:
     return {name for statement in statements for name in names_read(statement)}
 
 
-def behind(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+def statements_after(module: Module, statement: ast.stmt) -> list[ast.stmt]:
     """Return what follows a statement in its block."""
     block = module.block_of(statement)
     return block[block.index(statement) + 1 :]
@@ -49,6 +49,6 @@ def computing(statements: Sequence[ast.stmt], names: Set[str]) -> list[ast.stmt]
     return found
 
 
-def names_behind(statements: Sequence[ast.stmt], names: Set[str]) -> set[str]:
+def names_feeding(statements: Sequence[ast.stmt], names: Set[str]) -> set[str]:
     """Return the names, and those from which the statements compute them."""
     return {*names, *read_by(v for s in computing(statements, names) if (v := value_of(s)))}

@@ -11,8 +11,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
+from analyzers.source.next_loops import merge_next_loops
 from analyzers.source.trees import below, end_of
-from analyzers.source.walkers import read_as_for
 
 
 def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
@@ -29,7 +29,7 @@ def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list) and not isinstance(node, ast.ClassDef):
-                block[:] = read_as_for(_joined(block, uses, handed_on), uses, handed_on)
+                block[:] = merge_next_loops(_joined(block, uses, handed_on), uses, handed_on)
     return handed_on
 
 

@@ -16,7 +16,7 @@ _NONE_GRAD = (
     "'nonetype' object is not",
 )
 _ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
-_WALKS = ("backward", "backprop")
+_BACKWARD = ("backward", "backprop")
 _TWICE = ("more than once", "twice", "second time", "again", "already")
 _QUOTED = re.compile(
     r"""["“'`](?P<name>\w{0,60}(?:Error|Exception)): (?P<message>[^"”'`]{1,400})["”'`]"""
@@ -123,4 +123,4 @@ def _is_engine(part: Part, message: str) -> bool:
         return False
     inside = part.frames[-1].function.rpartition(".")[2].strip("_")
     words = _ENGINE_WORDS if inside.startswith("backward") else (*_ENGINE_WORDS, *_TWICE)
-    return inside.startswith(_WALKS) and any(word in message for word in words)
+    return inside.startswith(_BACKWARD) and any(word in message for word in words)

@@ -53,9 +53,9 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
         if piece.taken is not None and set(piece.params) & set(piece.instead):
             at = piece.taken
         if at is None and trained:
-            from analyzers.repair.reconnect.starving import cuts_behind  # on demand
+            from analyzers.repair.reconnect.missing_gradients import cuts_of_fault  # on demand
 
-            own = own_steps and any(True for _ in cuts_behind(piece, case.project))
+            own = own_steps and any(True for _ in cuts_of_fault(piece, case.project))
             own = own and not _handed_on(piece.params, made_up, case.project)
             return own or (trained <= set(piece.params) and _are_named(piece.params, case.project))
         unwalked = piece.kind == _GROWING and piece.visit is None

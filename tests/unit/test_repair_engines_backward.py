@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analyzers.repair.rewrite import backward_of, sum_in_loop
-from analyzers.repair.sites.statements import loss_of, walk_alone
+from analyzers.repair.sites.statements import loss_of, sole_backward
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor, apply
 from analyzers.source.project import Module, spelled
@@ -54,5 +54,5 @@ def test_losses_are_added_up_for_the_accelerator() -> None:
 )
 def test_a_statement_that_only_goes_backward(line: str, loss: str | None) -> None:
     module = Module("train.py", f"{HEAD}loss = model(x) * 2\n{line}\n")
-    call = walk_alone(module.tree.body[-1])
+    call = sole_backward(module.tree.body[-1])
     assert (spelled(loss_of(call)) if call is not None else None) == loss

@@ -17,7 +17,7 @@ from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import frozen_whole
 from analyzers.repair.reconnect.gradless import cleared_if_there
 from analyzers.repair.reconnect.uncutting import sampled
-from analyzers.repair.reschedule.clearing import clear_behind_ascent, optimizer_stepped
+from analyzers.repair.reschedule.clearing import clear_after_ascent, optimizer_stepped
 from analyzers.repair.value_only.evaluating import evaluated_without_graph
 from analyzers.source.edits import apply
 from analyzers.source.project import Project
@@ -205,7 +205,7 @@ def first():
 
 def test_only_what_climbs_is_cleared_behind_an_ascent() -> None:
     where, project = at(ASCENT, "(net(x) - y).square().mean().backward")
-    assert written(where, clear_behind_ascent(where, project)) == ["opt.zero_grad()"]
+    assert written(where, clear_after_ascent(where, project)) == ["opt.zero_grad()"]
 
 
 def test_gradients_are_cleared_where_there_are_any() -> None:

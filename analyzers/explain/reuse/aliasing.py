@@ -9,7 +9,7 @@ from analyzers.source.project import Function, Project, Scope
 from analyzers.source.signatures import positional
 
 
-def stands_for(value: ast.expr, scope: Scope, project: Project) -> ast.expr:
+def denoted(value: ast.expr, scope: Scope, project: Project) -> ast.expr:
     """Return what an expression denotes: for a name, its only value in the scope; for a call of a
     function that only returns something, that value in the caller's terms; else the expression
     itself.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from analyzers.explain.reuse.backward_pair import BackwardPair
 from analyzers.explain.reuse.occasions import constructs
-from analyzers.explain.reuse.walks import Walks
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope
@@ -13,7 +13,7 @@ from analyzers.source.project import FUNCTIONS, Scope
 MAX_CALLS = 4  # call depth between a function and code that is known to have run
 
 
-def ran_before(story: Walks, scope: Scope, again: bool = True) -> bool:
+def ran_before(story: BackwardPair, scope: Scope, again: bool = True) -> bool:
     """Return True if a function ran before the loop: it called the loop's function, constructs an
     object, is a closure factory, or was called before the loop. With `again`, a generator does not
     count, because its loops continue later.
@@ -29,7 +29,7 @@ def _is_generator(scope: Scope) -> bool:
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope))
 
 
-def _called_in_front(story: Walks, scope: Scope, depth: int = MAX_CALLS) -> bool:
+def _called_in_front(story: BackwardPair, scope: Scope, depth: int = MAX_CALLS) -> bool:
     """Return True if every call of a function is outside the loop: in the loop's function, in its
     callers or where objects are constructed, and none is on the way to the backward call; or in
     another function that is called only so.
@@ -51,7 +51,7 @@ def _called_in_front(story: Walks, scope: Scope, depth: int = MAX_CALLS) -> bool
     )
 
 
-def _is_factory(story: Walks, scope: Scope) -> bool:
+def _is_factory(story: BackwardPair, scope: Scope) -> bool:
     """Return True if a function only binds the carrier for its inner functions and the loop does
     not call it again.
     """

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import ValueShape
+from analyzers.explain.reuse.backward_pair import BackwardPair
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.passing import handed_down
-from analyzers.explain.reuse.walks import Walks
 from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
@@ -26,7 +26,7 @@ from analyzers.source.trees import remembered, walk
 Binder = tuple[Module, Scope, ast.stmt]
 
 
-def binders_of(story: Walks) -> list[Binder]:
+def binders_of(story: BackwardPair) -> list[Binder]:
     """Return the statements that bind the carrier: for a plain name, in the functions that have it;
     for a module's name or an attribute, in any function.
     """
@@ -50,7 +50,7 @@ def binders_of(story: Walks) -> list[Binder]:
     return found
 
 
-def _holding(story: Walks) -> Iterator[str]:
+def _holding(story: BackwardPair) -> Iterator[str]:
     """Yield the script's classes whose objects a run saw hold the attribute, and their bases."""
     kinds = [hop.kind for hop in story.reuse.path] if story.attribute else []
     classes = {node.name: node for _, node in story.project.each(ast.ClassDef)}
@@ -81,7 +81,7 @@ def _having(kind: ValueShape, field: str) -> Iterator[str]:
         yield from _having(part, field)
 
 
-def _seen_storing(story: Walks) -> Iterator[Binder]:
+def _seen_storing(story: BackwardPair) -> Iterator[Binder]:
     """Yield statements of other functions that were seen to put an old value into the carrier's
     container, whatever they call it.
     """
@@ -94,7 +94,7 @@ def _seen_storing(story: Walks) -> Iterator[Binder]:
                 yield where.module, where.scope, where.statement
 
 
-def _homes(story: Walks) -> list[tuple[Module, Scope, str]]:
+def _homes(story: BackwardPair) -> list[tuple[Module, Scope, str]]:
     """Return the functions that have the carrier under a plain name, with that name: the shared
     frame's function; else its callers that pass it down, the one where it was found, the one that
     made it.
@@ -118,7 +118,7 @@ def _homes(story: Walks) -> list[tuple[Module, Scope, str]]:
     return homes
 
 
-def _binds_elsewhere(story: Walks, function: ast.AST, statement: ast.stmt) -> bool:
+def _binds_elsewhere(story: BackwardPair, function: ast.AST, statement: ast.stmt) -> bool:
     """Return True if a statement of another function binds the carrier."""
     names, own = bindings(statement), story.attribute
     if own:

@@ -43,7 +43,7 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
     owner = where.module.class_of(where.statement) if where is not None else None
     if hop is None or where is None or owner is None:
         return
-    behind = _names_behind(where, _carrying(where.statement, hop))
+    behind = _names_feeding(where, _carrying(where.statement, hop))
     for call in calls_named(owner, *_COLLECTING):
         name = spelled(call.func).rpartition(".")[0]
         elsewhere = where.module.scope_of(call) is not where.scope
@@ -116,7 +116,7 @@ def _puts(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:
             yield put
 
 
-def _names_behind(where: SourceLocation, names: Set[str]) -> Set[str]:
+def _names_feeding(where: SourceLocation, names: Set[str]) -> Set[str]:
     """Return the names that the given names are computed from by the function's statements before
     the place.
     """

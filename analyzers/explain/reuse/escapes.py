@@ -14,7 +14,7 @@ from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.reads import read_behind
+from analyzers.source.reads import reads_after
 from analyzers.source.signatures import positional
 from analyzers.source.targets import assigned_pairs, taken_by, target_names
 from analyzers.source.trees import walk
@@ -78,7 +78,7 @@ def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Ite
         for target, value in assigned_pairs(statement):
             own = spelled(target)
             made = own.startswith("self.") and name in names_attached(value)
-            if made and not read_behind(function, statement, own):
+            if made and not reads_after(function, statement, own):
                 place = Place(module.path, statement.lineno, function.name)
                 yield Handing(module, value, own, place)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from analyzers.evidence import GraphReuse, StaleEdge
+from analyzers.explain.reuse.backward_pair import SUMMING, BackwardPair, is_sum
 from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.binders import Binder, binders_of
 from analyzers.explain.reuse.feeding import feeds, feeds_by_call, with_parts
@@ -31,15 +32,21 @@ from analyzers.explain.reuse.occasions import (
     only_when_missing,
 )
 from analyzers.explain.reuse.shared_frame import yields
-from analyzers.explain.reuse.walks import SUMMING, Walks, is_sum
 from analyzers.explain.source_locations import resolve_location, values_of
-from analyzers.source.flow import bindings, called_name, statements_of, value_of, walk_scope, walked
+from analyzers.source.flow import (
+    backward_root,
+    bindings,
+    called_name,
+    statements_of,
+    value_of,
+    walk_scope,
+)
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.trees import walk
 
 
-class ReuseFeatures(Walks):
+class ReuseFeatures(BackwardPair):
     """The lifetime of a reused graph with the features by which patterns are recognised."""
 
     def of_each_carrier(self) -> Iterator[ReuseFeatures]:
@@ -228,13 +235,13 @@ class ReuseFeatures(Walks):
         )
 
     @cached_property
-    def walks_all(self) -> bool:
+    def calls_backward_on_all(self) -> bool:
         """Return True if the root of the backward call combines all losses that the carrier has
         collected.
         """
         if not self._is_scalar or not self.bound_inside:
             return False
-        root = walked(self.root_call) if self.root_call is not None else None
+        root = backward_root(self.root_call) if self.root_call is not None else None
         container = self.holder.container if self.holder is not None else ""
         gathered = container.startswith(("list", "deque"))
         if root is None or not gathered:
@@ -268,7 +275,7 @@ class ReuseFeatures(Walks):
         is_root = self.name in self.root_names or any(
             sums(value, self.name) for value in self._root_values
         )
-        if self.walks_all or (new.startswith(SUMMING) and is_root):
+        if self.calls_backward_on_all or (new.startswith(SUMMING) and is_root):
             return True
         return any(
             adds_up(statement, self._is_carrier, scope, self.project)
@@ -291,7 +298,7 @@ class ReuseFeatures(Walks):
     @cached_property
     def _root_values(self) -> list[ast.expr]:
         """Return the expressions in the shared frame that compute the root of the backward call."""
-        values = [walked(self.root_call)] if self.root_call is not None else []
+        values = [backward_root(self.root_call)] if self.root_call is not None else []
         if self.shared is not None:
             values += [
                 value_of(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from analyzers.explain.reuse.aliasing import stands_for
+from analyzers.explain.reuse.aliasing import denoted
 from analyzers.explain.reuse.keeping import fresh_names, is_average, taken_from
 from analyzers.explain.source_locations import returns_of
 from analyzers.source.flow import called_name, feeding, names_read, part_for, put_in, value_of
@@ -29,7 +29,7 @@ def feeds(
         average = is_average(made, whole, scope)
         return fresh_names(made, whole, scope) if average else names_read(made)
 
-    made = stands_for(value, scope, project)
+    made = denoted(value, scope, project)
     fresh = fresh_names(value, whole, scope) if made is value else read(made)
     return any(whole(name) for name in sources(scope, statement, fresh, read))
 

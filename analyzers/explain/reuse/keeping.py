@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from math import isclose
 
-from analyzers.explain.reuse.aliasing import stands_for
+from analyzers.explain.reuse.aliasing import denoted
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import (
     bindings,
@@ -47,7 +47,7 @@ def arms(value: ast.expr, scope: Scope, project: Project) -> tuple[ast.expr, ...
     """Return the possible values of an expression: both branches of `a if x else b`, also if it is
     named or returned.
     """
-    made = stands_for(value, scope, project)
+    made = denoted(value, scope, project)
     return (made.body, made.orelse) if isinstance(made, ast.IfExp) else (made,)
 
 

@@ -20,14 +20,14 @@ from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.source.flow import (
-    WALKS,
+    BACKWARD_CALLS,
+    backward_root,
     bindings,
     bound_within,
     called_name,
     definitions,
     first_use,
     reads,
-    walked,
 )
 from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.trees import remembered, walk
@@ -89,8 +89,10 @@ class Lifetime(SharedFrame):
         graph: its other names belong to the iterations that made it (`states[j].backward(...)`).
         """
         where = resolve_location(self.project, self.reuse.reached.at) if join.new is None else None
-        call = where.call(*WALKS) if where is not None and not self.reuse.same_root else None
-        root = walked(call) if call is not None else None
+        call = (
+            where.call(*BACKWARD_CALLS) if where is not None and not self.reuse.same_root else None
+        )
+        root = backward_root(call) if call is not None else None
         name, entry, _ = (spelled(root) if root is not None else "").partition("[")
         for holder in join.holders if name and entry else ():
             if holder.path.startswith(f"{name}["):
@@ -198,7 +200,7 @@ class Lifetime(SharedFrame):
                 found.append((hop, where.module, where.statement))
         return found
 
-    def left_behind(self, scope: ast.AST) -> list[ast.stmt]:
+    def storing_calls(self, scope: ast.AST) -> list[ast.stmt]:
         """Return the statements of a function after which a run first saw old values that they do
         not bind: a call that leaves them in its objects (`model(image)`).
         """

@@ -67,11 +67,11 @@ class SharedFrame:
         for freed, reached in reversed(list(_common(pairs))):
             if (there := resolve_location(self.project, reached)) is None:
                 continue
-            walk_ = there.module.statement_at(freed.line, freed.column)
-            if walk_ is not None:
+            backward = there.module.statement_at(freed.line, freed.column)
+            if backward is not None:
                 lines = freed.line, reached.line
                 names = reached.frame, reached.function
-                return Shared(there.module, there.scope, walk_, there.statement, *lines, *names)
+                return Shared(there.module, there.scope, backward, there.statement, *lines, *names)
         return None
 
     @property

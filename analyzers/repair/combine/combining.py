@@ -15,20 +15,27 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import in_second_loop
 from analyzers.repair.rewrite import (
     backward_of,
-    move_behind,
+    move_after,
     move_into,
     sum_in_loop,
     unused_name,
 )
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import WALKS, bound_within, called_name, definitions, names_read, walked
+from analyzers.source.flow import (
+    BACKWARD_CALLS,
+    backward_root,
+    bound_within,
+    called_name,
+    definitions,
+    names_read,
+)
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 
-def sum_behind_loop(story: ReuseFeatures) -> Iterator[Proposal]:
+def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield proposals that sum the losses in the loop and call backward once after it; then the
     steps of all iterations, in a second loop.
     """
@@ -57,14 +64,14 @@ def sum_behind_loop(story: ReuseFeatures) -> Iterator[Proposal]:
                 s for s in loop.body if isinstance(s, ast.Expr) and calls_named(s, "zero_grad")
             ]
             ahead = move_into(editor, cleared, loop) if cleared else ()
-            moved = [*ahead, *move_behind(editor, own, loop)]
+            moved = [*ahead, *move_after(editor, own, loop)]
             title = "Add the losses up, then one backward and one step"
             told = "One step for all of them, in place of one for each."
             yield Proposal(
                 "sum-then-step", title, joined([*summed, *moved]), told, SECOND_CHOICE + 1
             )
         return
-    loss = walked(call)
+    loss = backward_root(call)
     if loop.body == [statement] and isinstance(loop, ast.For) and loss is not None:
         if (many := _collection(editor, loop, spelled(loss))) is not None:
             summed = (editor.replace(loop, backward_of(editor, call, f"sum({many})")),)
@@ -93,7 +100,7 @@ def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
 CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 
 
-def walks_for_each_part(story: ReuseFeatures) -> bool:
+def runs_backward_per_part(story: ReuseFeatures) -> bool:
     """Return True if each iteration of the loop calls backward on one loss, computed before it, for
     the part of the weights that the iteration concerns (its `inputs=`, or what it clips), and none
     steps: one call gives all their gradients. A loop that only counts concerns no part.
@@ -101,7 +108,7 @@ def walks_for_each_part(story: ReuseFeatures) -> bool:
     loop, call = story.loop, story.root_call
     if not isinstance(loop, ast.For) or call is None or not story.reuse.same_root:
         return False
-    root = walked(call)
+    root = backward_root(call)
     read = names_read(root) if root is not None else set()
     bound = bound_within(loop)
     if not story.same_line or story.steps_inside or not read or read & bound:
@@ -123,7 +130,7 @@ def _of_a_part(loop: ast.For, call: ast.Call) -> list[ast.keyword]:
     return [word for word in call.keywords if names_read(word.value) & parts]
 
 
-def walk_in_front(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
+def backward_before(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal that moves the backward call before the loop, for all weights."""
     loop, call, shared = story.loop, story.root_call, story.shared
     if shared is None or call is None or not isinstance(loop, ast.For):
@@ -145,8 +152,8 @@ def reduced(where: SourceLocation) -> Iterator[Proposal]:
     """Yield reductions to a scalar. For a loss: its mean, its sum. For a derivative: the sum, which
     is exact.
     """
-    call = where.call(*WALKS)
-    tensor = walked(call) if call is not None else None
+    call = where.call(*BACKWARD_CALLS)
+    tensor = backward_root(call) if call is not None else None
     if call is None or tensor is None:
         return
     if called_name(call) == "grad":

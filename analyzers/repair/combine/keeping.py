@@ -9,16 +9,16 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
+from analyzers.repair.sites.ascent import moves_its_input
 from analyzers.repair.sites.options import option_site
-from analyzers.repair.sites.perturbing import moves_its_input
 from analyzers.repair.sites.uses import carried_from, carrying
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
+    backward_root,
     called_name,
     is_dotted,
     walk_scope,
-    walked,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
@@ -119,7 +119,7 @@ def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
     site = option_site(story, story.reuse.freed, "create_graph")
     if site is None:
         return
-    learnt = _reaches_walk(story.project, site.module, site.statement) and not _in_hook(story)
+    learnt = _reaches_backward(story.project, site.module, site.statement) and not _in_hook(story)
     learnt = learnt and not _moves_input(story)
     yield Proposal(
         "create-graph",
@@ -159,7 +159,7 @@ def _in_hook(story: ReuseFeatures) -> bool:
     return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
 
 
-def _reaches_walk(
+def _reaches_backward(
     project: Project, module: Module, statement: ast.stmt, depth: int = _MAX_CALLERS
 ) -> bool:
     """Return True if what a statement binds or returns becomes part of a tensor on which
@@ -167,12 +167,12 @@ def _reaches_walk(
     """
     scope = module.scope_of(statement)
     carried, returned = carried_from(scope, statement)
-    walks = calls_named(scope, "backward", "manual_backward")
-    roots = [root for walk in walks if (root := walked(walk)) is not None]
+    backwards = calls_named(scope, "backward", "manual_backward")
+    roots = [root for backward in backwards if (root := backward_root(backward)) is not None]
     if carrying(roots) & carried:
         return True
     if not returned or not isinstance(scope, FUNCTIONS[:2]):
         return False
     calls = calls_to(project, scope.name) if depth else []
     callers = [(m, s) for m, c in calls if (s := m.statement_at(c.lineno, c.col_offset))]
-    return not callers or any(_reaches_walk(project, *caller, depth - 1) for caller in callers)
+    return not callers or any(_reaches_backward(project, *caller, depth - 1) for caller in callers)

@@ -9,13 +9,14 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.occasions import constructs
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.one_walk import of_other_loss
+from analyzers.repair.combine.one_backward import of_other_loss
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import top_level_in, unused_name
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
+    backward_root,
     bindings,
     called_name,
     definitions,
@@ -25,18 +26,17 @@ from analyzers.source.flow import (
     statements_of,
     stored_into,
     value_of,
-    walked,
 )
 from analyzers.source.passes import in_each_pass
 from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.signatures import parameters
-from analyzers.source.statement_ranges import behind
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import position
 
 _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 
 
-def walk_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
+def backward_of_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield proposals that call backward on the newest loss and keep numbers in the total, or
     restart the total.
     """
@@ -46,16 +46,16 @@ def walk_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
     conditional = story.loop is not None and not in_each_pass(story.loop, shared.reached)
     yield from _begin_before_summing(story)
     yield from _reset_total(story, 1 if conditional else SECOND_CHOICE)
-    root = walked(call)
+    root = backward_root(call)
     found = _newest_loss(story)
     if root is None or found is None:
         return
     editor = Editor(shared.module)
     total_edits, name = _total_of_values(editor, *found, idiom_for(story))
-    walk = of_other_loss(editor, call, root, name)
+    backward = of_other_loss(editor, call, root, name)
     title = f"Call backward on `{name}`; keep only values in `{story.name}`"
     told, rank = "Each pass learns from its own loss, once.", 2 if conditional else 0
-    yield Proposal("walk-this-loss", title, (*total_edits, walk), told, rank)
+    yield Proposal("walk-this-loss", title, (*total_edits, backward), told, rank)
 
 
 def _newest_loss(story: ReuseFeatures) -> tuple[ast.stmt, ast.expr] | None:
@@ -97,7 +97,7 @@ def _begin_before_summing(story: ReuseFeatures) -> Iterator[Proposal]:
             return
 
 
-def begin_behind_walk(story: ReuseFeatures) -> Iterator[Proposal]:
+def restart_total_after_backward(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal that restarts the total after its first backward call, before what is added
     for the second.
     """
@@ -182,11 +182,16 @@ def _reset_total(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     value = next((v for v in made if not names_read(v)), None) if not own else own[-1]
     if value is None:
         return
-    module, walk = shared.module, shared.reached
+    module, backward = shared.module, shared.reached
     if not own and story.name.startswith("self."):  # named in the method that runs its backward
         where = resolve_location(story.project, story.reuse.reached.at)
-        module, walk = (where.module, where.statement) if where is not None else (module, walk)
-    last = [walk, *(s for s in behind(module, walk) if steps(s) or mentions(s, story.name))][-1]
+        module, backward = (
+            (where.module, where.statement) if where is not None else (module, backward)
+        )
+    last = [
+        backward,
+        *(s for s in statements_after(module, backward) if steps(s) or mentions(s, story.name)),
+    ][-1]
     edit = Editor(module).insert_after(last, f"{story.name} = {spelled(value)}")
     title = f"Begin `{story.name}` anew behind its backward"
     told = "The total then holds the losses since the last step only."

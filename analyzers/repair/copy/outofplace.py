@@ -15,7 +15,7 @@ from analyzers.repair.rewrite import unused_name, without_keyword, without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, first_use, names_read
 from analyzers.source.project import Module, is_path, spelled
-from analyzers.source.statement_ranges import ahead_of, behind
+from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
@@ -243,5 +243,5 @@ def other_names(where: SourceLocation, name: str) -> Iterator[str]:
                 alike.add(one)
             else:
                 alike.discard(one)
-    following = behind(where.module, where.statement)
+    following = statements_after(where.module, where.statement)
     yield from (other for other in sorted(alike) if first_use(following, other) == "read")

@@ -16,7 +16,7 @@ from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit
 from analyzers.source.flow import definitions, is_dotted, value_of
 from analyzers.source.project import Loop, Module, Project, spelled
-from analyzers.source.reads import read_behind
+from analyzers.source.reads import reads_after
 from analyzers.source.trees import walk
 
 
@@ -154,7 +154,7 @@ def _converted(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[Ed
     for part in _mentions(where, loop, buffer):
         if (place := _position(part)) is not None:
             yield editor.replace(part, f"{name}[{editor.text_of(place[1])}]")
-    if "." in name or read_behind(where.scope, loop, name):
+    if "." in name or reads_after(where.scope, loop, name):
         dim = f", dim={buffer.dim}" if buffer.dim else ""
         yield editor.insert_after(loop, f"{name} = {torch}.stack({name}{dim})")
 

@@ -37,8 +37,8 @@ def views_out_of_place(
     wanted = siblings(where, _viewed(where, names))
     if not _loop_over(where, wanted):
         begun = position(where.statement)
-        behind = [s for s in statements_of(where.scope) if position(s) >= begun]
-        written = [(SourceLocation(where.module, s, where.place), wanted) for s in behind]
+        later = [s for s in statements_of(where.scope) if position(s) >= begun]
+        written = [(SourceLocation(where.module, s, where.place), wanted) for s in later]
         yield from given_new(written, "through the view", rank)
 
 
@@ -115,12 +115,12 @@ def _rebuilt(where: SourceLocation, loops: Sequence[Loop], row: str) -> list[Edi
     torch, joint, along = alias(where.module, "torch"), "stack", ""
     if taken is not None:
         joint, along = taken.joint, f", dim={editor.text_of(taken.dim)}" if taken.dim else ""
-    behind = editor.insert_after(loop, f"{name} = {torch}.{joint}({collected}{along})")
+    stacked = editor.insert_after(loop, f"{name} = {torch}.{joint}({collected}{along})")
     outer = next((x for x in loops[1:] if name in _row_names(x)), None)
     if outer is None:
-        return [kept, begun, behind]
+        return [kept, begun, stacked]
     rest = _rebuilt(where, loops[loops.index(outer) :], name)
-    return [kept, begun, behind, *rest] if rest else []
+    return [kept, begun, stacked, *rest] if rest else []
 
 
 def _source(loop: ast.For, row: str) -> ast.expr | None:

@@ -17,8 +17,8 @@ from analyzers.repair.sites.scopes import (
     goes_on,
     head_of_rerun,
     is_local,
+    last_backward_or_step,
     unbound_at,
-    walked_behind,
 )
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Loop, Module, Scope
@@ -63,10 +63,10 @@ def _between(
     if rarely and fresh:  # the value of each iteration would be cut in only some of them
         return
     if not cutting.made_once and not around:  # else the first pass learns through it, no later one
-        after = walked_behind(shared.module, shared.freed)
+        after = last_backward_or_step(shared.module, shared.freed)
         last = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
         where = "behind the backward" if last is after else "once it has its new value"
-        yield Site("detach-behind-backward", where, last, rank + (not rarely), behind=True)
+        yield Site("detach-behind-backward", where, last, rank + (not rarely), follows=True)
 
 
 def _constant(hops: Sequence[Binding], loop: Loop, scope: Scope) -> bool:
@@ -98,7 +98,7 @@ def _bound_behind(
     return later[-1] if later else after
 
 
-def behind_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
+def after_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """Yield cuts where a generator resumes: what it keeps between two iterations is local."""
     for hops, module, function in cutting.functions("bound", "argument"):
         for node in walk_scope(function):
@@ -107,11 +107,11 @@ def behind_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 loops = module.loops_around(node)
                 kept = [h for h in hops if loops and goes_on(h, [*loops[0].body])]
                 where = f"where `{function.name}` goes on"
-                site = Site("detach-behind-yield", where, node, rank, behind=True)
+                site = Site("detach-behind-yield", where, node, rank, follows=True)
                 yield from cutting.at([site], cutting.covering(kept), module, function)
 
 
-def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[Proposal]:
+def after_backward(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[Proposal]:
     """Yield cuts in the functions between the shared frame and the backward call: after the call,
     for what outlives them.
     """
@@ -120,6 +120,6 @@ def behind_walk(cutting: Cutting, shared: Shared | None, rank: int) -> Iterator[
             return
         own = [h for h in cutting.outlived() if h.at.frame == frame.place.frame]
         kept = [h for h in own if not is_local(h, frame.scope) or "." in h.name]
-        after = walked_behind(frame.module, frame.statement)
-        site = Site("detach-behind-backward", "behind the backward", after, rank, behind=True)
+        after = last_backward_or_step(frame.module, frame.statement)
+        site = Site("detach-behind-backward", "behind the backward", after, rank, follows=True)
         yield from cutting.at([site], cutting.covering(kept), frame.module, frame.scope)

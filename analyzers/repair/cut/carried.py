@@ -56,8 +56,8 @@ def _cuts(cutting: Cutting, rank: int, stored_first: bool, stored: int) -> Itera
     if shared is not None:
         loop = shared.loops[0] if shared.loops else None
         yield from between.at_boundary(cutting, shared, loop, rank)
-    yield from between.behind_yield(cutting, rank + 1)
-    yield from between.behind_walk(cutting, shared, rank + 2)
+    yield from between.after_yield(cutting, rank + 1)
+    yield from between.after_backward(cutting, shared, rank + 2)
     if not stored_first:
         yield from within.where_stored(cutting, rank + 2)
         yield from within.where_handed(cutting, rank + 2)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.explain.bootstrap_targets import Target, given_beside
+from analyzers.explain.bootstrap_targets import Target, given_with
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collectors
 from analyzers.explain.reuse.features import ReuseFeatures
@@ -27,7 +27,7 @@ from analyzers.repair.sites.uses import uses
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import WALKS, bindings, value_of, walk_scope, walked
+from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs
@@ -61,7 +61,7 @@ def _is_compared(story: ReuseFeatures) -> bool:
     return bool(target_calls(story) or helper_targets(story))
 
 
-def stale_beside_fresh(story: ReuseFeatures) -> bool:
+def slice_is_stale(story: ReuseFeatures) -> bool:
     """Return True if the loop runs the carrier's network again, or updates by hand other weights
     than the carrier's: then a slice of the carrier is an old value next to a new one, and not one
     of several samples.
@@ -118,7 +118,7 @@ def constant(target: Target) -> Iterator[Proposal]:
     edit = TORCH.at(editor, target.given)
     title = f"Give the loss a detached `{editor.text_of(target.given)}`"
     yield Proposal("detach-target", title, (edit,), told, 1)
-    if beside := [one for one in given_beside(target) if one is not target.given]:
+    if beside := [one for one in given_with(target) if one is not target.given]:
         names = ", ".join(f"`{name}`" for name in dict.fromkeys(map(spelled, beside)))
         edits = (edit, *(TORCH.at(editor, one) for one in beside))
         yield Proposal("detach-target", f"{title}, and {names} too", joined(edits), told, 1)
@@ -141,7 +141,7 @@ def _made_apart(target: Target) -> Edit | None:
     made, scope = target.made, target.where.scope
     if made is None or not isinstance(made.value, ast.Call):
         return None
-    roots = map(walked, calls_named(scope, *WALKS))
+    roots = map(backward_root, calls_named(scope, *BACKWARD_CALLS))
     fed = {name for root in roots if root is not None for name in made_of(scope, root)}
     if fed & (set(bindings(made)) - {target.name}):
         return None
@@ -156,8 +156,8 @@ def detach_at_use(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
         return
     yield from _in_target_calls(story, rank)
     yield from _in_helpers(story, rank)
-    walks = (("first", story.reuse.freed), ("second", story.reuse.reached))
-    for later, (title, visit) in enumerate(walks):
+    backwards = (("first", story.reuse.freed), ("second", story.reuse.reached))
+    for later, (title, visit) in enumerate(backwards):
         for name, edits in uses(story, visit):
             told = "That loss no longer sends gradient through it."
             given = f"Give the {title} loss a detached `{name}`"

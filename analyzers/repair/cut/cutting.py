@@ -51,7 +51,7 @@ class Site(NamedTuple):
     told: str
     statement: ast.stmt
     rank: int
-    behind: bool = False
+    follows: bool = False
     guarded: bool = False
 
 
@@ -208,7 +208,7 @@ class Cutting:
         for made in self.written(hops, module, scope):
             for site in sites:
                 lines = guarded(made.lines, hops, step) if site.guarded else made.lines
-                put = editor.insert_after if site.behind else editor.insert_before
+                put = editor.insert_after if site.follows else editor.insert_before
                 edits = (put(site.statement, *lines), *with_imports(module, made.needs))
                 yield cut(site.strategy, f"{made.title} {site.told}", edits, site.rank)
 

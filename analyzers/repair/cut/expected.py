@@ -44,8 +44,8 @@ def boundary_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
         yield from found
         if not found and not entries:
             if story.reuse.freed.at.line == story.reuse.reached.at.line:
-                yield from between.behind_walk(cutting, shared, rank)
-            yield from between.behind_yield(cutting, rank)
+                yield from between.after_backward(cutting, shared, rank)
+            yield from between.after_yield(cutting, rank)
         rank += SECOND_CHOICE
 
 

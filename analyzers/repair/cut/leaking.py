@@ -31,7 +31,7 @@ from analyzers.source.project import Module, Project
 MAX_NAMES = 8  # that are cut off their past one by one
 _OF_LIST = re.compile(r"\.(\d+)(?![^.\[])")  # a layer of a list: `net.layers.0.state`
 _SETTABLE = ("list", "dict", "OrderedDict", "defaultdict", "deque")
-BEHIND = 16  # the rank of cuts after the backward call
+AFTER = 16  # the rank of cuts after the backward call
 OWN = 32  # of cuts in an object's own function, which may run many times for each backward call
 
 
@@ -60,7 +60,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
     """Yield the loop's own names first, those seen to hold an old graph if there are any; then
     attributes that hold one, where their own functions read them.
     """
-    where, visit = _walk_of(fault, project), fault.visit
+    where, visit = _backward_of(fault, project), fault.visit
     if where is None:
         return
     for loop in where.module.loops_around(where.statement)[:1]:
@@ -81,7 +81,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
                     yield Carried(carrier, binder, first, binder.place, module.tree, rank=OWN)
 
 
-def _walk_of(fault: SilentFault, project: Project) -> SourceLocation | None:
+def _backward_of(fault: SilentFault, project: Project) -> SourceLocation | None:
     """Return the statement that calls backward, else the one where the fault was seen."""
     return resolve_location(project, fault.visit.at if fault.visit is not None else fault.at)
 
@@ -105,10 +105,10 @@ def detach_and_release(fault: SilentFault, project: Project) -> Iterator[Proposa
     pairs = ((one, lines) for one in carried(fault, project) for lines in one.cuts())
     for rank, (one, lines) in enumerate(pairs):
         edit = one.where.editor.insert_before(one.before, *lines)
-        yield _released(one.carrier.name, edit, _walk_of(fault, project), one.rank + rank)
+        yield _released(one.carrier.name, edit, _backward_of(fault, project), one.rank + rank)
 
 
-def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+def release_after_call(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Yield proposals that cut all seen carriers together, in the function that knows them, after
     the call that leads to the backward call, and free the graph again.
     """
@@ -122,8 +122,8 @@ def released_behind(fault: SilentFault, project: Project) -> Iterator[Proposal]:
         if where is not None and all(cuts.values()) and len(cuts) <= MAX_NAMES:
             lines = [line for cut_off in cuts.values() for line in cut_off]
             edit = where.editor.insert_after(where.statement, *lines)
-            walk = _walk_of(fault, project)
-            yield _released("`, `".join(cuts), edit, walk, BEHIND + rank)
+            backward = _backward_of(fault, project)
+            yield _released("`, `".join(cuts), edit, backward, AFTER + rank)
 
 
 def _is_shared(holder: Holder) -> bool:
@@ -144,12 +144,12 @@ def _cut_of(holder: Holder, module: Module, whole: bool) -> tuple[str, list[str]
     return name, Writing(quote_of(module)).statements(name, told(name, holder)) or []
 
 
-def _released(name: str, edit: Edit, walked: SourceLocation | None, rank: int) -> Proposal:
+def _released(name: str, edit: Edit, location: SourceLocation | None, rank: int) -> Proposal:
     title = f"Detach `{name}`, and free each graph after its backward"
-    return cut("detach-and-release", title, joined([edit, *without_retaining(walked)]), rank)
+    return cut("detach-and-release", title, joined([edit, *without_retaining(location)]), rank)
 
 
-def cut_behind_walk(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+def cut_after_backward(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that recreates the carriers of a hand-written engine from their numbers
     after the backward call.
     """

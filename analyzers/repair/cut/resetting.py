@@ -11,14 +11,14 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import starts_as_none
 from analyzers.repair.cut.expected import visible
-from analyzers.repair.remake.chains import in_front
+from analyzers.repair.remake.chains import preceding
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.helpers import bare_methods
 from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, called_name, names_read, reads
 from analyzers.source.project import Loop, Module, Project, spelled
-from analyzers.source.statement_ranges import behind
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import position, walk
 
 _SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "sample"})
@@ -78,7 +78,7 @@ def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     own = {getattr(scope, "name", "") for _, scope, _ in story.binders}
     calls = (
         Editor(shared.module).text_of(s)
-        for s in in_front(shared.module, shared.scope, loop)
+        for s in preceding(shared.module, shared.scope, loop)
         if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
         if spelled(s.value.func) in own and not names_read(s) - own
     )
@@ -94,7 +94,7 @@ def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
     if shared is None or not isinstance(loop, ast.For):
         return
     editor, shuffled = Editor(shared.module), _is_shuffled(loop, story.project)
-    for statement in reversed(list(in_front(shared.module, shared.scope, loop))):
+    for statement in reversed(list(preceding(shared.module, shared.scope, loop))):
         match statement:
             case ast.Expr(value=ast.Call(args=[], keywords=[]) as call) if _resets(story, call):
                 if not (shuffled or _is_reset_elsewhere(shared.scope, call, story.project)):
@@ -116,13 +116,13 @@ def reset_moved_in(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         return
     made = [
         statement
-        for statement in in_front(shared.module, shared.scope, loop)
+        for statement in preceding(shared.module, shared.scope, loop)
         if isinstance(statement, ast.Assign) and bindings(statement) == [story.name]
     ]
     if not made or not _begins_bare(made[-1].value):
         return
     editor, text = Editor(shared.module), Editor(shared.module).text_of(made[-1])
-    between = [s for s in behind(shared.module, made[-1]) if position(s) < position(loop)]
+    between = [s for s in statements_after(shared.module, made[-1]) if position(s) < position(loop)]
     alone = not any(reads(s, story.name) for s in between) and not _read_later(story, loop)
     edits = [editor.insert_before(head_of(loop), text)]
     edits += [editor.delete(made[-1])] if alone else []
@@ -133,7 +133,7 @@ def reset_moved_in(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 def _read_later(story: ReuseFeatures, loop: ast.For) -> bool:
     """Return True if the carrier is read after the loop."""
-    later = behind(story.frame.module, loop)
+    later = statements_after(story.frame.module, loop)
     return any(reads(statement, story.name) for statement in later)
 
 

@@ -19,7 +19,7 @@ from analyzers.explain.source_locations import (
 )
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
-from analyzers.repair.sites.scopes import walked_behind
+from analyzers.repair.sites.scopes import last_backward_or_step
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, names_read, reads, statements_of, walk_scope
@@ -58,7 +58,7 @@ def _last_of_pass(story: ReuseFeatures) -> ast.stmt:
     for parent in takewhile(lambda p: p is not story.loop, shared.module.ancestors(shared.freed)):
         if isinstance(parent, ast.If):
             return parent.body[-1]
-    return walked_behind(shared.module, shared.freed)
+    return last_backward_or_step(shared.module, shared.freed)
 
 
 def _begun_again(story: ReuseFeatures) -> str | None:
@@ -89,15 +89,17 @@ def emptied(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     holder = story.holder
     if where is None or holder is None or not holder.container.startswith("list"):
         return
-    module, walk, scope = where.module, where.statement, where.scope
+    module, backward, scope = where.module, where.statement, where.scope
     if not (story.name.startswith("self.") or reads(scope, story.name.partition(".")[0])):
         return
     manners = [
         (statement, manner)
         for statement in statements_of(scope)
-        if position(statement) > position(walk) and (manner := _emptying(statement)) is not None
+        if position(statement) > position(backward) and (manner := _emptying(statement)) is not None
     ]
-    after, manner = manners[-1] if manners else (walked_behind(module, walk), "{}.clear()")
+    after, manner = (
+        manners[-1] if manners else (last_backward_or_step(module, backward), "{}.clear()")
+    )
     rank += 0 if manners else 3  # what the script never empties may be kept on purpose
     edit = Editor(module).insert_after(after, manner.format(story.name))
     yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
@@ -122,7 +124,9 @@ def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     beside = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
     names = sorted(lists | {name for name in beside if _fills_in_steps(story, name)})
     lines = [f"{name}.clear()" for name in names]
-    edit = Editor(where.module).insert_after(walked_behind(where.module, where.statement), *lines)
+    edit = Editor(where.module).insert_after(
+        last_backward_or_step(where.module, where.statement), *lines
+    )
     title = f"Empty {said(names)} behind the backward"
     why = "Each backward uses what was gathered since the last."
     yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)

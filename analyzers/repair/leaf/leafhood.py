@@ -130,14 +130,14 @@ def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> It
     made = making is not None and making.scope is reading.scope
     bound = bindings(making.statement) if making is not None else []
     known = made and names[0] in bound
-    walks = [
+    backwards = [
         s
         for s in statements_of(reading.scope)
         if isinstance(s, ast.Expr) and position(s) < position(reading.statement)
         if calls_named(s, "backward")
     ]
-    if walks and not known:
-        edit = reading.editor.insert_before(walks[-1], f"{names[0]}.retain_grad()")
+    if backwards and not known:
+        edit = reading.editor.insert_before(backwards[-1], f"{names[0]}.retain_grad()")
         yield _kept(names[0], edit, rank)
     if making is not None and bound:
         name = names[0] if known else bound[0]

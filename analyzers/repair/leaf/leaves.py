@@ -35,7 +35,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import FUNCTIONS, Loop, Module, spelled
-from analyzers.source.reads import read_behind
+from analyzers.source.reads import reads_after
 from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
 from analyzers.source.writes import Write, unsliced, writes
@@ -136,7 +136,7 @@ def _is_taken_up(where: SourceLocation, name: str) -> bool:
     loop.
     """
     statement = where.statement
-    if read_behind(where.scope, statement, name):
+    if reads_after(where.scope, statement, name):
         return True
     others = [s for s in definitions(where.scope, name) if s is not statement]
     return any(
@@ -152,7 +152,7 @@ def _under_local_name(where: SourceLocation, write: Write) -> tuple[Edit, ...]:
     afterwards uses the value: then the write is meant for the module's user.
     """
     editor, statement = where.editor, where.statement
-    later = read_behind(where.scope, statement, write.name)
+    later = reads_after(where.scope, statement, write.name)
     filled = {unsliced(w.target) for s in statements_of(where.scope) for w in writes(s)}
     if filled.issuperset(later):
         return ()

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
-from analyzers.repair.rewrite import move_behind
+from analyzers.repair.rewrite import move_after
 from analyzers.source.calls import calls_named
 from analyzers.source.flow import own_expressions
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.statement_ranges import ahead_of, behind
+from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.trees import walk
 
 _TESTS = (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp)
@@ -59,9 +59,11 @@ def read_in_time(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     before the clearing.
     """
     clearing = [s for s in ahead_of(where.module, where.statement) if calls_named(s, "zero_grad")]
-    walking = [s for s in behind(where.module, where.statement) if calls_named(s, "backward")]
-    if walking:
-        edits = joined(move_behind(where.editor, [where.statement], walking[0]))
+    backwards = [
+        s for s in statements_after(where.module, where.statement) if calls_named(s, "backward")
+    ]
+    if backwards:
+        edits = joined(move_after(where.editor, [where.statement], backwards[0]))
         yield Proposal("read-after-backward", "Read it after the backward", edits, "", rank)
     elif clearing:
         lines = where.editor.lines_of(where.statement)

@@ -87,12 +87,12 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocat
     """
     leaves = set(fault.params) & set(fault.instead)
     leaves |= {f"self.{name.rpartition('.')[2]}" for name in leaves if "." in name}
-    keepers = {name.partition("[")[0] for name in leaves}
+    owners = {name.partition("[")[0] for name in leaves}
     for module, statement in project.each(ast.Assign):
         for target, value in assigned_pairs(statement):
             kept = spelled(target).partition("[")[0]
             several = isinstance(target, ast.Subscript) or isinstance(value, _COMPREHENSIONS)
-            renewed = kept in keepers if several else spelled(target) in leaves
+            renewed = kept in owners if several else spelled(target) in leaves
             if renewed and kept in made_of(module.scope_of(statement), value):
                 if runs_again(module, statement, project):
                     yield SourceLocation(module, statement, Place(module.path, statement.lineno))

@@ -15,7 +15,7 @@ from analyzers.repair.rewrite import unused_name
 from analyzers.source.edits import Edit, needs_parentheses
 from analyzers.source.flow import called_name, names_read
 from analyzers.source.project import Module, spelled
-from analyzers.source.statement_ranges import behind
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import walk
 
 _LISTED = (ast.List, ast.Tuple)
@@ -66,7 +66,7 @@ def _weighed_all(where: SourceLocation, name: str, places: str) -> list[Edit]:
     reads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
     reads = [node for node in reads if isinstance(node.ctx, ast.Load)]
     edits: list[Edit] = []
-    for statement in behind(where.module, where.statement):
+    for statement in statements_after(where.module, where.statement):
         match statement:
             case ast.Assign(targets=[ast.Name()], value=value):
                 values = [value]

@@ -23,11 +23,11 @@ from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
     backward_calls,
+    backward_root,
     called_name,
     definitions,
     statements_of,
     walk_scope,
-    walked,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import ahead_of
@@ -63,7 +63,7 @@ class Inner:
     update: ast.stmt
     param: str
     new: str
-    beside: tuple[str, str] | None = None
+    along: tuple[str, str] | None = None
     optimizer: str = ""
     ahead: str = ""
 
@@ -104,19 +104,19 @@ def as_weights(where: SourceLocation, project: Project, rank: int = 0) -> Iterat
     original = editor.text_of(copied.original)
     edits = [editor.replace(copied.made.value, f"dict({original}.named_parameters())")]
     edits += editor.delete_all([copied.loaded] if copied.loaded is not None else [])
-    if inner.beside is None:
-        walks = [s for s in ahead_of(where.module, inner.update) if backward_calls(s)]
-        root = _root_walked(walks[-1]) if walks else None
+    if inner.along is None:
+        backwards = [s for s in ahead_of(where.module, inner.update) if backward_calls(s)]
+        root = _backward_root(backwards[-1]) if backwards else None
         if root is None:
             return
         torch = alias(where.module, "torch")
         given = f"{editor.text_of(root)}, list({name}.values())"
         grads = unused_name(where.module, "grads")
         text = f"{grads} = {torch}.autograd.grad({given}, create_graph=True)"
-        edits.append(editor.replace(walks[-1], text))
-        inner = replace(inner, beside=("grad", grads))
-    assert inner.beside is not None
-    each, source = inner.beside
+        edits.append(editor.replace(backwards[-1], text))
+        inner = replace(inner, along=("grad", grads))
+    assert inner.along is not None
+    each, source = inner.along
     taken = f"(name, {inner.param}), {each} in zip({name}.items(), {source})"
     step = f"{name} = {{name: {inner.new} for {taken}}}"
     lines = [inner.ahead, step] if inner.ahead else [step]
@@ -143,8 +143,8 @@ def _inner(where: SourceLocation) -> Inner | None:
             parts = unused_name(where.module, "parts")
             sizes = f"[p.numel() for p in {copied.name}.values()]"
             ahead = f"{parts} = {_operand(vector, where.editor)}.split({sizes})"
-            beside = ("part", parts)
-            return Inner(copied, where.statement, "p", "part.view_as(p)", beside, ahead=ahead)
+            along = ("part", parts)
+            return Inner(copied, where.statement, "p", "part.view_as(p)", along, ahead=ahead)
     return None
 
 
@@ -161,14 +161,14 @@ def _by_loop(loop: ast.For, where: SourceLocation) -> Inner | None:
     `.grad`.
     """
     names, body = list(target_names(loop.target)), loop.body
-    beside: tuple[str, str] | None = None
+    along: tuple[str, str] | None = None
     while len(body) == 1 and isinstance(body[0], ast.With):
         body = body[0].body
     match loop.iter:
         case ast.Call(func=ast.Name(id="zip"), args=[given, source]) if len(names) == 2:
             if isinstance(source, ast.Call) and called_name(source) == "parameters":
                 return None  # of another module: it follows that one
-            beside = (names[1], where.editor.text_of(source))
+            along = (names[1], where.editor.text_of(source))
         case ast.Call() as given if len(names) == 1:
             pass
         case _:
@@ -179,11 +179,11 @@ def _by_loop(loop: ast.For, where: SourceLocation) -> Inner | None:
     if new is None or copied is None:
         return None
     own = f"{names[0]}.grad"
-    if (own in new) != (beside is None):
+    if (own in new) != (along is None):
         return None
     new = new.replace(f"{own}.data", own).replace(own, "grad")
     update = sole_block(where.module, loop)
-    return Inner(copied, update, names[0], new, beside)
+    return Inner(copied, update, names[0], new, along)
 
 
 def _by_optimizer(name: str, where: SourceLocation) -> Inner | None:
@@ -262,10 +262,12 @@ def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
     return text_with(editor, value, [editor.replace(n, own) for n in data])
 
 
-def _root_walked(statement: ast.stmt) -> ast.expr | None:
+def _backward_root(statement: ast.stmt) -> ast.expr | None:
     """Return the root of a statement that is only a backward call."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return walked(call) if isinstance(call, ast.Call) and call in backward_calls(call) else None
+    return (
+        backward_root(call) if isinstance(call, ast.Call) and call in backward_calls(call) else None
+    )
 
 
 def _of_optimizer(where: SourceLocation, name: str) -> list[ast.stmt]:

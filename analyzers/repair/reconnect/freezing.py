@@ -10,16 +10,16 @@ from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, functions_reaching, resolve_location
 from analyzers.repair.blocks import lines_with
-from analyzers.repair.rewrite import move_behind
+from analyzers.repair.rewrite import move_after
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name, mentions
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
-from analyzers.source.statement_ranges import ahead_of, behind
+from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.trees import walk
 
-_STEPS, _WALKS = ("step", "minimize"), ("backward",)
+_STEPS, _BACKWARD = ("step", "minimize"), ("backward",)
 _PARAMETERS = ("parameters", "named_parameters")
 
 
@@ -74,18 +74,18 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
 
 def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tuple[ast.stmt, ...]:
     """Return the statements up to the next optimizer step, else up to the last backward call."""
-    after = behind(module, statement)
-    steps, walks = functions_reaching(project, *_STEPS), functions_reaching(project, *_WALKS)
+    after = statements_after(module, statement)
+    steps, backwards = functions_reaching(project, *_STEPS), functions_reaching(project, *_BACKWARD)
     stepping = [at for at, one in enumerate(after) if calls_named(one, *steps)][:1]
-    walking = [at for at, one in enumerate(after) if calls_named(one, *walks)][-1:]
-    ends = stepping or walking
+    last_backward = [at for at, one in enumerate(after) if calls_named(one, *backwards)][-1:]
+    ends = stepping or last_backward
     return (*after[: ends[0] + 1],) if ends else ()
 
 
 def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """Propose the same statement with `True`, after the last step (or backward call) of the
     freeze."""
-    learning = functions_reaching(project, *_STEPS, *_WALKS)
+    learning = functions_reaching(project, *_STEPS, *_BACKWARD)
     used = [s for s in found.between if calls_named(s, *learning)]
     lines = _thawing(found.where, project) if used else []
     if lines:
@@ -118,12 +118,14 @@ def _thawing(where: SourceLocation, project: Project) -> list[str]:
 
 def _opposite(freezes: str, project: Project) -> str | None:
     """Return the name of a function that equals this one with `True` for `False`, or None."""
-    thawing = {_told(f).replace("False", "True") for _, f in project.functions_named(freezes)}
+    thawing = {
+        _body_source(f).replace("False", "True") for _, f in project.functions_named(freezes)
+    }
     others = (f for _, f in project.each(ast.FunctionDef) if f.name != freezes)
-    return next((f.name for f in others if _told(f) in thawing), None)
+    return next((f.name for f in others if _body_source(f) in thawing), None)
 
 
-def _told(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def _body_source(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Return a function's parameters and body as source, without its docstring."""
     body = function.body[ast.get_docstring(function) is not None :]
     return ast.dump(function.args) + "".join(map(ast.dump, body))
@@ -211,7 +213,7 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
         ]
         if new:
             told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-            title, edits = f"Make {told} behind the freezing", tuple(move_behind(editor, new, loop))
+            title, edits = f"Make {told} behind the freezing", tuple(move_after(editor, new, loop))
             yield Proposal("new-part-unfrozen", title, edits, "", rank)
         tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
         yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)

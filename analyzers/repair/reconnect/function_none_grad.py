@@ -167,7 +167,7 @@ def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> str | None:
     for node in walk(value):
         made = definitions(found.forward, node.id) if isinstance(node, ast.Name) else []
         if isinstance(node, ast.Name) and made:
-            inner = _stands_for(node, made, saved, depth)
+            inner = _value_of(node, made, saved, depth)
             if inner is None:
                 return None
             edits.append(saved.editor.replace(node, inner))
@@ -179,7 +179,7 @@ def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> str | None:
     return text if len(text) <= LONG else None
 
 
-def _stands_for(name: ast.Name, made: list[ast.stmt], saved: _Saved, depth: int) -> str | None:
+def _value_of(name: ast.Name, made: list[ast.stmt], saved: _Saved, depth: int) -> str | None:
     """Return the source of the value that `forward` binds to a name, or None."""
     once = len(made) == 1 and isinstance(made[0], ast.Assign) and depth
     part = part_for(made[0], name.id.__eq__) if once else None

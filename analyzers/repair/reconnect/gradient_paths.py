@@ -191,8 +191,8 @@ def _taken_on(scope: Scope, project: Project, depth: int) -> bool:
         return True
     for module, call in calls:
         around = next(n for n in module.ancestors(call) if isinstance(n, ast.stmt))
-        walks = isinstance(around, ast.Expr) and bool(backward_calls(around))
-        if walks or goes_on(module.scope_of(around), around, project, depth - 1):
+        runs_backward = isinstance(around, ast.Expr) and bool(backward_calls(around))
+        if runs_backward or goes_on(module.scope_of(around), around, project, depth - 1):
             return True
     return False
 

@@ -12,13 +12,13 @@ from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_at, cuts_in, opposed
-from analyzers.repair.reconnect.uncutting import stands_alone, uncut
+from analyzers.repair.reconnect.uncutting import is_delimited, uncut
 from analyzers.repair.rewrite import move_into
 from analyzers.source.edits import needs_parentheses
 from analyzers.source.flow import bindings, names_read, own_expressions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
-from analyzers.source.reads import read_behind
-from analyzers.source.statement_ranges import behind, bound_by
+from analyzers.source.reads import reads_after
+from analyzers.source.statement_ranges import bound_by, statements_after
 
 
 def narrower_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
@@ -37,7 +37,7 @@ def narrower_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
             parts = (editor.text_of(kept), f"{bare}{end.lstrip(') ')}")
             first = editor.span(kept) < editor.span(other)
             whole = " + ".join(parts if first else parts[::-1])
-            alone = stands_alone(editor.module, cut)
+            alone = is_delimited(editor.module, cut)
             edit = editor.replace(cut, whole if alone else f"({whole})")
             title = f"Let the gradient of `{spelled(kept)}` through"
             yield Proposal("narrower-cut", title, (edit,), "", rank)
@@ -72,18 +72,18 @@ def _compared(node: ast.AST | None) -> list[ast.expr]:
     return []
 
 
-def cut_beside(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def cut_other_reads(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Propose to detach a value only where it is stored or compared with what was derived from it.
 
     `made, [t.detach() for t in kept]` follows `made = [f(t) for t in kept]`.
     """
     editor, module = where.editor, where.module
     for name in bindings(where.statement):
-        reads = read_behind(where.scope, where.statement, name)
+        reads = reads_after(where.scope, where.statement, name)
         at = [module.statement_at(node.lineno, node.col_offset) for node in reads]
         made = {*bindings(at[0])} if at and at[0] is not None else set()
         others = reads[1:]
-        beside = bool(others) and all(_stands_beside(module, node, made) for node in others)
+        beside = bool(others) and all(_is_with(module, node, made) for node in others)
         if not beside or _is_compared(module, reads[0]):
             continue
         edits = [edit for node in cuts_in(where.statement) for edit in uncut(editor, node)]
@@ -95,7 +95,7 @@ def cut_beside(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("cut-beside", title, joined(edits), "", rank)
 
 
-def _stands_beside(module: Module, node: ast.expr, names: set[str]) -> bool:
+def _is_with(module: Module, node: ast.expr, names: set[str]) -> bool:
     """Return True if an expression is returned together with one of these names or a loss compares
     them."""
     around = module.parents.get(node)
@@ -118,7 +118,7 @@ def later_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     statement, names = where.statement, bindings(where.statement)
     if not passed_on(where):
         return
-    following = behind(where.module, statement)
+    following = statements_after(where.module, statement)
     readers = [s for s in following if names_read(s) & {*names}]
     given = bound_by(following[: following.index(readers[-1])] if readers else [])
     if len(readers) < 2 or given & names_read(statement) or not {*names} <= names_read(statement):

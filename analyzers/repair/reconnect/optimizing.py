@@ -20,7 +20,7 @@ from analyzers.repair.sites.names import quote_of
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    WALKS,
+    BACKWARD_CALLS,
     bindings,
     called_name,
     names_read,
@@ -28,7 +28,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
-from analyzers.source.statement_ranges import behind
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import walk
 
 _MANY = 6  # parts of models: more than a person would list
@@ -42,7 +42,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     if where is None or call is None or not call.args:
         return
     yield from _written_into(project, fault)
-    yield from _made_behind(where, project, fault)
+    yield from _moved_after(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _added(where, project, fault)
     yield from _given_too(where, call, fault)
@@ -104,13 +104,13 @@ def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
         yield Proposal("written-into", title, tuple(edits), "", 0)
 
 
-def _made_behind(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
+def _moved_after(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
     """Propose to move the optimizer and what is derived from it after the statement that replaces
     leaves."""
     moved, last = _moving(where, project, _root(fault.instead))
     if last is not None:
         edits = _moved(where, moved, last)
-        yield Proposal("optimizer-behind", _behind(last), edits, "", 0)
+        yield Proposal("optimizer-behind", _after_statement(last), edits, "", 0)
 
 
 def _moving(
@@ -122,9 +122,9 @@ def _moving(
     The first element includes the optimizer's own statement and ends before the training; the
     second is None if nothing replaces a value of this name.
     """
-    training = functions_reaching(project, "step", *WALKS)
+    training = functions_reaching(project, "step", *BACKWARD_CALLS)
     ahead = []
-    for statement in behind(where.module, where.statement):
+    for statement in statements_after(where.module, where.statement):
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
             if calls_named(statement, *training):
                 break
@@ -162,7 +162,7 @@ def _made_of_others(
     yield Proposal("optimizer-of-others", title, edits, "", 1)
 
 
-def holder_of(names: Sequence[str]) -> str:
+def owner_path(names: Sequence[str]) -> str:
     """Return the path of the object that holds these leaves.
 
     It is `self.weights` for `self.weights['a.weight']`, and `net[2]` for `net.2.weight` and
@@ -193,7 +193,7 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
         whole = rf"(?:{parameters}|list\({parameters}\)|{asking}|{of_those})"
         return f"{root}.parameters()" if re.fullmatch(whole, given) else None
     first = _ENTRY.fullmatch(fault.instead[0])
-    if first is not None and (holder := holder_of(fault.instead)) == first[1]:
+    if first is not None and (holder := owner_path(fault.instead)) == first[1]:
         return holder if first[2].isdigit() else f"{holder}.values()"
     if all(name.isidentifier() for name in fault.instead):
         if set(fault.instead) <= set(re.findall(r"\w+", given)):
@@ -280,7 +280,7 @@ def _moved(
     return joined([*editor.delete_all(moved), editor.insert_after(last, *lines)])
 
 
-def _behind(last: ast.stmt) -> str:
+def _after_statement(last: ast.stmt) -> str:
     return f"Make the optimizer behind line {last.lineno}, which replaces what it is to train"
 
 

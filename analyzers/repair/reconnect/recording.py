@@ -10,13 +10,13 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
-from analyzers.repair.rewrite import move_behind
+from analyzers.repair.rewrite import move_after
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import WALKS, bindings, called_name, names_read_by
+from analyzers.source.flow import BACKWARD_CALLS, bindings, called_name, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.recording import Switch, switches
-from analyzers.source.statement_ranges import behind, bound_by
+from analyzers.source.statement_ranges import bound_by, statements_after
 
 
 def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -26,13 +26,13 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
     for switch in _unrecorded(where):
         around, told = switch.around, editor.text_of(switch.header)
         if isinstance(around, ast.With):
-            for same in _as_it_is_walked(where.editor, around, switch.header):
+            for same in _under_condition(where.editor, around, switch.header):
                 title = f"Record it where its backward runs: `{same.text}`"
                 yield Proposal("leave-no-grad", title, (same,), "", rank)
                 rank += 1
             if (last := _one_more_step(around)) is not None:
                 title = f"Record `{spelled(last)}`, behind what is not recorded"
-                moved = move_behind(editor, [last], around)
+                moved = move_after(editor, [last], around)
                 yield Proposal("leave-no-grad", title, joined(moved), "", rank)
                 rank += 1
             if edits := unwrapped(editor, around):
@@ -47,7 +47,7 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
         if isinstance(off.statement, ast.With):
             yield from _by_decorator(off, off.statement, rank)
             continue
-        rest = behind(off.module, off.statement)
+        rest = statements_after(off.module, off.statement)
         edit = wrapped(off.editor, rest, no_grad_header(off.module)) if rest else None
         gone, what, function = off.editor.delete(off.statement), "block", off.scope
         if edit is None or edit.start < gone.end:  # among others on its line
@@ -100,13 +100,17 @@ def _unrecorded(where: SourceLocation) -> Iterator[Switch]:
     return (switch for switch in found if switch.records is not True)
 
 
-def _as_it_is_walked(editor: Editor, block: ast.With, header: ast.expr) -> Iterator[Edit]:
+def _under_condition(editor: Editor, block: ast.With, header: ast.expr) -> Iterator[Edit]:
     """Yield `set_grad_enabled(phase == "train")` under the condition of the backward after the
     block."""
     if not (isinstance(header, ast.Call) and called_name(header) == "set_grad_enabled"):
         return
-    for statement in behind(editor.module, block):
-        if isinstance(statement, ast.If) and calls_named(statement, *WALKS) and header.args:
+    for statement in statements_after(editor.module, block):
+        if (
+            isinstance(statement, ast.If)
+            and calls_named(statement, *BACKWARD_CALLS)
+            and header.args
+        ):
             if spelled(statement.test) != spelled(header.args[0]):
                 yield editor.replace(header.args[0], editor.text_of(statement.test))
                 return
@@ -134,7 +138,7 @@ def where_switched_off(stack: Sequence[Place], project: Project) -> SourceLocati
     return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
 
 
-def walked_again(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def non_reentrant(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Propose `use_reentrant=False`: checkpoints that record whatever their inputs are."""
     edits = tuple(
         where.editor.replace(keyword.value, "False")

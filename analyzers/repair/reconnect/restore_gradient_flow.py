@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from analyzers.explain.origins import behind
+from analyzers.explain.origins import origins_of
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined
@@ -16,20 +16,20 @@ from analyzers.repair.reconnect.dropped_argument import given_to_part
 from analyzers.repair.reconnect.fast_weights import as_weights
 from analyzers.repair.reconnect.function_none_grad import handed_on
 from analyzers.repair.reconnect.functional import called_with
+from analyzers.repair.reconnect.missing_gradients import Cut
 from analyzers.repair.reconnect.moved_cuts import (
-    cut_beside,
+    cut_other_reads,
     later_cut,
     narrower_cut,
     other_cut,
     passed_on,
 )
-from analyzers.repair.reconnect.recording import recording, switched_off_at, walked_again
+from analyzers.repair.reconnect.recording import non_reentrant, recording, switched_off_at
 from analyzers.repair.reconnect.softening import (
     differentiable,
     is_probability,
     straight_through,
 )
-from analyzers.repair.reconnect.starving import Cut
 from analyzers.repair.reconnect.tensor_from_scalars import filled
 from analyzers.repair.reconnect.uncutting import sampled, without_cut
 from analyzers.repair.value_only.arrays import torch_edits
@@ -65,7 +65,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         rank += 1
     if switched_off_at(where) is not None:
         yield from recording(where, project, rank)
-    yield from walked_again(where, rank)
+    yield from non_reentrant(where, rank)
     yield from filled(where, rank)
     if in_torch := joined([*torch_edits(where), *_math(where)]):
         title = "Say it with torch, which keeps the graph"
@@ -76,7 +76,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield other
         rank += 1
     if not narrower and not passed_on(where):
-        beside = list(cut_beside(where, rank))
+        beside = list(cut_other_reads(where, rank))
         yield from beside
         for whole in without_cut(where, rank + len(beside)):
             yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
@@ -109,7 +109,7 @@ def _passed_earlier(where: SourceLocation, project: Project, rank: int) -> Itera
     """
     uncut = next(without_cut(where), None)
     names = {name for one in cuts_in(where.statement) for name in names_read(cut_from(one))}
-    origins = [o for o in behind(where, names, project) if o.scope is where.scope]
+    origins = [o for o in origins_of(where, names, project) if o.scope is where.scope]
     passed = [p for origin in origins for p in straight_through(origin)]
     if uncut is not None and passed:
         edits = joined([*uncut.edits, *(edit for p in passed for edit in p.edits)])

@@ -23,7 +23,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import Module, is_path, spelled
-from analyzers.source.statement_ranges import behind
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
@@ -192,7 +192,7 @@ def class_scores(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     if scores is None or len(targets) != 1 or not is_path(name := spelled(targets[0])):
         return
     editor = where.editor
-    for statement in behind(where.module, where.statement):
+    for statement in statements_after(where.module, where.statement):
         call = _loss_on(statement, name)
         if call is None:
             continue
@@ -225,7 +225,7 @@ def _chosen_rows(where: SourceLocation) -> Step | None:
     soft = where.editor.text_of(scores)
     if not comes_of(where, scores, "softmax"):
         soft = f"{alias(module, 'torch')}.softmax({soft}, dim={dim})"
-    later = behind(module, statement)
+    later = statements_after(module, statement)
     for one in (statement, *later):
         for call in calls_named(one, "one_hot"):
             own = module.holds(call, chosen)
@@ -261,7 +261,7 @@ def unflagged(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
     It hid that there was no graph; where there is one, torch refuses it.
     """
     names = bindings(statement)
-    for later in behind(where.module, statement):
+    for later in statements_after(where.module, statement):
         match later:
             case (
                 ast.Assign(

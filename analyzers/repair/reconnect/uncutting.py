@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from analyzers.evidence import MissingGraph
-from analyzers.explain.origins import behind as origins_of
+from analyzers.explain.origins import origins_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, names_held
 from analyzers.repair.blocks import alias, imported, joined, text_with
@@ -55,7 +55,7 @@ def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """
     edits = list(_all_uncut(where))
     if edits:
-        told = " and ".join(dict.fromkeys(f"`{_told(n)}`" for n in cuts_in(where.statement)))
+        told = " and ".join(dict.fromkeys(f"`{_shown(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: without {told}"
         kept = joined([*or_nothing(where, edits), *_along(where)])
         yield Proposal("keep-graph", title, kept, "", rank)
@@ -131,10 +131,10 @@ def _along(where: SourceLocation) -> Iterator[Edit]:
     for node in cuts_in(where.statement):
         given = node.args[0] if isinstance(node, ast.Call) and node.args else None
         for statement in definitions(where.scope, spelled(given)) if given is not None else ():
-            yield from _reckoned_with_torch(where, statement)
+            yield from _computed_with_torch(where, statement)
 
 
-def _reckoned_with_torch(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
+def _computed_with_torch(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
     """Yield edits with `torch.exp` instead of `math.exp` for expressions that contain a parameter:
     the latter makes a number of it.
     """
@@ -159,7 +159,7 @@ def _of_math(module: Module, name: str) -> set[str | None]:
     return {f"{alias(module, 'math')}.{name}", imported(module, f"math.{name}")}
 
 
-def cuts_behind_loss(
+def cuts_of_loss(
     where: SourceLocation, evidence: MissingGraph, project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
     """Yield proposals if no run recorded the cut: each cut in the statements that compute the loss,
@@ -246,7 +246,7 @@ def as_parameters(origins: Sequence[SourceLocation], rank: int = 0) -> Iterator[
             yield Proposal("keep-graph", f"Keep the graph: `{text}`", (edit,), "", rank)
 
 
-def _told(node: ast.Attribute | ast.Call) -> str:
+def _shown(node: ast.Attribute | ast.Call) -> str:
     if isinstance(node, ast.Attribute):
         return f".{node.attr}"
     name = spelled(node.func) if node.args else f".{called_name(node)}"
@@ -257,7 +257,7 @@ def uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
     """Yield the edits by which a cutting expression keeps its graph."""
     if (cancelling := _cancelling(editor.module, node)) is not None:
         total, rest = cancelling
-        bare = stands_alone(editor.module, total) or not needs_parentheses(rest)
+        bare = is_delimited(editor.module, total) or not needs_parentheses(rest)
         text = editor.text_of(rest)
         yield editor.replace(total, text if bare else f"({text})")
         return
@@ -265,7 +265,7 @@ def uncut(editor: Editor, node: ast.Attribute | ast.Call) -> Iterator[Edit]:
         yield editor.replace(node, _unmade(editor, node, node.args[0]))
         return
     base = base_of(node)
-    if stands_alone(editor.module, node):
+    if is_delimited(editor.module, node):
         yield editor.replace(node, editor.text_of(base))
         return
     _, start = editor.span(base)
@@ -288,7 +288,7 @@ def _cancelling(module: Module, cut: ast.Attribute | ast.Call) -> tuple[ast.expr
     return None
 
 
-def stands_alone(module: Module, node: ast.AST) -> bool:
+def is_delimited(module: Module, node: ast.AST) -> bool:
     """Return True if the expression is everything that is assigned or returned: no parentheses
     needed.
     """

@@ -19,6 +19,7 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
+    backward_root,
     bindings,
     definitions,
     first_use,
@@ -26,11 +27,10 @@ from analyzers.source.flow import (
     names_read,
     statements_of,
     value_of,
-    walked,
 )
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import parameters
-from analyzers.source.statement_ranges import behind, first_reading
+from analyzers.source.statement_ranges import first_reading, statements_after
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
@@ -53,7 +53,7 @@ def question_of(evidence: MissingGraph, project: Project) -> Question | None:
     """Return the call; None if the source does not show how the outputs are computed."""
     where, names = resolve_location(project, evidence.at), names_held(evidence.holders)
     call = where.call("grad") if where is not None else None
-    outputs = walked(call) if call is not None else None
+    outputs = backward_root(call) if call is not None else None
     if where is None or outputs is None or not names:
         return None
     begun = position(where.statement)
@@ -90,7 +90,7 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
         rank += 1
 
 
-def bound_behind(question: Question, rank: int = 0) -> Iterator[Proposal]:
+def rebind_after(question: Question, rank: int = 0) -> Iterator[Proposal]:
     """Propose that the name keeps the tensor that the outputs derive from until the gradient is
     taken.
 
@@ -106,7 +106,7 @@ def bound_behind(question: Question, rank: int = 0) -> Iterator[Proposal]:
     editor, late = where.editor, binding[-1]
     edits = [editor.delete(late)]
     title = f"Leave `{name}` what it was until its gradient is taken"
-    if first_use(behind(where.module, where.statement), name) != "bound":
+    if first_use(statements_after(where.module, where.statement), name) != "bound":
         edits.append(editor.insert_after(where.statement, *editor.lines_of(late)))
     yield Proposal("bind-later", title, joined(edits), "", rank)
 

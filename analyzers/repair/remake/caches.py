@@ -11,10 +11,10 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.occasions import CACHES, STORING, cache_of
 from analyzers.repair.blocks import unindented
-from analyzers.repair.rewrite import made_anew
+from analyzers.repair.rewrite import recomputed
 from analyzers.repair.sites.definition_sites import makings
 from analyzers.repair.sites.helpers import bare_methods
-from analyzers.repair.sites.scopes import walked_behind
+from analyzers.repair.sites.scopes import last_backward_or_step
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read
 from analyzers.source.project import FUNCTIONS, Project, spelled
@@ -54,10 +54,10 @@ def _emptied(story: ReuseFeatures) -> Iterator[Proposal]:
         lines = [f"for part in {lists.pop()}:", *lines] if len(lists) == 1 and all(lists) else []
     if lines:
         edit = Editor(shared.module).insert_after(
-            walked_behind(shared.module, shared.freed), *lines
+            last_backward_or_step(shared.module, shared.freed), *lines
         )
         title = f"Call `{method}` in each pass, so that nothing old is kept"
-        yield made_anew("no-cache", title, edit)
+        yield recomputed("no-cache", title, edit)
 
 
 def _emptying(hop: Binding, project: Project) -> Iterator[tuple[str, str, str]]:
@@ -106,7 +106,7 @@ def _without_guard(story: ReuseFeatures) -> Iterator[Proposal]:
             edit = editor.delete(guard)
         else:
             edit = editor.replace(guard, unindented(editor, guard))
-        yield made_anew("no-cache", title, edit)
+        yield recomputed("no-cache", title, edit)
 
 
 def _without_decorator(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -122,5 +122,5 @@ def _without_decorator(story: ReuseFeatures) -> Iterator[Proposal]:
             edit = (
                 editor.replace(decorator, "property") if stores else editor.delete_lines(decorator)
             )
-            yield made_anew("no-cache", f"Do not cache `{scope.name}`", edit)
+            yield recomputed("no-cache", f"Do not cache `{scope.name}`", edit)
             return

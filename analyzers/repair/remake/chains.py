@@ -43,7 +43,7 @@ def chains_of(
     """
     chain: list[ast.stmt] = []
     wanted, held = set(names), _held_by_optimizers(module, scope, before)
-    for statement in reversed(list(_apart(in_front(module, scope, before)))):
+    for statement in reversed(list(_apart(preceding(module, scope, before)))):
         bound = bound_within(statement)
         if bound & held or not (bound & wanted or statement in seen):
             continue
@@ -81,7 +81,7 @@ def _with_dependents(
     """Return the chain with what is computed from it on the way to the loop, and read there."""
     made, wanted, longer = bound_by(chain), names_read(before), list(chain)
     held = _held_by_optimizers(module, scope, before)
-    for statement in in_front(module, scope, before):
+    for statement in preceding(module, scope, before):
         bound = set(bindings(statement))
         if statement in chain or not isinstance(statement, ast.Assign) or bound & held:
             continue
@@ -122,11 +122,11 @@ def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str
     in each iteration would discard what was learnt.
     """
     stepped = owners(loop, "step")
-    made = [s for s in in_front(module, scope, loop) if set(bindings(s)) & stepped]
+    made = [s for s in preceding(module, scope, loop) if set(bindings(s)) & stepped]
     return stepped | read_by(value_of(s) or s for s in made)
 
 
-def in_front(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:
+def preceding(module: Module, scope: Scope, before: ast.stmt) -> Iterator[ast.stmt]:
     """Yield the statements that certainly ran before this one in the scope, in order."""
     blocks: list[list[ast.stmt]] = []
     for parent in (before, *module.ancestors(before)):
@@ -211,7 +211,7 @@ def _reads_learned(module: Module, scope: Scope, value: ast.AST, own: Set[str], 
     )
 
 
-def read_besides(scope: Scope, chain: Sequence[ast.stmt], inner: ast.AST) -> list[ast.Name]:
+def other_reads(scope: Scope, chain: Sequence[ast.stmt], inner: ast.AST) -> list[ast.Name]:
     """Return where the scope reads what the chain computes, except in the chain itself and an inner
     node.
     """

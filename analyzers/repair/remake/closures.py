@@ -9,18 +9,18 @@ from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import leading_to, resolve_location, returns_of
-from analyzers.repair.remake.chains import chains_of, read_besides
+from analyzers.repair.remake.chains import chains_of, other_reads
 from analyzers.repair.rewrite import copy_into, move_into
 from analyzers.source.calls import calls_named, calls_to, owners
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
+    backward_root,
     bindings,
     definitions,
     mentions,
     names_bound,
     names_read,
     statements_of,
-    walked,
 )
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
@@ -45,7 +45,7 @@ def forward_into_closure(story: ReuseFeatures) -> Iterator[Proposal]:
         chains = chains_of(module, scope, step, {f"self.{story.attribute}"})
         yield from _put_in(story, module, closure, scope, chains, closure.body[0])
     yield from _lambda_for_partial(story.project, closure)
-    root = walked(call)
+    root = backward_root(call)
     carriers = {c.name for c in story.carriers}
     holding = {name.rpartition(".")[0] for name in carriers} - {""}
     names = (names_read(root) if root is not None else set()) | carriers | holding
@@ -54,7 +54,7 @@ def forward_into_closure(story: ReuseFeatures) -> Iterator[Proposal]:
     # before the step is outside of the closure, too
     later = step is not None and step.lineno >= closure.lineno and module.scope_of(step) is scope
     before = step if step is not None and later else closure
-    chains = chains_of(module, scope, before, needed, story.left_behind(scope))
+    chains = chains_of(module, scope, before, needed, story.storing_calls(scope))
     yield from _put_in(story, module, closure, scope, chains, statement)
 
 
@@ -103,7 +103,7 @@ def forward_outside(story: ReuseFeatures) -> Place | None:
     making = [leading_to(story.project, block, made) for block in blocks if made is not None]
     read = names_read(where.scope)
     left = [one for one in making if one is not None and read & {*bindings(one)}]
-    left = left or story.left_behind(where.module.scope_of(where.scope))
+    left = left or story.storing_calls(where.module.scope_of(where.scope))
     return Place(where.module.path, left[0].lineno) if left else None
 
 
@@ -200,7 +200,7 @@ def _returned_by_step(
     """Return edits that keep the moved names readable after `optimizer.step(closure)`: its return
     value is the loss. Return None if other moved names are read outside of the closure.
     """
-    read = {node.id for node in read_besides(scope, chain, closure)}
+    read = {node.id for node in other_reads(scope, chain, closure)}
     if not read:
         return ()
     returned = {spelled(r.value) for r in returns_of(closure) if r.value is not None}

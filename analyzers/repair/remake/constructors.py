@@ -13,7 +13,7 @@ from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.repair.blocks import lines_with, text_with
-from analyzers.repair.rewrite import head_of, made_anew
+from analyzers.repair.rewrite import head_of, recomputed
 from analyzers.repair.sites.definition_sites import DefinitionSite, makings
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -47,14 +47,14 @@ def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
         if len(readers) == 1 and not local & own_names(readers[0]):
             put = editor.insert_before(head_of(readers[0]), *moved.lines(moved.chain))
             title = f"Compute `{own}` in `{readers[0].name}`"
-            yield made_anew("compute-in-method", title, *gone, put)
+            yield recomputed("compute-in-method", title, *gone, put)
         given = [s for s in walk(moved.owner) if isinstance(s, ast.stmt) and own in bindings(s)]
         others = [s for s in given if s is not last]
         single = all(isinstance(target, ast.Attribute) for target in last.targets)
         if single and all(map(binds_nothing, others)):
             put = editor.insert_after(maker, "", *moved.getter())
             title = f"Make `{own}` a property, computed at each use"
-            yield made_anew("property", title, *gone, *editor.delete_all(others), put, rank=1)
+            yield recomputed("property", title, *gone, *editor.delete_all(others), put, rank=1)
 
 
 def readers_of(owner: ast.ClassDef, name: str, maker: ast.FunctionDef) -> list[ast.FunctionDef]:

@@ -13,20 +13,20 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.blocks import joined
-from analyzers.repair.remake.chains import chains_of, constructs, in_front, read_besides
+from analyzers.repair.remake.chains import chains_of, constructs, other_reads, preceding
 from analyzers.repair.remake.makers import computed, draws, makers
 from analyzers.repair.rewrite import head_of, unused_name
 from analyzers.repair.sites.scopes import covers
 from analyzers.source.calls import calls_named
 from analyzers.source.cells import Cell
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, names_read, statements_of, walked
+from analyzers.source.flow import backward_root, bindings, called_name, names_read, statements_of
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import (
     bound_by,
     computing,
     first_reading,
-    names_behind,
+    names_feeding,
     read_by,
 )
 from analyzers.source.targets import taken_by
@@ -42,10 +42,10 @@ def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]
     module, scope = shared.module, shared.scope
     names = {c.name for c in story.carriers} or story.root_names
     if not any(True for _ in chains_of(module, scope, loop, names)):
-        names = names | _made_in_front(story, module, scope, loop)
+        names = names | _computed_before(story, module, scope, loop)
     around = [scope, *(n for n in module.ancestors(scope) if n in module.scopes)]
     found = (
-        (outer, list(chains_of(module, outer, loop, names, story.left_behind(outer))))
+        (outer, list(chains_of(module, outer, loop, names, story.storing_calls(outer))))
         for outer in around
     )
     scope, chains = next((pair for pair in found if pair[1]), (scope, []))
@@ -55,15 +55,15 @@ def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]
             cost += " Random numbers are drawn anew each time."
         head, where = head_of(loop), "inside the loop"
         editor, at = Editor(module), rank + place
-        anew = list(_taken_anew(editor, loop, chain)) if isinstance(loop, ast.For) else []
-        if anew and draws(chain):
+        requests = list(_requested_again(editor, loop, chain)) if isinstance(loop, ast.For) else []
+        if requests and draws(chain):
             continue  # the current item would not be part of what is drawn then
-        alone = not _read_between(scope, chain, loop) and not anew
+        alone = not _read_between(scope, chain, loop) and not requests
         moved = computed("forward-into-loop", editor, chain, head, where, cost, at, moved=alone)
-        yield replace(moved, edits=joined([*moved.edits, *anew]))
+        yield replace(moved, edits=joined([*moved.edits, *requests]))
 
 
-def _taken_anew(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Iterator[Edit]:
+def _requested_again(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Yield edits by which an iteration takes the same item of the recomputed collection: `y =
     ys[i]` for `y in ys`, with the number of the iteration.
     """
@@ -85,7 +85,9 @@ def _taken_anew(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Ite
     yield editor.insert_before(head_of(loop), *lines)
 
 
-def _made_in_front(story: ReuseFeatures, module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
+def _computed_before(
+    story: ReuseFeatures, module: Module, scope: Scope, loop: ast.stmt
+) -> set[str]:
     """Return names that hold, before the loop, what was computed there together with the old graph:
     by the statement itself, by a function, or by a constructor.
     """
@@ -96,7 +98,7 @@ def _made_in_front(story: ReuseFeatures, module: Module, scope: Scope, loop: ast
         lines |= {at.line} if at.file == module.path else set()
     return {
         name
-        for statement in in_front(module, scope, loop)
+        for statement in preceding(module, scope, loop)
         if calls_named(statement, *making) or any(covers(statement, line) for line in lines)
         for name in bindings(statement)
     }
@@ -115,8 +117,8 @@ def forward_into_cell(story: ReuseFeatures, cell: Cell) -> Iterator[Proposal]:
     names = {carrier.name for carrier in story.carriers} | story.root_names
     names -= {name for statement in inside for name in bindings(statement)}
     where = f"in {cell.label}, which calls its backward"
-    before = _behind_the_making(story, module, inside[0])
-    seen = story.left_behind(module.tree)
+    before = _after_definition(story, module, inside[0])
+    seen = story.storing_calls(module.tree)
     for rank, chain in enumerate(chains_of(module, module.tree, before, names, seen)):
         head, editor = _entry(inside, chain), Editor(module)
         alone = not _read_between(module.tree, chain, head)
@@ -130,7 +132,7 @@ def statements_in(module: Module, cell: Cell) -> list[ast.stmt]:
     return [statement for statement in module.tree.body if statement.lineno in cell]
 
 
-def _behind_the_making(story: ReuseFeatures, module: Module, head: ast.stmt) -> ast.stmt:
+def _after_definition(story: ReuseFeatures, module: Module, head: ast.stmt) -> ast.stmt:
     """Return the statement after the one that computed the carriers: what comes later, up to the
     cell, may never have run.
     """
@@ -158,22 +160,22 @@ def _drops_out(project: Project) -> bool:
     return any("dropout" in called_name(call).lower() for _, call in project.each(ast.Call))
 
 
-def walked_anew(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
+def recompute_before_backward(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Yield proposals that recompute what the second loss is made from, before the statements that
     compute that loss, if weights change between the two backward calls. First the last statement,
     then with what it reads.
     """
     shared, call = story.shared, story.root_call
-    root = walked(call) if call is not None else None
+    root = backward_root(call) if call is not None else None
     if shared is None or root is None or not story.same_pass:
         return
     if story.reuse.reached.at.frame != shared.frame or not _acts_between(shared):
         return
-    before = list(in_front(shared.module, shared.scope, shared.reached))
+    before = list(preceding(shared.module, shared.scope, shared.reached))
     made = [s for s in before if position(s) < shared.freed_at]
     made = [s for s in made if not constructs(shared.module, s)]
     since = [s for s in before if position(s) > shared.freed_at]
-    flow, wanted = computing(since, names_read(root)), names_behind(since, names_read(root))
+    flow, wanted = computing(since, names_read(root)), names_feeding(since, names_read(root))
     cost = "The second backward learns from the weights as they are then."
     for at, chain in enumerate(makers(made, wanted), rank):
         head = first_reading(flow, bound_by(chain)) or shared.reached
@@ -192,4 +194,4 @@ def _acts_between(shared: Shared) -> bool:
 
 def _read_between(scope: Scope, chain: Sequence[ast.stmt], head: ast.stmt) -> bool:
     """Return True if anything between the chain and the statement reads what the chain computes."""
-    return any(node.lineno < head.lineno for node in read_besides(scope, chain, head))
+    return any(node.lineno < head.lineno for node in other_reads(scope, chain, head))

@@ -12,7 +12,7 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.constructors import kept_by, out_of_constructor, readers_of
 from analyzers.repair.remake.thread_parameter import computed_below
-from analyzers.repair.rewrite import head_of, made_anew, move_into
+from analyzers.repair.rewrite import head_of, move_into, recomputed
 from analyzers.source.edits import Edit, Editor, needs_parentheses, statement_first_line
 from analyzers.source.flow import (
     called_name,
@@ -59,7 +59,7 @@ def _by_helper(story: ReuseFeatures) -> Iterator[Proposal]:
         if 0 < len(readers) <= _MAX_READERS:
             edits = [editor.insert_before(head_of(reader), call) for reader in readers]
             told = " and ".join(f"`{reader.name}`" for reader in readers)
-            yield made_anew("compute-in-method", f"Call `{call}` in {told}", *edits)
+            yield recomputed("compute-in-method", f"Call `{call}` in {told}", *edits)
         return
 
 
@@ -83,7 +83,7 @@ def _context_inside(story: ReuseFeatures) -> Iterator[Proposal]:
         swapped = "".join(line + editor.newline for line in [*inner, step + lines[0]])
         edit = Edit(module.path, start, end, swapped)
         title = f"Enter `{spelled(block.items[0])}` in each pass"
-        yield made_anew("context-in-loop", title, edit)
+        yield recomputed("context-in-loop", title, edit)
 
 
 def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -95,8 +95,8 @@ def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
         value = value_of(statement)
         if shared is None or scope is not shared.scope or not isinstance(value, ast.Name):
             continue
-        behind = position(statement) > shared.freed_at
-        if not behind or not story.binds_inside(module, scope, statement):
+        after_freed = position(statement) > shared.freed_at
+        if not after_freed or not story.binds_inside(module, scope, statement):
             continue
         made = [s for s in definitions(scope, value.id) if position(s) < shared.freed_at]
         maker = _network(value_of(made[-1])) if made else None
@@ -109,7 +109,7 @@ def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
                 title += f", and detach `{value.id}` where it is a target"
                 edits += [editor.append_to(node, ".detach()") for node in discounted]
             rank = -SECOND_CHOICE if discounted else 0  # a cut would train it no more
-            yield made_anew("compute-for-next-pass", title, *edits, rank=rank)
+            yield recomputed("compute-for-next-pass", title, *edits, rank=rank)
 
 
 def _network(maker: ast.expr | None) -> ast.Call | None:
@@ -156,10 +156,12 @@ def _into_reader(
         inside = f"({text})" if needs_parentheses(statement.value) else text
         put = editor.replace(reads[0], inside)
         title = f"Compute `{story.name}` in the function that reads it"
-        yield made_anew("compute-in-function", title, editor.delete(statement), put)
+        yield recomputed("compute-in-function", title, editor.delete(statement), put)
     elif isinstance(reader, ast.FunctionDef) and statement not in walk_scope(reader):
         edits = move_into(editor, [statement], head_of(reader))
-        yield made_anew("compute-in-function", f"Compute `{story.name}` in `{reader.name}`", *edits)
+        yield recomputed(
+            "compute-in-function", f"Compute `{story.name}` in `{reader.name}`", *edits
+        )
 
 
 def _is_parameter(scope: Scope, name: str) -> bool:

@@ -22,7 +22,7 @@ from analyzers.explain.source_locations import (
 from analyzers.repair.blocks import joined, text_with
 from analyzers.repair.remake.constructors import kept_by
 from analyzers.repair.reschedule.schedule import Schedule
-from analyzers.repair.rewrite import head_of, made_anew
+from analyzers.repair.rewrite import head_of, recomputed
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
@@ -63,7 +63,7 @@ def computed_below(story: ReuseFeatures) -> Iterator[Proposal]:
         if text is not None and handed is not None:
             edit = Editor(shared.module).insert_before(head_of(loop), f"{story.name} = {text}")
             title = f"Compute `{story.name}` inside the loop of `{shared.function}`"
-            yield made_anew("forward-into-loop", title, edit, *handed)
+            yield recomputed("forward-into-loop", title, edit, *handed)
 
 
 def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, str]) -> str | None:
@@ -119,7 +119,7 @@ def _handed_in(
 _FRESH = "The loss is computed from the weights as the step has left them."
 
 
-def anew_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
+def recompute_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal that replaces `batch.feature = net(x)` before all phases by `net(batch.x)`
     in the phase that reads it after the step.
     """
@@ -154,7 +154,7 @@ def called_again(stale: Stale, schedule: Schedule, rank: int) -> Iterator[Propos
     after it: then the member is computed with the weights after the step.
     """
     editor, project = schedule.where.editor, stale.project
-    for name in _members_read(project, [*schedule.between, schedule.walk]):
+    for name in _members_read(project, [*schedule.between, schedule.backward]):
         makers = _makers(project, name)
         calls = [call for s in schedule.before for call in calls_named(s, *makers)]
         if calls:

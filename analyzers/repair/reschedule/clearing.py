@@ -22,7 +22,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.signatures import switches
-from analyzers.source.statement_ranges import ahead_of, behind
+from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
@@ -80,7 +80,7 @@ def _clearing(
     return (statement for statement in block if owners(statement, "zero_grad") & names)
 
 
-def clear_before_walk(
+def clear_before_backward(
     where: SourceLocation, rank: int = 0, *, again: bool = False
 ) -> Iterator[Proposal]:
     """Yield proposals with `zero_grad()` before the first backward call that feeds the step,
@@ -98,8 +98,11 @@ def clear_before_walk(
     line = f"{name}.zero_grad()"
     ahead = ahead_of(where.module, where.statement)
     stepped = max((at for at, s in enumerate(ahead) if steps(s)), default=-1)
-    walks = [s for s in ahead[stepped + 1 :] if calls_named(s, "backward", "manual_backward")]
-    places = [where.editor.insert_before(s, line) for s in dict.fromkeys([*walks[:1], *walks[-1:]])]
+    backwards = [s for s in ahead[stepped + 1 :] if calls_named(s, "backward", "manual_backward")]
+    places = [
+        where.editor.insert_before(s, line)
+        for s in dict.fromkeys([*backwards[:1], *backwards[-1:]])
+    ]
     early = [s for s in ahead if again and spelled_alone(s).startswith(f"{name}.zero_grad(")]
     deleted = [where.editor.delete(s) for s in [*_elsewhere(where, name), *early]]
     for place in places or [where.editor.insert_after(where.statement, line)]:
@@ -107,12 +110,12 @@ def clear_before_walk(
         rank += 1
 
 
-def clear_behind_ascent(where: SourceLocation, project: Project) -> Iterator[Proposal]:
+def clear_after_ascent(where: SourceLocation, project: Project) -> Iterator[Proposal]:
     """Yield proposals that clear between two backward calls if the second is not part of what moved
     the weights: by a clearing option of the script's own, else by what clears (or steps) in this
     function, else by what the object itself steps or what moves the weights.
     """
-    calls = _calls_since_walk(where)
+    calls = _calls_since_backward(where)
     for call in calls:
         for _, function in project.functions_named(called_name(call)):
             if (option := _clearing_option(function)) is not None:
@@ -153,18 +156,18 @@ def ascends(where: SourceLocation, project: Project) -> bool:
     sharpness-aware step: by its names, or by a clearing option that is off. Other methods
     (adversarial training) add both gradients on purpose.
     """
-    names = {spelled(call.func) for call in _calls_since_walk(where)}
+    names = {spelled(call.func) for call in _calls_since_backward(where)}
     functions = [f for n in names for _, f in project.functions_named(n.rpartition(".")[2])]
     names |= {node.name for _, node in project.each(ast.ClassDef)} | {where.place.function}
     said = any(_SHARPNESS.search(name) for name in names)
     return said or any(_clearing_option(function) for function in functions)
 
 
-def _calls_since_walk(where: SourceLocation) -> list[ast.Call]:
+def _calls_since_backward(where: SourceLocation) -> list[ast.Call]:
     """Return the calls before a backward call and after the previous one."""
     ahead = ahead_of(where.module, where.statement)
-    walks = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
-    between = ahead[walks[-1] + 1 :] if walks else ahead
+    backwards = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
+    between = ahead[backwards[-1] + 1 :] if backwards else ahead
     return [n for s in between for n in walk(s) if isinstance(n, ast.Call)]
 
 
@@ -184,7 +187,7 @@ def clear_the_rest(
     name = optimizer_stepped(where)
     called = [spelled(call.func) for call in calls_named(clearing, "zero_grad")]
     if f"{name}.zero_grad" not in called:
-        yield from clear_before_walk(where)
+        yield from clear_before_backward(where)
         return
     title = f"Clear all gradients of `{name}`"
     for module, function in project.functions_named("zero_grad"):
@@ -273,7 +276,7 @@ def _emptied(path: str, gradient: str, empty: ast.expr) -> str:
 
 def _updating_loop(where: SourceLocation, gradient: str) -> ast.For | None:
     """Return the loop after the backward call that uses the gradients."""
-    for statement in behind(where.module, where.statement):
+    for statement in statements_after(where.module, where.statement):
         if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
             if f"{statement.target.id}.{gradient}" in names_read(statement):
                 return statement
@@ -301,7 +304,7 @@ def _elsewhere(where: SourceLocation, name: str) -> list[ast.Expr]:
     """Return calls that clear the optimizer after its step, or in an outer block of the same
     function.
     """
-    beside = [where.statement, *behind(where.module, where.statement)]
+    beside = [where.statement, *statements_after(where.module, where.statement)]
     clears = [s for s in [*_in_outer_loops(where), *beside] if isinstance(s, ast.Expr)]
     return [s for s in clears if spelled_alone(s).startswith(f"{name}.zero_grad(")]
 

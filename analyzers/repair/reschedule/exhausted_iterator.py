@@ -21,7 +21,7 @@ _ITERATORS = frozenset(
 
 
 @dataclass(frozen=True)
-class Spent:
+class ExhaustedIterator:
     """The loop that clears gradients, and the statement before the training loop that made its
     iterator."""
 
@@ -30,7 +30,7 @@ class Spent:
     made: ast.Assign
 
 
-def spent(where: SourceLocation) -> Spent | None:
+def exhausted_iterator(where: SourceLocation) -> ExhaustedIterator | None:
     """Return the first such loop in the iterations of a step, if there is one."""
     passes = where.module.loops_around(where.statement)
     for node in walk_scope(where.scope):
@@ -45,11 +45,13 @@ def spent(where: SourceLocation) -> Spent | None:
                 not where.module.holds(around[-1], statement)
                 and (isinstance(value, ast.GeneratorExp) or called_name(value) in _ITERATORS)
             ):
-                return Spent(node, node.iter.id, statement)
+                return ExhaustedIterator(node, node.iter.id, statement)
     return None
 
 
-def kept_as_list(where: SourceLocation, used: Spent, rank: int = 0) -> Iterator[Proposal]:
+def kept_as_list(
+    where: SourceLocation, used: ExhaustedIterator, rank: int = 0
+) -> Iterator[Proposal]:
     """Yield a proposal with a list instead of the iterator."""
     value, text = used.made.value, where.editor.text_of(used.made.value)
     listed = f"list{text}" if isinstance(value, ast.GeneratorExp) else f"list({text})"

@@ -11,12 +11,12 @@ from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.clearing import optimizer_stepped, spelled_alone
 from analyzers.source.calls import calls_named, steps
-from analyzers.source.flow import WALKS, statements_of
+from analyzers.source.flow import BACKWARD_CALLS, statements_of
 from analyzers.source.project import spelled
 from analyzers.source.trees import walk
 
 
-def walk_of_closure(where: SourceLocation) -> ast.stmt | None:
+def backward_in_closure(where: SourceLocation) -> ast.stmt | None:
     """Return the first statement with a backward call in the closure that the step gets, or
     None."""
     calls = steps(where.statement)
@@ -29,12 +29,12 @@ def walk_of_closure(where: SourceLocation) -> ast.stmt | None:
 
 def clear_in_closure(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Propose `zero_grad()` before the closure's backward call in place of one before the step."""
-    name, walked = optimizer_stepped(where), walk_of_closure(where)
-    if name is not None and walked is not None:
+    name, backward = optimizer_stepped(where), backward_in_closure(where)
+    if name is not None and backward is not None:
         before = where.block[: where.block.index(where.statement)][::-1]
-        since = takewhile(lambda s: not (steps(s) or calls_named(s, *WALKS)), before)
+        since = takewhile(lambda s: not (steps(s) or calls_named(s, *BACKWARD_CALLS)), before)
         ahead = [s for s in since if spelled_alone(s).startswith(f"{name}.zero_grad(")]
-        edits = [where.editor.insert_before(walked, f"{name}.zero_grad()")]
+        edits = [where.editor.insert_before(backward, f"{name}.zero_grad()")]
         edits += [where.editor.delete(s) for s in ahead]
         title = f"Clear the gradients of `{name}` in the closure"
         yield Proposal("zero-grad", title, joined(edits), "", rank)

@@ -14,7 +14,7 @@ from analyzers.explain.source_locations import SourceLocation, leading_to, resol
 from analyzers.repair.rewrite import without_retaining
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
-from analyzers.source.flow import WALKS, names_read, walked
+from analyzers.source.flow import BACKWARD_CALLS, backward_root, names_read
 from analyzers.source.project import FUNCTIONS, Loop
 
 
@@ -23,7 +23,7 @@ class Schedule:
     """The failing backward call and the step before it, as statements of one block of one frame."""
 
     where: SourceLocation
-    walk: ast.stmt
+    backward: ast.stmt
     step: ast.stmt
     block: list[ast.stmt]
     visit: BackwardCall
@@ -33,7 +33,7 @@ class Schedule:
         """Return True if the step is between the forward and the backward
         call, in one iteration.
         """
-        return self.block.index(self.step) < self.block.index(self.walk)
+        return self.block.index(self.step) < self.block.index(self.backward)
 
     @property
     def before(self) -> list[ast.stmt]:
@@ -43,12 +43,12 @@ class Schedule:
     @property
     def between(self) -> list[ast.stmt]:
         """Return the statements between the step and the backward call."""
-        return self.block[self.block.index(self.step) + 1 : self.block.index(self.walk)]
+        return self.block[self.block.index(self.step) + 1 : self.block.index(self.backward)]
 
     @property
     def loops(self) -> list[Loop]:
         """Return the loops around the backward call, innermost first."""
-        return self.where.module.loops_around(self.walk)
+        return self.where.module.loops_around(self.backward)
 
     @property
     def roots(self) -> set[str]:
@@ -98,8 +98,8 @@ def _blocks_around(where: SourceLocation) -> Iterator[tuple[ast.stmt, list[ast.s
 
 def root_names(visit: BackwardCall, where: SourceLocation) -> set[str]:
     """Return the names of a failing call's root, in the frame of a statement."""
-    call = where.call(*WALKS)
-    tensor = walked(call) if call is not None else None
+    call = where.call(*BACKWARD_CALLS)
+    tensor = backward_root(call) if call is not None else None
     if tensor is not None:
         return names_read(tensor)
     names = {name.partition("[")[0] for name in visit.root}
@@ -112,11 +112,11 @@ def released(stale: Stale, loop: ast.AST | None = None) -> Iterator[Edit]:
     """
     visit = stale.evidence.reached
     where = resolve_location(stale.project, visit.at if visit is not None else None)
-    if where is not None and _only_walk(where, loop):
+    if where is not None and _only_backward(where, loop):
         yield from without_retaining(where)
 
 
-def _only_walk(where: SourceLocation, loop: ast.AST | None) -> bool:
+def _only_backward(where: SourceLocation, loop: ast.AST | None) -> bool:
     around = loop if where.module.holds(loop, where.statement) else None
     inner = next(iter(where.module.loops_around(where.statement)), None)
-    return inner is around and len(calls_named(around or where.scope, *WALKS)) == 1
+    return inner is around and len(calls_named(around or where.scope, *BACKWARD_CALLS)) == 1

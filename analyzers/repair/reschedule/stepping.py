@@ -14,13 +14,13 @@ from analyzers.repair.blocks import indentation, joined, lines_with
 from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.makers import computed, is_data, makers, told
 from analyzers.repair.reschedule.schedule import Schedule, released
-from analyzers.repair.rewrite import copy_into, head_of, move_behind, with_keyword
+from analyzers.repair.rewrite import copy_into, head_of, move_after, with_keyword
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.passes import pass_of
 from analyzers.source.project import Loop, spelled
-from analyzers.source.statement_ranges import ahead_of, bound_by, names_behind
+from analyzers.source.statement_ranges import ahead_of, bound_by, names_feeding
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
@@ -29,7 +29,7 @@ _EACH_ITS_OWN = (
 )
 
 
-def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
+def steps_after_backwards(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal with a second loop for the steps. If each iteration has its own optimizer,
     its backward call feeds only that optimizer's parameters, as when it was cleared, run and
     stepped alone.
@@ -42,9 +42,9 @@ def steps_behind_walks(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     if step not in each or not set(target_names(loop.target)) & names_read(optimizer):
         return
     moved = in_second_loop(editor, loop, step)
-    walk = schedule.where.call("backward")
-    if walk is not None:
-        edits = [*moved, _for_its_own(editor, walk, optimizer)]
+    backward = schedule.where.call("backward")
+    if backward is not None:
+        edits = [*moved, _for_its_own(editor, backward, optimizer)]
         yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank)
     for statement in [s for s in each if calls_named(s, "zero_grad")][:1]:
         # in its own iteration it would clear what other backward calls left in shared weights
@@ -60,27 +60,27 @@ def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
     optimizers' parameters.
     """
     block, editor = schedule.block, schedule.where.editor
-    at = block.index(schedule.walk)
+    at = block.index(schedule.backward)
     made = list(makers(block[:at], schedule.roots))
-    first = min(block.index(made[-1][0] if made else schedule.walk), block.index(schedule.step))
+    first = min(block.index(made[-1][0] if made else schedule.backward), block.index(schedule.step))
     moved = _steps_in(block[first:at])
     last = max((i for i, s in enumerate(block) if calls_named(s, "backward")), default=at)
     for end in sorted({at, last} if moved else ()):
         if kept := _for_their_own(editor, block, block.index(moved[0]), end):
-            edits = [*move_behind(editor, _steps_in(block[first:end]), block[end]), *kept]
+            edits = [*move_after(editor, _steps_in(block[first:end]), block[end]), *kept]
             yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank + 1)
 
 
-def step_behind_backward(where: SourceLocation) -> Iterator[Proposal]:
+def step_after_backward(where: SourceLocation) -> Iterator[Proposal]:
     """Yield a proposal that moves the step, and adjacent ones, after the first backward call below
     it in its block; nothing if a backward call precedes it there.
     """
     block = where.block
     at = block.index(where.statement)
-    walks = [number for number, s in enumerate(block) if calls_named(s, "backward")]
-    if walks and at < walks[0]:
-        moved = _steps_in(block[: walks[0]])
-        edits = move_behind(where.editor, moved, block[walks[0]])
+    backwards = [number for number, s in enumerate(block) if calls_named(s, "backward")]
+    if backwards and at < backwards[0]:
+        moved = _steps_in(block[: backwards[0]])
+        edits = move_after(where.editor, moved, block[backwards[0]])
         yield Proposal("step-after-backward", "Step after the backward", joined(edits), "", 0)
 
 
@@ -88,13 +88,13 @@ def rescheduled(
     editor: Editor,
     moved: Sequence[ast.stmt],
     cleared: Sequence[ast.stmt],
-    walks: tuple[ast.stmt, ast.stmt],
+    backwards: tuple[ast.stmt, ast.stmt],
 ) -> list[Edit]:
     """Return edits that move steps after the last backward call and clears before the first."""
     edits = editor.delete_all([*cleared, *moved])
     if moved:
-        edits.append(editor.insert_after(walks[1], *editor.lines_of(*moved)))
-    return [*edits, *copy_into(editor, cleared, walks[0])] if cleared else edits
+        edits.append(editor.insert_after(backwards[1], *editor.lines_of(*moved)))
+    return [*edits, *copy_into(editor, cleared, backwards[0])] if cleared else edits
 
 
 def _steps_in(block: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -115,12 +115,12 @@ def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int)
     return edits
 
 
-def _for_its_own(editor: Editor, walk: ast.Call, step: ast.Attribute) -> Edit:
+def _for_its_own(editor: Editor, backward: ast.Call, step: ast.Attribute) -> Edit:
     """Return an edit that restricts the backward call to the parameters of
     this step's optimizer.
     """
     own = f'{editor.text_of(step.value)}.param_groups[0]["params"]'
-    return with_keyword(editor, walk, "inputs", own)
+    return with_keyword(editor, backward, "inputs", own)
 
 
 def in_second_loop(editor: Editor, loop: ast.For, step: ast.stmt) -> list[Edit]:
@@ -166,9 +166,9 @@ def fresh_forward(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
     """Yield proposals that move the forward of the failing loss after the
     step, in growing parts.
     """
-    before, head = schedule.before, [*schedule.between, schedule.walk][0]
+    before, head = schedule.before, [*schedule.between, schedule.backward][0]
     editor, where = schedule.where.editor, "behind the step"
-    for chain in makers(before, names_behind(schedule.between, schedule.roots)):
+    for chain in makers(before, names_feeding(schedule.between, schedule.roots)):
         along, cost = _with_readers(chain, [*before, schedule.step]), f"{_FRESH}."
         moved = along is not None
         yield computed(
@@ -220,15 +220,15 @@ def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
     if not all(isinstance(s, ast.Expr) for s in [step, *between]):
         return
     cleared = [s for s in between if calls_named(s, "zero_grad")]
-    walks = [s for s in schedule.before if calls_named(s, "backward")]
+    backwards = [s for s in schedule.before if calls_named(s, "backward")]
     title, editor = "All backwards first, then the steps", schedule.where.editor
-    for others in ([], cleared) if cleared and walks else ([],):
-        edits = rescheduled(editor, [step], others, ([step, *walks][-1], schedule.walk))
+    for others in ([], cleared) if cleared and backwards else ([],):
+        edits = rescheduled(editor, [step], others, ([step, *backwards][-1], schedule.backward))
         yield Proposal("steps-last", title, joined(edits), "", rank)
         rank += 1
 
 
-def one_step_behind(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
+def step_after_loop(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
     """Yield a proposal with one step for all iterations of the loop: clear before it, step after
     it. Statements that use a single iteration's values stay in it.
     """
@@ -255,23 +255,23 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
     """
     for loop in schedule.loops[:1]:
         module, editor = schedule.where.module, schedule.where.editor
-        in_front = ahead_of(module, loop)
-        inner = [s for node in in_front for s in walk(node) if isinstance(s, ast.stmt)]
+        preceding = ahead_of(module, loop)
+        inner = [s for node in preceding for s in walk(node) if isinstance(s, ast.stmt)]
         before = [s for s in inner if not constructs(module, s)]
-        leading = schedule.block[: schedule.block.index(schedule.walk)]
+        leading = schedule.block[: schedule.block.index(schedule.backward)]
         # gradients cleared only before the loop should accumulate: one step after it
-        gathers = _cleared_in_front(schedule, loop, in_front)
-        names = schedule.roots if gathers else names_behind(leading, schedule.roots)
+        gathers = _cleared_before(schedule, loop, preceding)
+        names = schedule.roots if gathers else names_feeding(leading, schedule.roots)
         head, cost = head_of(loop), "The forward runs once in each pass."
         where, freed = "inside the loop", [*released(stale, loop)]
         for at, chain in enumerate(makers(before, names - bound_within(loop)), rank):
-            moved = set(chain) <= set(in_front)
+            moved = set(chain) <= set(preceding)
             yield computed(
                 "forward-into-loop", editor, chain, head, where, cost, at, moved=moved, also=freed
             )
 
 
-def _cleared_in_front(schedule: Schedule, loop: Loop, in_front: Sequence[ast.stmt]) -> bool:
+def _cleared_before(schedule: Schedule, loop: Loop, preceding: Sequence[ast.stmt]) -> bool:
     """Return True if what steps in each iteration is cleared before the loop, and not within it."""
     stepped = owners(schedule.step, "step") - owners(loop, "zero_grad")
-    return any(owners(s, "zero_grad") & stepped for s in in_front)
+    return any(owners(s, "zero_grad") & stepped for s in preceding)

@@ -46,13 +46,13 @@ def _into_condition(
     """Yield a proposal that moves the statements from the unscaling on into
     the `if` with the step.
     """
-    behind = block[block.index(first) :]
-    at = next((n for n, s in enumerate(behind) if isinstance(s, ast.If) and _steps(s)), None)
+    rest = block[block.index(first) :]
+    at = next((n for n, s in enumerate(rest) if isinstance(s, ast.If) and _steps(s)), None)
     if at is None:
         return
-    editor, condition = Editor(module), behind[at]
+    editor, condition = Editor(module), rest[at]
     assert isinstance(condition, ast.If)
-    edits = move_into(editor, behind[:at], condition.body[0])
+    edits = move_into(editor, rest[:at], condition.body[0])
     title = "Unscale and clip only when a step is taken"
     yield Proposal("scaled-with-step", title, edits, "", rank)
 

@@ -17,7 +17,7 @@ from analyzers.explain.reuse.passing import arguments, call_into, frames
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import WALKS
+from analyzers.source.flow import BACKWARD_CALLS
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.signatures import named
 
@@ -44,7 +44,7 @@ class OptionSite:
 def option_site(story: ReuseFeatures, visit: BackwardCall, option: str) -> OptionSite | None:
     """Return where an option of this backward call is decided; None if the source is not known."""
     where = resolve_location(story.project, visit.at)
-    call = where.call(*WALKS) if where is not None else None
+    call = where.call(*BACKWARD_CALLS) if where is not None else None
     if where is None or call is None:
         return None
     statement = where.module.statement_at(call.lineno, call.col_offset) or where.statement

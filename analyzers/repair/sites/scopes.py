@@ -26,13 +26,13 @@ from analyzers.source.writes import writes
 _ALIASES = 3  # assignments by which a value goes from name to name
 
 
-def walked_behind(module: Module, walk_: ast.stmt) -> ast.stmt:
+def last_backward_or_step(module: Module, backward: ast.stmt) -> ast.stmt:
     """Return the last statement of the same block, from this one on, that
     calls backward or steps.
     """
-    block = module.block_of(walk_)
-    last = walk_
-    for statement in block[block.index(walk_) :] if walk_ in block else []:
+    block = module.block_of(backward)
+    last = backward
+    for statement in block[block.index(backward) :] if backward in block else []:
         stepped = isinstance(statement, ast.Expr) and attributes_loaded(walk(statement), "step")
         if stepped or backward_calls(statement):
             last = statement

@@ -11,7 +11,7 @@ from analyzers.evidence import Binding, ValueShape
 from analyzers.repair.cut.kinds import has_graph, part_at
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import called_name, walked
+from analyzers.source.flow import backward_root, called_name
 from analyzers.source.project import FUNCTIONS, spelled
 from analyzers.source.receivers import takes_loss
 from analyzers.source.targets import assigned_pairs
@@ -22,7 +22,7 @@ _TAKING_OVER = ("extend", "update")
 _STORING = ("append", "appendleft", "add", "put", "push", "insert", *_TAKING_OVER)
 
 
-def walk_alone(statement: ast.stmt, through: str = "") -> ast.Call | None:
+def sole_backward(statement: ast.stmt, through: str = "") -> ast.Call | None:
     """Return the call of a statement that only calls backward on a loss, with a gradient of one:
     directly, or by passing the loss to a function (`through`; Lightning's `manual_backward`).
     """
@@ -34,12 +34,12 @@ def walk_alone(statement: ast.stmt, through: str = "") -> ast.Call | None:
     if takes_loss(call):
         return call
     plain = isinstance(call.func, ast.Attribute) != bool(call.args)  # no gradient is given
-    return call if plain and called_name(call) == "backward" and walked(call) else None
+    return call if plain and called_name(call) == "backward" and backward_root(call) else None
 
 
 def loss_of(call: ast.Call) -> ast.expr:
     """Return the loss of such a call."""
-    loss = call.args[0] if call.args else walked(call)
+    loss = call.args[0] if call.args else backward_root(call)
     assert loss is not None
     return loss
 

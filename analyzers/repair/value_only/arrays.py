@@ -39,7 +39,7 @@ def detached_arrays(
     where: SourceLocation, names: Sequence[str], project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
     """Yield proposals with `.detach()` before `.numpy()`, or on a NumPy function's argument."""
-    edits = _in_front_of_numpy(where, names) or _of_comprehensions(where)
+    edits = _before_numpy(where, names) or _of_comprehensions(where)
     edits = edits or _of_names(where, names)
     if edits:
         title = "Detach what NumPy only reads"
@@ -71,7 +71,7 @@ def detached_by_caller(
                     yield Proposal("detach-for-numpy", title, (edit,), tradeoff, rank)
 
 
-def _in_front_of_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
+def _before_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
     """Return edits for every `.numpy()`, or only for the rejected one if its name is known."""
     owners = []
     for call in calls_named(where.statement, "numpy"):

@@ -11,7 +11,7 @@ from analyzers.explain.source_locations import functions_reaching, resolve_locat
 from analyzers.repair.blocks import wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.source.calls import calls_named
-from analyzers.source.flow import WALKS
+from analyzers.source.flow import BACKWARD_CALLS
 from analyzers.source.project import Project
 
 
@@ -24,11 +24,11 @@ def evaluated_without_graph(
     where = resolve_location(project, fault.at)
     if fault.visit is not None or where is None:
         return
-    walking, edit = functions_reaching(project, *WALKS), None
+    calling_backward, edit = functions_reaching(project, *BACKWARD_CALLS), None
     loops = where.module.loops_around(where.statement)
-    loops = [loop for loop in loops if not calls_named(loop, *walking)]
+    loops = [loop for loop in loops if not calls_named(loop, *calling_backward)]
     function = where.scope
-    if isinstance(function, ast.FunctionDef) and not calls_named(function, *walking):
+    if isinstance(function, ast.FunctionDef) and not calls_named(function, *calling_backward):
         title, edit = f"Run `{function.name}`", no_grad_on(where.module, function)
     elif loops:
         title, rank = "Run the loop", rank + 2  # all of its lines change

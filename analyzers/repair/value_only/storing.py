@@ -19,7 +19,7 @@ from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, is_path, spelled
-from analyzers.source.reads import read_behind
+from analyzers.source.reads import reads_after
 from analyzers.source.targets import assigned_pairs, keyed
 from analyzers.source.trees import walk
 
@@ -100,7 +100,9 @@ def dropped_first(
     yield Proposal("drop-before-copy", title, (edit,), "", rank)
 
 
-def computed_anew(holders: Sequence[Holder], project: Project, rank: int = 0) -> Iterator[Proposal]:
+def derive_by_property(
+    holders: Sequence[Holder], project: Project, rank: int = 0
+) -> Iterator[Proposal]:
     """Yield a proposal that turns an attribute, which a class derives from its parameters, into a
     property: computed at each use, never stored. Its one store must read only the object's own
     attributes.
@@ -155,7 +157,7 @@ def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
     name, with its graph.
     """
     editor, target = Editor(module), spelled(store.targets[0])
-    later = read_behind(module.scope_of(store), store, target)
+    later = reads_after(module.scope_of(store), store, target)
     if not later:
         yield editor.append_to(store.value, ".detach()")
         return

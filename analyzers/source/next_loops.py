@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from analyzers.source.trees import end_of
 
 
-def read_as_for(
+def merge_next_loops(
     block: Sequence[ast.stmt], uses: Counter[str], handed_on: list[tuple[str, str]]
 ) -> list[ast.stmt]:
     """Return a block with such loops merged, if nothing else uses the iterator. Names that only
@@ -23,16 +23,16 @@ def read_as_for(
     for statement in block:
         match found[-1:], statement:
             case (
-                [ast.Assign(targets=[ast.Name(id=walker)], value=given) as begun],
+                [ast.Assign(targets=[ast.Name(id=iterator)], value=given) as begun],
                 ast.While(test=ast.Constant(value=True | 1), orelse=[]) as loop,
-            ) if uses[walker] == 2 and (asked := _asked(loop.body, walker)) is not None:
-                found[-1] = _walked(begun, given, loop, asked, uses, handed_on)
+            ) if uses[iterator] == 2 and (asked := _asked(loop.body, iterator)) is not None:
+                found[-1] = _as_for(begun, given, loop, asked, uses, handed_on)
             case _:
                 found.append(statement)
     return found
 
 
-def _asked(body: Sequence[ast.stmt], walker: str) -> tuple[ast.expr, int] | None:
+def _asked(body: Sequence[ast.stmt], iterator: str) -> tuple[ast.expr, int] | None:
     """Return the target that receives the next part at the start of each iteration, which ends the
     loop if there is none; and how many statements that takes.
     """
@@ -43,7 +43,7 @@ def _asked(body: Sequence[ast.stmt], walker: str) -> tuple[ast.expr, int] | None
             _,
             *_,
         ]:
-            ends = _parted(call, walker)
+            ends = _parted(call, iterator)
             is_end = len(ends) == 2 and ast.unparse(test) == f"{part.id} is {ast.unparse(ends[1])}"
             return (part, 2) if is_end else None
         case [
@@ -56,19 +56,19 @@ def _asked(body: Sequence[ast.stmt], walker: str) -> tuple[ast.expr, int] | None
             _,
             *_,
         ]:
-            return (target, 1) if len(_parted(call, walker)) == 1 else None
+            return (target, 1) if len(_parted(call, iterator)) == 1 else None
     return None
 
 
-def _parted(call: ast.Call, walker: str) -> list[ast.expr]:
+def _parted(call: ast.Call, iterator: str) -> list[ast.expr]:
     """Return the arguments of `next(walker, ...)`; empty for any other call."""
     match call:
         case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=name), *_], keywords=[]):
-            return call.args if name == walker else []
+            return call.args if name == iterator else []
     return []
 
 
-def _walked(
+def _as_for(
     begun: ast.Assign,
     given: ast.expr,
     loop: ast.While,

@@ -14,8 +14,9 @@ from analyzers.explain.reuse.stepping import Update, updates_in
 from analyzers.explain.source_locations import resolve_location
 from analyzers.source.calls import calls_named, steps, updates_by_hand
 from analyzers.source.flow import (
-    WALKS,
+    BACKWARD_CALLS,
     backward_calls,
+    backward_root,
     bindings,
     called_name,
     definitions,
@@ -23,7 +24,6 @@ from analyzers.source.flow import (
     names_read,
     statements_of,
     value_of,
-    walked,
 )
 from analyzers.source.passes import Passes, passes
 from analyzers.source.project import Loop, Scope, spelled
@@ -44,7 +44,7 @@ def is_sum(op: str) -> bool:
     return op.capitalize().startswith(SUMMING)
 
 
-class Walks(Lifetime):
+class BackwardPair(Lifetime):
     """The two backward calls and their roots."""
 
     @cached_property
@@ -61,15 +61,15 @@ class Walks(Lifetime):
     def root_call(self) -> ast.Call | None:
         """Return the failing `backward` or `grad` call in the source."""
         where = resolve_location(self.project, self.reuse.reached.at)
-        return where.call(*WALKS) if where is not None else None
+        return where.call(*BACKWARD_CALLS) if where is not None else None
 
     @cached_property
     def root_names(self) -> set[str]:
         """Return the names of the failing call's root tensor."""
         names = {name.partition("[")[0] for name in self.reuse.reached.root}
-        walked_tensor = walked(self.root_call) if self.root_call is not None else None
-        if walked_tensor is not None:
-            names.add(spelled(walked_tensor))
+        root_node = backward_root(self.root_call) if self.root_call is not None else None
+        if root_node is not None:
+            names.add(spelled(root_node))
         return names
 
     @cached_property
@@ -92,7 +92,7 @@ class Walks(Lifetime):
             return True
         if any(self._made_per_sample(name) for name in names_read(over)):
             return True
-        if self._walks_next_of(names_read(over)):
+        if self._takes_next_of(names_read(over)):
             return True
         return any(
             isinstance(node, ast.Subscript)
@@ -102,7 +102,7 @@ class Walks(Lifetime):
             for node in walk(loop)
         )
 
-    def _walks_next_of(self, names: set[str]) -> bool:
+    def _takes_next_of(self, names: set[str]) -> bool:
         """Return True if the current root was an entry of one of these collections when the
         previous iteration ran backward on another entry: all come from one forward pass.
         """
@@ -160,7 +160,7 @@ class Walks(Lifetime):
         collection, one per output, or one per optimizer.
         """
         through = self._through
-        root = walked(self.root_call) if self.root_call is not None else None
+        root = backward_root(self.root_call) if self.root_call is not None else None
         if through is None or root is None:
             return False
         gone_through, over = through.names, through.over
@@ -174,13 +174,13 @@ class Walks(Lifetime):
         return self.same_line and (of_outputs or in_turn or spelled(root) in gone_through)
 
     @cached_property
-    def walked_within(self) -> bool:
+    def root_was_reached(self) -> bool:
         """Return True if the failing loss is itself a node that the freeing call reached."""
         joins = self.reuse.joins
         return bool(joins) and all(j.new is None and j.shape in ((), (1,)) for j in joins)
 
     @cached_property
-    def sums_walked(self) -> bool:
+    def sums_earlier_roots(self) -> bool:
         """Return True if the failing loss is only a sum of tensors on which backward ran; or, if
         nothing stepped since, one of them scaled.
         """
@@ -189,7 +189,7 @@ class Walks(Lifetime):
         return bool(joins) and all(
             join.new is not None
             and join.new.op.startswith(made)
-            and any(holder.path in self.walked_roots for holder in join.holders)
+            and any(holder.path in self.backward_roots for holder in join.holders)
             for join in joins
         )
 
@@ -244,16 +244,16 @@ class Walks(Lifetime):
         )
 
     @cached_property
-    def walked_roots(self) -> set[str]:
+    def backward_roots(self) -> set[str]:
         """Return the spellings of tensors on which the shared frame calls `backward()`, and of
         those that the freeing call's root is only a sum or a multiple of.
         """
         if self.shared is None:
             return set()
-        roots = [walked(call) for call in backward_calls(self.shared.scope)]
+        roots = [backward_root(call) for call in backward_calls(self.shared.scope)]
         where = resolve_location(self.project, self.reuse.freed.at)
-        call = where.call(*WALKS) if where is not None else None
-        first = walked(call) if call is not None else None
+        call = where.call(*BACKWARD_CALLS) if where is not None else None
+        first = backward_root(call) if call is not None else None
         scaled = {n for n in names_read(first) if sums(first, n)} if first is not None else set()
         return {spelled(r) for r in roots if r is not None} | set(self.reuse.freed.root) | scaled
 

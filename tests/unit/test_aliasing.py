@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from analyzers.explain.reuse.aliasing import stands_for
+from analyzers.explain.reuse.aliasing import denoted
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project
@@ -41,7 +41,7 @@ def test_what_is_meant(written: str, meant: str) -> None:
     tree = project.modules["train.py"].tree
     statement = tree.body[-1]
     assert isinstance(statement, ast.Assign)
-    assert ast.unparse(stands_for(statement.value, tree, project)) == meant
+    assert ast.unparse(denoted(statement.value, tree, project)) == meant
 
 
 KEPT = """\

@@ -18,20 +18,20 @@ from analyzers.explain.source_locations import SourceLocation, returns_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
-from analyzers.repair.sites.statements import loss_of, walk_alone
+from analyzers.repair.sites.statements import loss_of, sole_backward
 from analyzers.source.calls import calls_named, calls_to, steps
 from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name, names_read, statements_of
 from analyzers.source.project import Project, spelled
-from analyzers.source.reads import read_behind
+from analyzers.source.reads import reads_after
 from analyzers.source.receivers import takes_loss
-from analyzers.source.statement_ranges import ahead_of, behind, bound_by
+from analyzers.source.statement_ranges import ahead_of, bound_by, statements_after
 from analyzers.source.trees import walk
 
 
 @dataclass(frozen=True)
-class Walked:
+class LossSite:
     """One of the two backward calls, as seen from the function that contains both: its statement
     there, the spelling of the loss once `edits` are made, the call if it is that function's own,
     and what must follow the last call.
@@ -40,8 +40,8 @@ class Walked:
     at: ast.stmt
     loss: str
     edits: tuple[Edit, ...] = ()
-    walk: ast.Call | None = None
-    behind: tuple[str, ...] = ()
+    backward: ast.Call | None = None
+    following: tuple[str, ...] = ()
 
 
 def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -52,10 +52,15 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
     if shared is None or not story.same_pass:
         return
     module, last = shared.module, shared.reached
-    ahead, then = _walked(story, reuse.freed, shared.freed), _walked(story, reuse.reached, last)
-    if then is None and (later := next(filter(walk_alone, behind(module, last)), None)):
+    ahead, then = (
+        _loss_site(story, reuse.freed, shared.freed),
+        _loss_site(story, reuse.reached, last),
+    )
+    if then is None and (
+        later := next(filter(sole_backward, statements_after(module, last)), None)
+    ):
         # after `autograd.grad`, backward is called on what is computed from the gradient
-        then = _walked(story, reuse.reached, later)
+        then = _loss_site(story, reuse.reached, later)
     block = module.block_of(shared.freed)
     top = top_level_in(module, then.at, block) if then is not None else None
     if top is None or top is shared.freed or ahead is None or then is None:
@@ -69,28 +74,28 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
     if top is then.at:
         edits = _summed(editor, ahead, then, between)
         edits += rescheduled(editor, moved, cleared, (ahead.at, top))
-    elif name.isidentifier() and ahead.walk and then.walk and not (moved or cleared):
+    elif name.isidentifier() and ahead.backward and then.backward and not (moved or cleared):
         if name not in bound_by(between):  # nested deeper: backward comes after both
             added = editor.replace(then.at, f"{name} = {name} + {then.loss}")
-            walk = editor.insert_after(top, *editor.lines_of(ahead.at))
-            edits = [editor.delete(ahead.at), added, walk]
+            backward = editor.insert_after(top, *editor.lines_of(ahead.at))
+            edits = [editor.delete(ahead.at), added, backward]
     title = "One backward of the sum" + (", then the steps" if moved or cleared else "")
     told = "All backwards run before the first step." if moved or cleared else ""
     if edits:
         yield Proposal("sum-losses", title, joined(edits), told)
 
 
-def with_the_walk_ahead(where: SourceLocation) -> Iterator[Proposal]:
+def sum_with_earlier_backward(where: SourceLocation) -> Iterator[Proposal]:
     """Yield a proposal that calls backward on the sum of the statement's loss and that of the
     previous backward call in its block: if hooks step as gradients arrive, each call is a step.
     """
-    ahead = [s for s in ahead_of(where.module, where.statement) if walk_alone(s)]
-    first, second = walk_alone(ahead[-1]) if ahead else None, walk_alone(where.statement)
+    ahead = [s for s in ahead_of(where.module, where.statement) if sole_backward(s)]
+    first, second = sole_backward(ahead[-1]) if ahead else None, sole_backward(where.statement)
     if first is None or second is None:
         return
     editor, block = where.editor, where.block
     one, other = (
-        Walked(at, editor.text_of(loss_of(call)), walk=call)
+        LossSite(at, editor.text_of(loss_of(call)), backward=call)
         for at, call in ((ahead[-1], first), (where.statement, second))
     )
     between = block[block.index(one.at) + 1 : block.index(other.at)]
@@ -98,20 +103,20 @@ def with_the_walk_ahead(where: SourceLocation) -> Iterator[Proposal]:
     yield Proposal("sum-losses", title, joined(_summed(editor, one, other, between)), told)
 
 
-def _walked(story: ReuseFeatures, visit: BackwardCall, statement: ast.stmt) -> Walked | None:
+def _loss_site(story: ReuseFeatures, visit: BackwardCall, statement: ast.stmt) -> LossSite | None:
     """Return one of the backward calls; None if the statement does more. Both may pass their losses
     to one function.
     """
     function = story.called_for(visit)
     both = function == story.called_for(story.reuse.freed) == story.called_for(story.reuse.reached)
-    call = walk_alone(statement, function if both else "")
+    call = sole_backward(statement, function if both else "")
     if call is not None:
         text = Editor(story.frame.module).text_of(loss_of(call))
-        return Walked(statement, text, walk=call)
+        return LossSite(statement, text, backward=call)
     return _returned(story, function, statement) if function else None
 
 
-def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> Walked | None:
+def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> LossSite | None:
     """Return the loss of a helper that only this statement calls, as seen by the caller."""
     found, inside = _returning(story.project, function), set(walk(statement))
     if found is None or any(call not in inside for _, call in calls_to(story.project, function)):
@@ -119,7 +124,7 @@ def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> Walke
     (inner, number), module = found, story.frame.module
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
-            later = number and read_behind(module.scope_of(statement), statement, name)
+            later = number and reads_after(module.scope_of(statement), statement, name)
         case ast.Expr(value=ast.Call() as call):
             name, later, editor = f"{function.strip('_')}_loss", False, Editor(module)
             name = unused_name(module, name)
@@ -128,7 +133,7 @@ def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> Walke
             return None
     number_again = (f"{name} = {name}.item()",) if later else ()
     return (
-        Walked(statement, name, inner, None, number_again)
+        LossSite(statement, name, inner, None, number_again)
         if called_name(call) == function
         else None
     )
@@ -142,21 +147,21 @@ def _returning(project: Project, name: str) -> tuple[tuple[Edit, ...], bool] | N
     for module, function in project.functions_by_name(name):
         if not isinstance(function, ast.FunctionDef) or steps(function):
             continue
-        walks = [s for s in statements_of(function) if walk_alone(s)]
+        backwards = [s for s in statements_of(function) if sole_backward(s)]
         returns = [r for r in returns_of(function) if r.value is not None]
-        call = walk_alone(walks[0]) if len(walks) == 1 else None
-        if call is None or len(returns) > 1 or walks[0] not in function.body:
+        call = sole_backward(backwards[0]) if len(backwards) == 1 else None
+        if call is None or len(returns) > 1 or backwards[0] not in function.body:
             return None
         if takes_loss(call):  # the caller may not know how to call backward
             return None
         editor, loss = Editor(module), loss_of(call)
         value = returns[0].value if returns else None
         if value is not None and _is_loss(value, loss):
-            edits = editor.delete(walks[0]), editor.replace(value, editor.text_of(loss))
+            edits = editor.delete(backwards[0]), editor.replace(value, editor.text_of(loss))
             return edits, isinstance(value, ast.Call)
-        alone = not returns and function.body[-1] is walks[0]
+        alone = not returns and function.body[-1] is backwards[0]
         text = f"return {editor.text_of(loss)}"
-        return ((editor.replace(walks[0], text),), False) if alone else None
+        return ((editor.replace(backwards[0], text),), False) if alone else None
     return None
 
 
@@ -173,29 +178,33 @@ def _is_loss(value: ast.expr, loss: ast.expr) -> bool:
     return True
 
 
-def _summed(editor: Editor, ahead: Walked, then: Walked, between: Sequence[ast.stmt]) -> list[Edit]:
+def _summed(
+    editor: Editor, ahead: LossSite, then: LossSite, between: Sequence[ast.stmt]
+) -> list[Edit]:
     """Return edits that remove the first backward call and make the second one use the sum."""
     edits, name = [*ahead.edits, *then.edits], ahead.loss
-    if ahead.walk is not None:
-        left = loss_of(ahead.walk)
+    if ahead.backward is not None:
+        left = loss_of(ahead.backward)
         rebound = bound_by(between) & names_read(left)
         if rebound or not isinstance(left, ast.Name | ast.Attribute | ast.BinOp):
             name = unused_name(editor.module, "first_loss")
             edits.append(editor.replace(ahead.at, f"{name} = {ahead.loss}"))
         else:
             edits.append(editor.delete(ahead.at))
-    total, lines = f"{name} + {then.loss}", [*ahead.behind, *then.behind]
-    if then.walk is None:
+    total, lines = f"{name} + {then.loss}", [*ahead.following, *then.following]
+    if then.backward is None:
         lines.insert(0, f"({total}).backward()")
     else:
-        text = total if then.walk.args else f"({total})"
-        edits.append(of_other_loss(editor, then.walk, loss_of(then.walk), text))
+        text = total if then.backward.args else f"({total})"
+        edits.append(of_other_loss(editor, then.backward, loss_of(then.backward), text))
     return [*edits, editor.insert_after(then.at, *lines)] if lines else edits
 
 
-def of_other_loss(editor: Editor, walk: ast.Call, loss: ast.expr, other: str) -> Edit:
+def of_other_loss(editor: Editor, backward: ast.Call, loss: ast.expr, other: str) -> Edit:
     """Return an edit that replaces the loss of a backward call."""
     start, end = editor.span(loss)
-    if isinstance(walk.func, ast.Attribute) and walk.func.value is loss:  # it may be in parentheses
-        start, end = editor.span(walk)[0], editor.module.text.index(".backward", end)
+    if (
+        isinstance(backward.func, ast.Attribute) and backward.func.value is loss
+    ):  # it may be in parentheses
+        start, end = editor.span(backward)[0], editor.module.text.index(".backward", end)
     return Edit(editor.module.path, start, end, other)

@@ -54,7 +54,7 @@ class Cut:
     own: bool = True
 
 
-def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
+def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """Yield the cuts on the paths of the parameters without gradient, the traced one first.
 
     First come inputs for which a Function of the script returns None, then cuts in the functions
@@ -80,7 +80,7 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
         if found:
             chosen = lost is not None and is_choice(lost)
             if chosen and not any(_is_at(cut, lost) for cut in likely):
-                yield from _told(fault, lost)
+                yield from _traced(fault, lost)
             yield from likely[:MAX_CUTS]
             return
     stepped = [
@@ -89,10 +89,10 @@ def cuts_behind(fault: SilentFault, project: Project) -> Iterator[Cut]:
     yield from stepped[:MAX_CUTS]
     where = resolve_location(project, fault.seen_at) if not stepped else None
     if where is not None and (fault.at is not None or cuts_in(where.statement)):
-        yield from _told(fault, where)
+        yield from _traced(fault, where)
 
 
-def _told(fault: SilentFault, where: SourceLocation | None) -> Iterator[Cut]:
+def _traced(fault: SilentFault, where: SourceLocation | None) -> Iterator[Cut]:
     """Yield the place that a run recorded, as a cut."""
     if where is not None:
         owner = owner_of(fault.params).rpartition(".")[2]
@@ -183,12 +183,12 @@ def _withheld_at(where: SourceLocation, name: str, source: _Source, project: Pro
 
 
 def _cut_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
-    walks_over = isinstance(where.statement, ast.For)  # its names denote parts
-    line = None if walks_over else switched_off_at(where)
+    is_loop = isinstance(where.statement, ast.For)  # its names denote parts
+    line = None if is_loop else switched_off_at(where)
     cuts = any((cuts_in(where.statement), any(samples(where.statement)), loads(where.statement)))
     if line is None and not cuts:
         return None
-    bound = [] if walks_over or _is_number(where) else bindings(where.statement)
+    bound = [] if is_loop or _is_number(where) else bindings(where.statement)
     carrier = Carrier([*bound, *_cut_names(where), name][0], where.place)
     cut = [cut_from(node) for node in cuts_in(where.statement)]
     own = any(source(ast.Return(value)) is not None for value in cut)

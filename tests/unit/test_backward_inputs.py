@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzers.evidence import Holder, SilentFault
-from analyzers.explain.walked import is_walked
+from analyzers.explain.backward_inputs import runs_backward_on
 from analyzers.source.project import Project
 
 BY_NAME = """
@@ -55,4 +55,4 @@ print(sum(scores) / len(scores))
 def test_what_is_gathered_may_be_meant_for_a_backward(text: str, path: str, walked: bool) -> None:
     holder = Holder(path)
     fault = SilentFault("growing-graph", "observed", holders=(holder,))
-    assert is_walked(fault, Project({"train.py": text})) is walked
+    assert runs_backward_on(fault, Project({"train.py": text})) is walked
