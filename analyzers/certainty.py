@@ -23,23 +23,23 @@ class Certainty(IntEnum):
     """The evidence is the fault itself: nothing else can have made it."""
 
 
-Basis = Literal["mended", "seen", "bound", "read", "explains", "told"]
+Basis = Literal["verified", "seen", "bound", "read", "explains", "error"]
 """How the evidence is known: a patch for it was run and passed; a run showed it; reading predicts
 the error that was given; reading predicts a fault; reading says that it would explain the error;
 the traceback alone says so."""
 
 _IN_FIGURES: dict[Certainty, dict[Basis, float]] = {
     Certainty.CERTAIN: {
-        "mended": 0.98, "seen": 0.95, "bound": 0.93, "read": 0.9, "explains": 0.65, "told": 0.4,
+        "verified": 0.98, "seen": 0.95, "bound": 0.93, "read": 0.9, "explains": 0.65, "error": 0.4,
     },
     Certainty.LIKELY: {
-        "mended": 0.95, "seen": 0.88, "bound": 0.85, "read": 0.8, "explains": 0.6, "told": 0.35,
+        "verified": 0.95, "seen": 0.88, "bound": 0.85, "read": 0.8, "explains": 0.6, "error": 0.35,
     },
     Certainty.POSSIBLE: {
-        "mended": 0.8, "seen": 0.45, "bound": 0.42, "read": 0.4, "explains": 0.3, "told": 0.2,
+        "verified": 0.8, "seen": 0.45, "bound": 0.42, "read": 0.4, "explains": 0.3, "error": 0.2,
     },
     Certainty.USUAL: {
-        "mended": 0.75, "seen": 0.3, "bound": 0.3, "read": 0.3, "explains": 0.25, "told": 0.15,
+        "verified": 0.75, "seen": 0.3, "bound": 0.3, "read": 0.3, "explains": 0.25, "error": 0.15,
     },
 }  # fmt: skip
 

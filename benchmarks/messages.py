@@ -24,7 +24,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import fill
 
-from analyzers.explain.pattern import told_by
+from analyzers.explain.pattern import pattern_for
 from analyzers.messages import Message, catalogue, entry_of, plain
 
 PACKAGES = ("torch", "lightning", "accelerate", "peft", "deepspeed", "transformers")
@@ -172,7 +172,7 @@ def digest(text: str) -> str:
 
 def page(entry: Message) -> str:
     """Where the service tells of a message."""
-    pattern = told_by(entry.kind)
+    pattern = pattern_for(entry.kind)
     return f"/patterns/{pattern}" if pattern is not None else f"/messages#{entry.id}"
 
 

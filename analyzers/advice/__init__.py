@@ -92,7 +92,7 @@ def hints_of(
     beside: Mapping[str, str] | None = None,
 ) -> tuple[Hint, ...]:
     """Return the hints for an entry of the catalogue."""
-    told: list[tuple[int, int, Hint]] = []
+    ranked: list[tuple[int, int, Hint]] = []
     near = _Nearness(project, error)
     for rank, cause in enumerate(entry.causes):
         found = [(near.of(hint), hint) for hint in _found(cause, project, error, beside or {})]
@@ -100,10 +100,10 @@ def hints_of(
             found = [(at, replace(hint, points_to=cause.kind)) for at, hint in found]
         if found:
             distance, hint = min(found, key=lambda pair: pair[0])
-            told.append((distance, rank, hint))
-    told.sort(key=lambda each: each[:2])
+            ranked.append((distance, rank, hint))
+    ranked.sort(key=lambda each: each[:2])
     kept: list[Hint] = []
-    for _, _, hint in told:
+    for _, _, hint in ranked:
         if hint.place is None or all(hint.place != other.place for other in kept):
             kept.append(hint)
     return tuple(kept[:MAX_HINTS])

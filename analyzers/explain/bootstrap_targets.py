@@ -85,7 +85,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         return _alias_unrecorded(seen, given, project) or Target(seen, given, None)
     if fault.detail == OTHERS and fault.params:
         if all(is_of_follower(name, project) for name in fault.params):
-            return next(_told_by_follower(project), None)
+            return next(_target_network_outputs(project), None)
     for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
         made = _made(where, given)
         value = made.value if made is not None else given
@@ -154,7 +154,7 @@ def _given_anywhere(
                     yield at, argument
 
 
-def _told_by_follower(project: Project) -> Iterator[Target]:
+def _target_network_outputs(project: Project) -> Iterator[Target]:
     """Yield the outputs of target networks that are named and recorded in the graph."""
     own = {name.rpartition(".")[2] for name in followers(project)}
     for module, statement in project.each(ast.Assign):

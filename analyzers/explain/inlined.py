@@ -272,8 +272,8 @@ def _means_the_same(module: Module, helper: ast.FunctionDef, call: ast.Call) -> 
     given = dict(zip(positional(helper), call.args, strict=True))
     read = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
     bound = {n for c in nodes if isinstance(c, ast.comprehension) for n in target_names(c.target)}
-    told = {n.id for a in call.args for n in walk(a) if isinstance(n, ast.Name)}
-    if bound & (told | given.keys()):
+    argument_names = {n.id for a in call.args for n in walk(a) if isinstance(n, ast.Name)}
+    if bound & (argument_names | given.keys()):
         return False
     if any(not isinstance(a, _SIMPLE) and read.count(name) != 1 for name, a in given.items()):
         return False

@@ -11,9 +11,9 @@ from analyzers.evidence import Binding, Evidence, Holder, Place
 from analyzers.explain.inlined import Inlined, Written
 
 
-def told(view: Inlined, evidence: Evidence) -> Evidence:
+def translated(view: Inlined, evidence: Evidence) -> Evidence:
     """Return the evidence with each helper's line replaced by that of its call."""
-    moved: Evidence = _Told(view.calls, evidence).of(evidence)
+    moved: Evidence = _Translation(view.calls, evidence).of(evidence)
     return moved
 
 
@@ -28,7 +28,7 @@ def concerns(view: Inlined, evidence: Evidence) -> bool:
     )
 
 
-class _Told:
+class _Translation:
     """Map one piece of evidence."""
 
     def __init__(self, calls: tuple[Written, ...], evidence: Evidence) -> None:

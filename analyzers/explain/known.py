@@ -55,7 +55,7 @@ def matched(
         return None
     certainty = Certainty.LIKELY if first is not None else Certainty.POSSIBLE
     best = first or next(iter(found), None)
-    remedy = "" if best is None else best.text if best.place == at else told(best)
+    remedy = "" if best is None else best.text if best.place == at else with_line(best)
     name = _name_at(error, at, project) if error.names or first is not None else ""
     carrier = Carrier(name, at) if name else None
     facts: dict[str, object] = {HINTS: found}
@@ -85,7 +85,7 @@ def as_error(error: KnownError) -> ParsedTraceback:
     return ParsedTraceback(message=error.message, frames=frames)
 
 
-def told(hint: Hint) -> str:
+def with_line(hint: Hint) -> str:
     """Return a hint as a complete sentence, with its line."""
     if hint.place is None:
         return hint.text[:1].upper() + hint.text[1:]
@@ -127,5 +127,5 @@ def _named(error: KnownError) -> str:
 def _at(hint: Hint, match: Match) -> str:
     code = f" (`{hint.code}`)" if hint.code and "`" not in hint.code and hint.place else ""
     if hint.place is None:
-        return told(hint)
+        return with_line(hint)
     return f"Look at line {hint.place.line}{code}: {hint.text}"

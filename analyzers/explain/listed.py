@@ -12,5 +12,5 @@ def said(names: Iterable[str]) -> str:
 
 def some(names: Sequence[str], most: int = 4) -> str:
     """Return the first names, and how many more there are."""
-    told = ", ".join(f"`{name}`" for name in names[:most])
-    return f"{told} and {len(names) - most} more" if len(names) > most else told
+    text = ", ".join(f"`{name}`" for name in names[:most])
+    return f"{text} and {len(names) - most} more" if len(names) > most else text

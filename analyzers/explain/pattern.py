@@ -138,7 +138,7 @@ def before(name: str) -> frozenset[str]:
     return frozenset(getattr(patterns()[name], "BEFORE", ()))
 
 
-def told_by(kind: str | None) -> str | None:
+def pattern_for(kind: str | None) -> str | None:
     """Return the pattern that an error of this kind indicates (`KIND` in its file); None if there
     is none.
     """

@@ -23,20 +23,20 @@ def in_read_names(project: Project, evidence: Evidence) -> Evidence:
     names = {old: new for module in project.modules.values() for old, new in module.handed_on}
     if not names:
         return evidence
-    told: Evidence = _told(evidence, names)
-    return told
+    result: Evidence = _renamed(evidence, names)
+    return result
 
 
-def _told(value: Any, names: Mapping[str, str]) -> Any:
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, Holder):
         return replace(value, path=_path(value.path, names))
     if isinstance(value, Binding):
         paths = tuple(_path(path, names) for path in value.paths)
         return replace(value, name=_path(value.name, names), paths=paths)
     if isinstance(value, tuple):
-        return tuple(_told(part, names) for part in value if not _again(part, value, names))
+        return tuple(_renamed(part, names) for part in value if not _again(part, value, names))
     if is_dataclass(value) and not isinstance(value, type):
-        new = {f.name: _told(getattr(value, f.name), names) for f in fields(value)}
+        new = {f.name: _renamed(getattr(value, f.name), names) for f in fields(value)}
         return replace(value, **new)
     return value
 

@@ -24,8 +24,8 @@ def changed(match: Match, project: Project) -> str:
         parts.append(f"At {where}, `{op}` kept {who} for its backward.")
     places = [c.at for c in evidence.changes if c.at is not None]
     if places:
-        told = ", and at ".join(line(place, project) for place in dict.fromkeys(places[:3]))
-        parts.append(f"It was changed in place at {told}.")
+        text = ", and at ".join(line(place, project) for place in dict.fromkeys(places[:3]))
+        parts.append(f"It was changed in place at {text}.")
     if evidence.reached is not None:
         where = line(evidence.reached.at, project)
         parts.append(f"The backward at {where} then needed the value from before.")
@@ -36,12 +36,12 @@ def missing(match: Match, project: Project) -> str:
     """Describe what needed a graph and where the graph ended."""
     evidence = evidence_in(match, MissingGraph)
     who = f"`{match.carrier.name}`" if match.carrier and match.carrier.name else "the tensor"
-    told = ""
+    text = ""
     if evidence.at is not None:
-        told = f"The graph of {who} is needed at {line(evidence.at, project)}."
+        text = f"The graph of {who} is needed at {line(evidence.at, project)}."
     if evidence.ended_at is not None and evidence.ended_at != evidence.at:
-        told += f" It comes from {line(evidence.ended_at, project)}."
-    return told
+        text += f" It comes from {line(evidence.ended_at, project)}."
+    return text
 
 
 def measured(match: Match, project: Project, meaning: str = "") -> str:
@@ -49,11 +49,11 @@ def measured(match: Match, project: Project, meaning: str = "") -> str:
     are.
     """
     evidence = evidence_in(match, SilentFault)
-    told = f"Seen at {line(match.location, project)}."
+    text = f"Seen at {line(match.location, project)}."
     if evidence.params:
-        told += f" It concerns {some(evidence.params)}."
+        text += f" It concerns {some(evidence.params)}."
     if evidence.figures and meaning:
-        told += f" {meaning}: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
+        text += f" {meaning}: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
     if evidence.detail:
-        told += f" {evidence.detail[:1].upper()}{evidence.detail[1:].rstrip('.')}."
-    return told
+        text += f" {evidence.detail[:1].upper()}{evidence.detail[1:].rstrip('.')}."
+    return text

@@ -95,9 +95,14 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _with_remedy(found: Match, hint: Hint | None) -> Match:
-    told = _REMEDY if hint is None else hint.text if hint.place else known.told(hint)
+    remedy_text = _REMEDY if hint is None else hint.text if hint.place else known.with_line(hint)
     return Match(
-        found.pattern, found.certainty, found.evidence, found.location, found.carrier, remedy=told
+        found.pattern,
+        found.certainty,
+        found.evidence,
+        found.location,
+        found.carrier,
+        remedy=remedy_text,
     )
 
 
@@ -105,13 +110,13 @@ def explain(match: Match, project: Project) -> str:
     """Which checkpoint, and what in it does not learn."""
     if isinstance(match.evidence, KnownError):
         return known.explain(match, project)
-    told = (
+    text = (
         f"Checkpointing is reentrant at {line(match.location, project)}: it gives its output a "
         "graph only if one of its inputs requires a gradient, and none does."
     )
     if isinstance(match.evidence, SilentFault) and match.evidence.params:
-        told += f" No gradient comes to {some(match.evidence.params)}."
-    return f"{told} To mend it, {_REMEDY}"
+        text += f" No gradient comes to {some(match.evidence.params)}."
+    return f"{text} To mend it, {_REMEDY}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

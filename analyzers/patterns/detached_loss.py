@@ -176,13 +176,13 @@ def explain(match: Match, project: Project) -> str:
     why = _WORDS.get(evidence.lost_by, "")
     if not why and evidence.lost_by not in ("unknown", "leaf"):
         why = f"`{evidence.lost_by}` has no gradient"
-    told = missing(match, project) + (f" There the graph ends: {why}." if why else "")
+    text = missing(match, project) + (f" There the graph ends: {why}." if why else "")
     switches = left_off(project) if evidence.lost_by == "no_grad" else ()
     off = next((one for one in switches if one.place == match.location), None)
     if off is not None and isinstance(off.statement, ast.With):
         name = getattr(off.scope, "name", "")
-        told += f" `{name}` yields within {line(off.place, project)}, which goes on meanwhile."
-    return told
+        text += f" `{name}` yields within {line(off.place, project)}, which goes on meanwhile."
+    return text
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -158,31 +158,31 @@ def explain(match: Match, project: Project) -> str:
             f"first pass has used that iterator up. {measured(match, project, FIGURES)}"
         )
     who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
-    told = f"{who} steps on gradients that still hold earlier ones."
+    text = f"{who} steps on gradients that still hold earlier ones."
     if fault.detail == FOREIGN:
-        told = (
+        text = (
             f"{who} steps on gradients that are not its own alone: nothing clears what another "
             "loss has left in its parameters in front of its backward."
         )
     elif fault.detail == TAKEN:
-        told = (
+        text = (
             f"{who} steps on gradients that are not its own alone: behind `zero_grad`, backward "
             "calls for the gradient of an input have left theirs in its parameters, too."
         )
     elif fault.detail == CONTENDING:
-        told = (
+        text = (
             f"{who} steps on gradients that are not its own alone: behind `zero_grad`, the "
             "backward for another step has left its own in these parameters, too, and the two "
             "pull in opposite directions."
         )
     elif fault.detail == PILED:
-        told = (
+        text = (
             f"{who} calls its closure several times in a step, and nothing clears the gradients in "
             f"it: the backward at line {match.location.line} adds to those of the call before."
         )
     elif match.location != fault.seen_at:
-        told += f" Line {match.location.line} names its `zero_grad`, and does not call it."
-    return f"{told} {measured(match, project, FIGURES)}"
+        text += f" Line {match.location.line} names its `zero_grad`, and does not call it."
+    return f"{text} {measured(match, project, FIGURES)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

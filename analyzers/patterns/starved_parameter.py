@@ -207,14 +207,14 @@ def explain(match: Match, project: Project) -> str:
             f"{some(match.evidence.params)} as of that time, and no gradient comes there now. "
             f"Gradients come to {some(fed)}, which no optimizer holds: no step changes these."
         )
-    told = f"No gradient reaches these parameters. {measured(match, project)}"
+    text = f"No gradient reaches these parameters. {measured(match, project)}"
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == ELSEWHERE:
-        told = _without_own_backward(match, match.evidence, project)
+        text = _without_own_backward(match, match.evidence, project)
     dropped = next((cut.unpassed for cut in _cuts(match)), None)
     if dropped is not None:
-        told += f" What is made of them goes to `{dropped.function.name}` as `{dropped.name}`, "
-        told += "which neither reads it nor hands it on."
-    return told
+        text += f" What is made of them goes to `{dropped.function.name}` as `{dropped.name}`, "
+        text += "which neither reads it nor hands it on."
+    return text
 
 
 def _without_own_backward(match: Match, fault: SilentFault, project: Project) -> str:

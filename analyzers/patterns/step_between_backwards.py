@@ -153,11 +153,11 @@ def _boundary(schedule: Schedule | None) -> Boundary:
 
 def explain(match: Match, project: Project) -> str:
     """Which weight, changed by which step, needed by which backward; what kept that graph."""
-    told = changed(match, project) + " That graph was made with the weights from before the step."
+    text = changed(match, project) + " That graph was made with the weights from before the step."
     if match.carrier is None or match.boundary.place is None:
-        return told
+        return text
     where = line(match.boundary.place, project)
-    return f"{told} `{match.carrier.name}` took it to a later pass of the loop at {where}."
+    return f"{text} `{match.carrier.name}` took it to a later pass of the loop at {where}."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -88,11 +88,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """What is kept, and who walked it again."""
-    told = account(match, project)
+    text = account(match, project)
     kept = line(match.location, project)
-    if kept not in told:
-        told += f" It was put there at {kept}."
-    return told + " What is kept across iterations should be values only: detach it when stored."
+    if kept not in text:
+        text += f" It was put there at {kept}."
+    return text + " What is kept across iterations should be values only: detach it when stored."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -119,17 +119,17 @@ def explain(match: Match, project: Project) -> str:
             "whatever it is an estimate of. A weight is a constant for a policy's loss."
         )
     if isinstance(match.evidence, SilentFault):
-        told = (
+        text = (
             f"The loss that is given the target of {line(match.location, project)} sends gradient "
             f"into it, too: its backward trains {some(match.evidence.params)} both to come near "
             "the target and to move it. A target is a constant for the loss that compares with it."
         )
         if match.evidence.detail == CROSSED:
-            told += " The other prediction is made of it: nothing keeps both from being the same "
-            told += "for everything."
+            text += " The other prediction is made of it: nothing keeps both from being the same "
+            text += "for everything."
         if isinstance(target, Target) and target.is_alias:
-            told += " Where nothing is recorded, a value that has a graph keeps it."
-        return told
+            text += " Where nothing is recorded, a value that has a graph keeps it."
+        return text
     return (
         account(match, project)
         + " One of the two losses only reads that value: give it a detached one."

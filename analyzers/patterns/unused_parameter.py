@@ -104,18 +104,18 @@ def explain(match: Match, project: Project) -> str:
             "no backward in front of it has led to this leaf."
         )
     who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
-    told = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "
-    told += "there from the loss."
+    text = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "
+    text += "there from the loss."
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
     parts = parts_asked(resolve_location(project, evidence.at))
     if parts:
-        told += f" `{parts[0].asked}` is a part of `{spelled(parts[0].whole)}`, and a new tensor: "
-        told += "nothing was computed from it."
+        text += f" `{parts[0].asked}` is a part of `{spelled(parts[0].whole)}`, and a new tensor: "
+        text += "nothing was computed from it."
     if unread is not None:
-        told += f" `{unread.function.name}` takes `{unread.parameter}` at "
-        told += f"{line(unread.place, project)}, and does not read it."
-    return told
+        text += f" `{unread.function.name}` takes `{unread.parameter}` at "
+        text += f"{line(unread.place, project)}, and does not read it."
+    return text
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -11,8 +11,8 @@ from analyzers.reading import (  # noqa: F401  (each registers what it evaluates
     guesses,
     loops,
     roots,
-    starving,
     statements,
+    untrained,
 )
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.reach import reached_names
@@ -46,21 +46,21 @@ def read(
         if path.endswith(".py") and project.module(path) is None
     }
     evidence: dict[object, Evidence] = {}
-    walks: dict[Place, None] = {}
+    places: dict[Place, None] = {}
     sources: set[str] = set()
     machines = _followed(project, tuple(reruns), suspecting, reached)
     for machine in machines:
         incomplete |= machine.incomplete
-        walks |= machine.walk_places
+        places |= machine.backward_places
         sources |= machine.sources
         for key, found in machine.evidence.items():
             evidence.setdefault(key, found)
-    fault = starving.starved(machines)
+    fault = untrained.without_gradient(machines)
     if fault is not None and not suspecting:
-        evidence["starved"] = fault
+        evidence["untrained"] = fault
     for machine in machines:
         machine.release()
-    lines = {(place.file, place.line): place for place in walks}
+    lines = {(place.file, place.line): place for place in places}
     return Reading(
         tuple(evidence.values())[:MAX_EVIDENCE],
         tuple(incomplete),
@@ -73,7 +73,7 @@ def _followed(
     project: Project, reruns: tuple[tuple[int, int], ...], suspecting: str, reached: Iterable[str]
 ) -> list[Machine]:
     """Return the finished symbolic runs of a project that may call backward."""
-    if not suspecting and not roots.mentions_walks(project):
+    if not suspecting and not roots.mentions_backward(project):
         return []
     models = roots.model_names(project)
     leaves = guesses.leaf_names(project) if suspecting else frozenset()

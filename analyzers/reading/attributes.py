@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import classes, engines, gradients, importing, operators, tensors, walks
+from analyzers.reading import (
+    backward_calls,
+    classes,
+    engines,
+    gradients,
+    importing,
+    operators,
+    tensors,
+)
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Binding, Lost
 from analyzers.reading.machine import Machine
@@ -151,10 +159,10 @@ def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
         return gradients.read(machine, node, frame)
     if node is None or not node.strong or owner.keeps_grad:
         return Unknown(data=True)
-    if owner.grad_cut is not None and machine.tape.walks:
-        walks.without_grad(machine, owner, owner.grad_cut, frame)
-    elif node.walks:
-        walks.without_grad(machine, owner, Lost("nonleaf", node.at), frame)
+    if owner.grad_cut is not None and machine.tape.calls:
+        backward_calls.without_grad(machine, owner, owner.grad_cut, frame)
+    elif node.times_reached:
+        backward_calls.without_grad(machine, owner, Lost("nonleaf", node.at), frame)
     return Unknown(data=True)
 
 
@@ -219,7 +227,7 @@ def _write_tensor(machine: Machine, owner: Tensor, name: str, value: Value, fram
         elif owner.node is not None and owner.node.leaf:
             owner.node.trainable = bool(value.value)
         elif owner.node is not None and owner.node.strong and not value.value:
-            walks.refused(machine, owner, "nonleaf", tensors.FLAGS, frame)
+            backward_calls.refused(machine, owner, "nonleaf", tensors.FLAGS, frame)
     elif name == "data" and owner.node is not None:
         owner.shape = None
         owner.storage = type(owner.storage)(owner.storage.leaf)

@@ -33,10 +33,10 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> 
     updates = [update for update in _updates(node) if _outlives(update, machine, node)]
     if not updates or any(_CLEARING.search(text) for text in machine.project.files.values()):
         return
-    walks = [w for w in machine.tape.walks if _within(w.visit.at, node, frame)]
-    if len(walks) < 2 or any(w.visit.kind != "backward" for w in walks):
+    traversals = [w for w in machine.tape.calls if _within(w.visit.at, node, frame)]
+    if len(traversals) < 2 or any(w.visit.kind != "backward" for w in traversals):
         return
-    visit = walks[-1].visit
+    visit = traversals[-1].visit
     machine.report(
         ("zero", visit.at.file, visit.at.line),
         SilentFault(
@@ -89,9 +89,9 @@ def _outlives(update: ast.Assign | ast.AugAssign, machine: Machine, loop: ast.AS
 
 def _leaves(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> tuple[str, ...]:
     """Return the leaves, as far as a fix can name them."""
-    told = [ast.unparse(source) for source in _sources(update, loop)]
+    sources = [ast.unparse(source) for source in _sources(update, loop)]
     own = ast.unparse(_target(update).value)
-    return tuple(name for name in told if name == own or name.endswith(".parameters()"))
+    return tuple(name for name in sources if name == own or name.endswith(".parameters()"))
 
 
 def _within(at: Place, loop: ast.For | ast.While, frame: Frame) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers import evidence
 from analyzers.evidence import Holder
-from analyzers.reading.graph import Binding, Found, Node, Walk
+from analyzers.reading.graph import Binding, Found, Node, Traversal
 
 MAX_HOLDERS = 12
 
@@ -27,7 +27,7 @@ def holder_of(binding: Binding, when: str) -> Holder:
 
 
 def carriers_of(
-    old: Node, child: Node | None, freed: Walk, found: Found, roots: tuple[Node, ...]
+    old: Node, child: Node | None, freed: Traversal, found: Found, roots: tuple[Node, ...]
 ) -> tuple[list[Node], Node | None]:
     """Return the nodes whose tensors may have carried the freed graph, and the first new consumer.
 
@@ -44,15 +44,17 @@ def carriers_of(
     return carriers, child
 
 
-def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> tuple[Holder, ...]:
+def holders(
+    sources: list[Node], new: Node | None, freed: Traversal, traversal: Traversal
+) -> tuple[Holder, ...]:
     """Return the names that held the tensor when its graph was freed, best first.
 
     First are names alive then and when the new graph was made, in a frame that both calls share, by
     which the new graph read the tensor.
     """
-    shared = {p.frame for p in freed.visit.stack} & {p.frame for p in walk.visit.stack}
+    shared = {p.frame for p in freed.visit.stack} & {p.frame for p in traversal.visit.stack}
     read = set(new.reads) if new is not None else set()
-    born = new.born if new is not None else walk.moment
+    born = new.born if new is not None else traversal.moment
     ranked: list[tuple[tuple[bool, int, bool, bool, bool, int], Holder]] = []
     for distance, source in enumerate(dict.fromkeys([*sources, *_below(sources[-1])])):
         for binding in source.names:
@@ -68,7 +70,7 @@ def holders(sources: list[Node], new: Node | None, freed: Walk, walk: Walk) -> t
                 binding.last_part() not in read,
                 -binding.moment,
             )
-            ranked.append((rank, holder_of(binding, "now" if end >= walk.moment else "freed")))
+            ranked.append((rank, holder_of(binding, "now" if end >= traversal.moment else "freed")))
         if any(not rank[0] for rank, _ in ranked):
             break
     ranked.sort(key=lambda entry: entry[0])

@@ -41,7 +41,7 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
             for statement in owner.definition.body
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
         ]
-    cls.engine = engines.walking_method(cls)
+    cls.engine = engines.backward_method(cls)
     return cls
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.reading import walks
+from analyzers.reading import backward_calls
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
@@ -73,5 +73,5 @@ def _tensor(machine: Machine, tensor: Tensor, frame: Frame) -> Value:
             twin.node.trainable = node.trainable
         return twin
     if node.strong:
-        walks.refused(machine, tensor, "deepcopy", MESSAGE, frame)
+        backward_calls.refused(machine, tensor, "deepcopy", MESSAGE, frame)
     return Tensor()

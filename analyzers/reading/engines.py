@@ -12,7 +12,7 @@ from analyzers.reading.values import Class, Function, Instance, Value
 from analyzers.source.trees import walk
 
 
-def walking_method(cls: Class) -> str:
+def backward_method(cls: Class) -> str:
     """Return the method by which the class runs backward over its instances and refuses a second
     run.
 

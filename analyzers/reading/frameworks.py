@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.evidence import Place
-from analyzers.reading import classes, walks
+from analyzers.reading import backward_calls, classes
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Class, Const, Function, Instance, Mapping, Sequence, Value
@@ -24,30 +24,30 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
         if not isinstance(method, Function) or not trained:
             continue
         instance = classes.instantiate(machine, cls, [], {}, frame)
-        if not isinstance(instance, Instance) or _walks_itself(instance):
+        if not isinstance(instance, Instance) or _runs_backward_itself(instance):
             continue
         for _ in range(STEPS):
-            walk_returned(machine, method, machine.call(method, [instance], {}, frame))
+            run_returned(machine, method, machine.call(method, [instance], {}, frame))
 
 
-def walk_returned(machine: Machine, method: Function, returned: Value) -> None:
+def run_returned(machine: Machine, method: Function, returned: Value) -> None:
     """Call backward on the loss that a training step returns, as its trainer does.
 
     Other methods are ignored. If an in-place change is to be explained, the caller is taken to run
     backward on whatever is returned; and on the result of `forward` if no backward call was sent.
     """
-    elsewhere = method.name == "forward" and not _walks_anywhere(machine)
+    elsewhere = method.name == "forward" and not _runs_backward_anywhere(machine)
     if method.name in TRAINERS or machine.suspecting == "inplace" or elsewhere:
         loss = _loss(returned)
         if loss is not None:
-            walk(machine, loss, _place_of_return(method))
+            run_backward(machine, loss, _place_of_return(method))
 
 
-def _walks_anywhere(machine: Machine) -> bool:
+def _runs_backward_anywhere(machine: Machine) -> bool:
     return any("backward" in text for text in machine.project.files.values())
 
 
-def _walks_itself(instance: Instance) -> bool:
+def _runs_backward_itself(instance: Instance) -> bool:
     """Return True under manual optimisation: the script calls `manual_backward`."""
     flag = instance.attrs.get("automatic_optimization")
     return isinstance(flag, Const) and not flag.value
@@ -68,11 +68,11 @@ def _place_of_return(method: Function) -> Place:
     return Place(method.frame.file, line, method.qualified)
 
 
-def walk(machine: Machine, loss: Value, place: Place) -> None:
+def run_backward(machine: Machine, loss: Value, place: Place) -> None:
     """Run the trainer's backward call, located at the line that returned the loss."""
     node = loss.node
     if node is None:
         return
-    machine.walk_places[place] = None
-    visit = machine.tape.visit((place,), walks.names_of((node,)), library=("trainer",))
-    walks.run(machine, (node,), visit)
+    machine.backward_places[place] = None
+    visit = machine.tape.visit((place,), backward_calls.names_of((node,)), library=("trainer",))
+    backward_calls.run(machine, (node,), visit)

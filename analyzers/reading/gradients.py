@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from analyzers.evidence import BackwardCall, Place, SilentFault
 from analyzers.reading.carriers import MAX_HOLDERS, holder_of
-from analyzers.reading.graph import Binding, Node, Walk
+from analyzers.reading.graph import Binding, Node, Traversal
 from analyzers.reading.values import Const, Gradient, Mapping, Sequence, Taken, Value
 
 if TYPE_CHECKING:
@@ -61,17 +61,17 @@ class Slots:
         """Record that `p.grad` is None, or another tensor, from now on."""
         self._emptied(self.of(leaf))
 
-    def added(self, walk: Walk) -> None:
+    def added(self, traversal: Traversal) -> None:
         """Record a backward call, which adds to what it reaches; `create_graph` makes other
         tensors."""
-        if walk.visit.kind != "backward":
+        if traversal.visit.kind != "backward":
             return
-        for leaf in walk.leaves:
-            if walk.visit.create_graph:
+        for leaf in traversal.leaves:
+            if traversal.visit.create_graph:
                 self.replaced(leaf)
             slot = self.of(leaf)
             slot.written += 1
-            slot.filled, slot.last = True, walk.visit
+            slot.filled, slot.last = True, traversal.visit
 
     def zeroed(self, given: Value | None) -> None:
         """Record `zero_grad()`: unless it keeps the tensors, the next backward call makes
@@ -99,7 +99,7 @@ def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[T
 
     Report a line that reads one gradient twice at different times without a change in between.
     """
-    now, place = len(machine.tape.walks), frame.place()
+    now, place = len(machine.tape.calls), frame.place()
     found: list[Taken] = []
     for gradient in _gradients(values):
         if gradient.computed is not None and gradient.computed != now:

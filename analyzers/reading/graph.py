@@ -78,8 +78,8 @@ class Node:
         "saved",
         "saves",
         "strong",
+        "times_reached",
         "trainable",
-        "walks",
     )
 
     def __init__(
@@ -90,14 +90,14 @@ class Node:
         self.parents = parents
         self.saves = saves
         self.made_after = made_after
-        self.freed: Walk | None = None
+        self.freed: Traversal | None = None
         self.strong: bool = True in [parent.strong for parent in parents]
         self.leaf = False
         self.trainable = True
         self.engine = ""
         self.names: list[Binding] = []
         self.saved: list[tuple[Storage, int]] = []
-        self.walks = 0
+        self.times_reached = 0
         self.born = 0
         self.lazy = False
         self.read = ""
@@ -119,7 +119,7 @@ class Lost:
 
 
 @dataclass(slots=True, eq=False)
-class Walk:
+class Traversal:
     """One `backward` or `grad` call. `reach`: of how many earlier passes it meets nodes again;
     it grows where a graph leaks."""
 

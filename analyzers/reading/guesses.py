@@ -154,7 +154,7 @@ def closure(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) 
 
 def _step(machine: Machine, frame: Frame) -> None:
     """Record that an unknown optimizer changes what the last backward call reached."""
-    last = machine.tape.walks[-1:]
+    last = machine.tape.calls[-1:]
     for leaf in last[0].leaves if last else ():
         storage = machine.guessed.get(leaf)
         if storage is not None:

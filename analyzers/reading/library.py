@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.reading import (
+    backward_calls,
     inplace,
     modules,
     operators,
@@ -13,7 +14,6 @@ from analyzers.reading import (
     python_library,
     shapes,
     tensors,
-    walks,
 )
 from analyzers.reading.containers import listed
 from analyzers.reading.frames import Frame
@@ -122,7 +122,7 @@ def _numpy(machine: Machine, name: str, args: Args, frame: Frame) -> Value:
     if name in _CONVERTING:
         for part in (part for value in args for part in operators.parts(value, 1)):
             if isinstance(part, Tensor) and part.node is not None and part.node.strong:
-                walks.refused(machine, part, "numpy", tensors.NUMPY, frame)
+                backward_calls.refused(machine, part, "numpy", tensors.NUMPY, frame)
                 break
     return _no_graph(args, frame)
 
@@ -145,7 +145,7 @@ def _torch(
             return Unknown(last, data=True)
         return optimizers.make(machine, last, args, kwargs, frame)
     if path.endswith(("autograd.grad", "autograd.backward")):
-        return _walk(machine, last, args, kwargs, frame)
+        return _backward(machine, last, args, kwargs, frame)
     if ".init." in path and args:
         return args[0]  # initialisers write with recording off
     if last in ops.FACTORIES:
@@ -222,14 +222,14 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
     return tensor
 
 
-def _walk(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _backward(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     """Execute `torch.autograd.grad` or `torch.autograd.backward`."""
     names: tuple[str, ...] = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
     if name == "backward":
         names = ("tensors", "grad_tensors", "retain_graph", "create_graph")
     options = dict(zip(names, args, strict=False)) | kwargs
     outputs = options.get(names[0], Unknown())
-    walks.backward(
+    backward_calls.backward(
         machine,
         [outputs],
         options,

@@ -82,8 +82,8 @@ class _Passes:
             return True
         if self.count < self.least:
             return True
-        walks = machine.tape.walks
-        if walks and walks[-1].keeps and self.count < KEEPING_PASSES:
+        traversals = machine.tape.calls
+        if traversals and traversals[-1].keeps and self.count < KEEPING_PASSES:
             return True
         if self.count >= MAX_PASSES:
             machine.gave_up(f"a loop that is not stable after {MAX_PASSES} passes")

@@ -93,7 +93,7 @@ class Machine:
         self.grad = True
         self.incomplete: dict[str, None] = {}
         self.evidence: dict[object, Evidence] = {}
-        self.walk_places: dict[Place, None] = {}
+        self.backward_places: dict[Place, None] = {}
         self.sources: set[str] = set()
         self.assumed: dict[object, bool] = {}
         self.top: ast.stmt | None = None  # the outermost statement of the entry that runs now
@@ -214,8 +214,8 @@ class Machine:
         """
         for frame in (*self.modules.values(), *self.captured):
             frame.names.clear()
-        for walk in self.tape.walks:
-            walk.roots = ()
+        for traversal in self.tape.calls:
+            traversal.roots = ()
 
     # Making values
 
@@ -261,7 +261,7 @@ class Machine:
     def changed_by_hand(self, leaf: Node) -> None:
         """Record a write to a parameter: once training has begun, it need not learn by
         gradients."""
-        if self.tape.walks:
+        if self.tape.calls:
             self.fed.add(leaf)
 
     def write(self, target: object, value: Value) -> None:

@@ -216,7 +216,7 @@ def of_gradients(machine: Machine, values: list[Value], frame: Frame) -> Gradien
     """Return the result of a computation with at least one gradient."""
     leaf = next(value.leaf for value in values if isinstance(value, Gradient))
     taken = gradients.computed(machine, values, frame)
-    return Gradient(leaf, taken, len(machine.tape.walks))
+    return Gradient(leaf, taken, len(machine.tape.calls))
 
 
 def _scalar(left: Value, right: Value) -> bool | None:

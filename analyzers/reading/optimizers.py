@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from analyzers.reading import hooks, silent, walks
+from analyzers.reading import backward_calls, hooks, silent
 from analyzers.reading.frames import Frame
 from analyzers.reading.inplace import bump
 from analyzers.reading.machine import Machine
@@ -29,7 +29,9 @@ def make(
         params = Sequence([_group(item) for item in params.items])
     for item in params.items if isinstance(params, Sequence) else []:
         if isinstance(item, Tensor) and item.node is not None and not item.node.leaf:
-            walks.refused(machine, item, "nonleaf", "can't optimize a non-leaf Tensor", frame)
+            backward_calls.refused(
+                machine, item, "nonleaf", "can't optimize a non-leaf Tensor", frame
+            )
     optimizer = Optimizer(params, kind)
     machine.optimizers.append((optimizer, frame))
     return optimizer

@@ -12,7 +12,7 @@ from analyzers.reading.values import Class, Function, Instance, Unknown, Value
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
-_WALKING = frozenset({"backward", "grad", "manual_backward", "step"})
+_TRAINING = frozenset({"backward", "grad", "manual_backward", "step"})
 STEPS_ALONE = 6_000
 _MODEL_METHOD = re.compile(
     r"\.(?:named_parameters|parameters|load_state_dict|state_dict|zero_grad)\b"
@@ -20,7 +20,7 @@ _MODEL_METHOD = re.compile(
 _LAST_WORD = re.compile(r"\w{1,80}$")
 
 
-def mentions_walks(project: Project) -> bool:
+def mentions_backward(project: Project) -> bool:
     """Return True if any file mentions a backward call: without one there is nothing to find."""
     words = ("backward", "backprop", "grad(", *frameworks.TRAINERS)
     return any(word in text for text in project.files.values() for word in words)
@@ -88,12 +88,12 @@ def _uncalled(machine: Machine, frame: Frame) -> None:
 
 
 def _untouched(machine: Machine, function: Function) -> bool:
-    return id(function.definition) not in machine.entered and _speaks_of_walks(function)
+    return id(function.definition) not in machine.entered and _mentions_backward(function)
 
 
-def _speaks_of_walks(function: Function) -> bool:
+def _mentions_backward(function: Function) -> bool:
     for node in walk(function.definition):
-        if isinstance(node, ast.Attribute) and node.attr in _WALKING:
+        if isinstance(node, ast.Attribute) and node.attr in _TRAINING:
             return True
         if isinstance(node, ast.Name) and node.id == "grad":
             return True

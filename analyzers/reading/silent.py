@@ -7,18 +7,22 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Found, Walk
+from analyzers.reading.graph import Found, Traversal
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import Instance, Optimizer, Parameters, Value
 
 
-def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
+def after_backward(machine: Machine, traversal: Traversal, found: Found) -> None:
     """Report a backward call that keeps its graph and reaches further back each time: a leak."""
-    if not walk.keeps or walk.visit.kind == "grad" or any(root.walks > 1 for root in walk.roots):
+    if (
+        not traversal.keeps
+        or traversal.visit.kind == "grad"
+        or any(root.times_reached > 1 for root in traversal.roots)
+    ):
         return
-    at = walk.visit.at
-    same = [w for w in machine.tape.walks[-40:] if w.visit.at.line == at.line and w.keeps]
+    at = traversal.visit.at
+    same = [w for w in machine.tape.calls[-40:] if w.visit.at.line == at.line and w.keeps]
     reaches = [w.reach for w in same if w.visit.at.file == at.file][-3:]
     if len(reaches) == 3 and reaches[0] < reaches[1] < reaches[2]:
         machine.report(
@@ -28,7 +32,7 @@ def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
                 how="predicted",
                 at=Place(at.file, at.line, at.function),
                 figures=tuple(float(r) for r in reaches),
-                visit=walk.visit,
+                visit=traversal.visit,
                 detail="each backward reaches the graphs of more earlier passes",
             ),
         )
@@ -36,7 +40,7 @@ def after_walk(machine: Machine, walk: Walk, found: Found) -> None:
 
 def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
     """Report what outlives the loop's iterations and chains the freed graphs of several of them."""
-    if len(machine.tape.walks) < 2:
+    if len(machine.tape.calls) < 2:
         return
     facts = machine.facts_of(node)
     for name in sorted(facts.bound_names & frame.names.keys()):
@@ -70,18 +74,18 @@ def _growing(value: Value) -> bool:
     top = value.node
     if top is None or top.leaf or top.freed is not None:
         return False
-    walks: set[int] = set()
+    freeing: set[int] = set()
     earlier = False
     chain = [top]
     for node in chain:
         for parent in node.parents:
             if parent.freed is not None:
-                walks.add(parent.freed.visit.n)
+                freeing.add(parent.freed.visit.n)
             elif not parent.leaf and len(chain) < 24 and parent not in chain:
                 chain.append(parent)
                 same_line = parent.at.line == top.at.line
                 earlier = earlier or (same_line and parent.made_after < top.made_after)
-    return earlier and len(walks) >= 2
+    return earlier and len(freeing) >= 2
 
 
 def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> None:
@@ -102,14 +106,16 @@ def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> No
 
 def after_step(machine: Machine, optimizer: Optimizer, frame: Frame) -> None:
     """Report two steps of one optimizer with a backward call but no clearing between them."""
-    walks, zeroings = len(machine.tape.walks), machine.zeroings
+    count, zeroings = len(machine.tape.calls), machine.zeroings
     before = optimizer.last_step
-    optimizer.last_step = (walks, zeroings)
+    optimizer.last_step = (count, zeroings)
     if before is None or zeroings != before[1]:
         return
     leaves_ = {leaf.node for leaf in leaves(Parameters(optimizer.params))}
-    since = machine.tape.walks[before[0] :]
-    if any(walk.visit.kind == "backward" and walk.leaves & leaves_ for walk in since):
+    since = machine.tape.calls[before[0] :]
+    if any(
+        traversal.visit.kind == "backward" and traversal.leaves & leaves_ for traversal in since
+    ):
         place = frame.place()
         machine.report(
             ("zero", place.file, place.line),

@@ -39,13 +39,13 @@ def live(machine: Machine, frame: Frame, call: Call) -> None:
     """Call what nothing calls, in the order it is written, `ROUNDS` times over. `call` enters
     one function."""
     if frame.returned is not None:  # the body of a function that was sent without its head
-        frameworks.walk(machine, frame.returned, Place(frame.file, frame.line, "<module>"))
+        frameworks.run_backward(machine, frame.returned, Place(frame.file, frame.line, "<module>"))
     calls = list(_uncalled(machine, frame))
     for _ in range(ROUNDS):
         for function, first in calls:
             machine.assumed.clear()
             returned = call(machine, function, first, frame)
-            frameworks.walk_returned(machine, function, returned)
+            frameworks.run_returned(machine, function, returned)
 
 
 def _uncalled(

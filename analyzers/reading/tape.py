@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers import evidence
 from analyzers.evidence import Change, GraphReuse, InplaceChange, Place, StaleEdge
 from analyzers.reading.carriers import MAX_HOLDERS, carriers_of, holder_of, holders, public
-from analyzers.reading.graph import Found, Node, Storage, Walk
+from analyzers.reading.graph import Found, Node, Storage, Traversal
 
 MAX_JOINS = 8
 LEAF = "leaf"  # the op of what requires a gradient and has no history
@@ -17,7 +17,7 @@ class Tape:
     def __init__(self, budget: int, *, suspecting: bool = False) -> None:
         self.suspecting = suspecting
         self.moment = 0
-        self.walks: list[Walk] = []
+        self.calls: list[Traversal] = []
         self.budget = budget
         self.iterations: dict[tuple[str, int], int] = {}
 
@@ -29,7 +29,7 @@ class Tape:
         self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None = None
     ) -> Node:
         """Return a new node made here and now."""
-        node = Node(op, at, parents, saves, len(self.walks))
+        node = Node(op, at, parents, saves, len(self.calls))
         node.reads = tuple([parent.read for parent in parents])
         node.born = self.moment
         return node
@@ -50,7 +50,7 @@ class Tape:
         self.iterations[(at.file, at.line)] = count
         return evidence.BackwardCall(
             at,
-            n=len(self.walks) + 1,
+            n=len(self.calls) + 1,
             stack=stack,
             library=library,
             iteration=count,
@@ -85,14 +85,14 @@ class Tape:
                 break
         return found
 
-    def walk(self, roots: tuple[Node, ...], visit: evidence.BackwardCall) -> tuple[Walk, Found]:
+    def run(self, roots: tuple[Node, ...], visit: evidence.BackwardCall) -> tuple[Traversal, Found]:
         """Run backward over the graph and free what was reached, unless it is kept."""
-        walk = Walk(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
+        traversal = Traversal(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
         found = self.explore(roots)
-        self.walks.append(walk)
-        walk.leaves = found.leaves
-        walk.reach = len({node.made_after for node in found.live if node.walks})
-        return walk, found
+        self.calls.append(traversal)
+        traversal.leaves = found.leaves
+        traversal.reach = len({node.made_after for node in found.live if node.times_reached})
+        return traversal, found
 
     def towards(self, goals: frozenset[Node], roots: tuple[Node, ...], found: Found) -> Found:
         """Return the part of what a backward call reaches that leads to the goals.
@@ -124,32 +124,32 @@ class Tape:
             complete=found.complete,
         )
 
-    def free(self, walk: Walk, found: Found) -> None:
+    def free(self, traversal: Traversal, found: Found) -> None:
         """Free the nodes that the backward call reached."""
         for node in found.live:
-            node.walks += 1
-            if not walk.keeps:
-                node.freed = walk
+            node.times_reached += 1
+            if not traversal.keeps:
+                node.freed = traversal
 
-    def reuse(self, walk: Walk, found: Found) -> GraphReuse | None:
+    def reuse(self, traversal: Traversal, found: Found) -> GraphReuse | None:
         """Return the evidence if the backward call reached freed nodes that had saved something."""
         joins: list[StaleEdge] = []
         met: list[Node] = []
-        freed: Walk | None = None
+        freed: Traversal | None = None
         for child, old in _distinct(found.joins):
             raising = self._raising(old)
             if raising is None or raising.freed is None:
                 continue
             freed = freed or raising.freed
             met.append(old)
-            carriers, new = carriers_of(old, child, raising.freed, found, walk.roots)
+            carriers, new = carriers_of(old, child, raising.freed, found, traversal.roots)
             joins.append(
                 StaleEdge(
                     old=public(old),
                     new=public(new) if new is not None else None,
                     raising=public(raising),
                     freed=raising.freed.visit.n,
-                    holders=holders([*carriers, raising], new, raising.freed, walk),
+                    holders=holders([*carriers, raising], new, raising.freed, traversal),
                 )
             )
             engine = raising.engine
@@ -158,13 +158,13 @@ class Tape:
         if freed is None:
             return None
         lines = {(join.old.at.file, join.old.at.line) for join in joins if join.old.at}
-        same_root = any(root in freed.roots for root in walk.roots)
+        same_root = any(root in freed.roots for root in traversal.roots)
         remade = any((n.at.file, n.at.line) in lines for n in found.live)
         if not (same_root or remade or self.suspecting or any(old.strong for old in met)):
             return None  # it may be data that something unseen has loaded
         return GraphReuse(
             freed=freed.visit,
-            reached=walk.visit,
+            reached=traversal.visit,
             how="predicted",
             same_root=same_root,
             remade=remade,
@@ -188,23 +188,23 @@ class Tape:
             todo.extend(reversed(node.parents))
         return None
 
-    def stale(self, walk: Walk, found: Found) -> InplaceChange | None:
+    def stale(self, traversal: Traversal, found: Found) -> InplaceChange | None:
         """Return the evidence if a node's saved memory was written to since, or None."""
         for node in found.live:
             for storage, version in node.saved:
                 if storage.version != version and storage.change is not None:
-                    return self._changed(walk, node, storage)
+                    return self._changed(traversal, node, storage)
         return None
 
-    def _changed(self, walk: Walk, node: Node, storage: Storage) -> InplaceChange:
+    def _changed(self, traversal: Traversal, node: Node, storage: Storage) -> InplaceChange:
         assert storage.change is not None
         place, op = storage.change
         names = storage.names or (storage.leaf.names if storage.leaf else [])
         return InplaceChange(
             kind="saved",
             how="predicted",
-            reached=walk.visit,
-            at=walk.visit.at,
+            reached=traversal.visit,
+            at=traversal.visit.at,
             node=public(node),
             holders=tuple(holder_of(binding, "now") for binding in names[:MAX_HOLDERS]),
             parameter=names[0].path if storage.leaf is not None and names else None,

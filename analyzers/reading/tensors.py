@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzers.reading import (
+    backward_calls,
     classes,
     gradients,
     hooks,
@@ -11,7 +12,6 @@ from analyzers.reading import (
     optimizers,
     shapes,
     unknowns,
-    walks,
 )
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
@@ -104,11 +104,11 @@ def _backward(
     tensor = isinstance(receiver, Tensor) or receiver.node is not None
     helper = not tensor and args and (args[0].node is not None or not isinstance(receiver, Unknown))
     if helper:
-        walks.backward(machine, args[:1], kwargs, frame)
+        backward_calls.backward(machine, args[:1], kwargs, frame)
     elif not isinstance(receiver, Const):
         given = options.get("gradient", NONE)
         explicit = not (isinstance(given, Const) and given.value is None)
-        walks.backward(machine, [receiver], options, frame, explicit=explicit)
+        backward_calls.backward(machine, [receiver], options, frame, explicit=explicit)
     return NONE
 
 
@@ -207,7 +207,7 @@ def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
     """Return a tensor without graph, as `detach` and its like do."""
     lost = _lost(tensor, name, frame)
     if name == "numpy" and tensor.node is not None and tensor.node.strong:
-        walks.refused(machine, tensor, "numpy", NUMPY, frame)
+        backward_calls.refused(machine, tensor, "numpy", NUMPY, frame)
     if name == "detach_":
         _end(tensor, lost)
         return tensor
@@ -241,7 +241,7 @@ def _require(machine: Machine, tensor: Tensor, args: list[Value], frame: Frame) 
     elif tensor.node is not None and tensor.node.leaf:
         tensor.node.trainable = wanted
     elif tensor.node is not None and tensor.node.strong and not wanted:
-        walks.refused(machine, tensor, "nonleaf", FLAGS, frame)
+        backward_calls.refused(machine, tensor, "nonleaf", FLAGS, frame)
     return tensor
 
 
@@ -272,7 +272,7 @@ def _of_module(
         hooks.register(receiver, name, args[0])
         return Unknown(data=True)
     if name == "manual_backward" and args:
-        walks.backward(machine, args[:1], kwargs, frame)
+        backward_calls.backward(machine, args[:1], kwargs, frame)
         return NONE
     if name == "__init__" and isinstance(receiver, Instance) and classes.is_chain(receiver.cls):
         return _hold(receiver, args)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from analyzers.advice import Hint, hints
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Reading
-from analyzers.explain.pattern import patterns, told_by
+from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
 from analyzers.notebooks.notebook import (
     LineMap,
@@ -26,7 +26,7 @@ from analyzers.paste import Pasted, is_python, legible, too_long
 from analyzers.reading import read
 from analyzers.request.binding import agreeing, explained_by, located, own_frames
 from analyzers.request.causes import RankedCause, classify
-from analyzers.request.input_split import told_apart
+from analyzers.request.input_split import split_inputs
 from analyzers.request.syntax import SyntaxFault, syntax_fault
 from analyzers.request.traceback_only import beside_sources, evidence_of, files_of
 from analyzers.source.cells import Cell
@@ -50,7 +50,7 @@ class Examined:
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
     pasted: dict[str, Pasted] = field(default_factory=dict)
-    told: tuple[RankedCause, ...] = ()
+    from_traceback: tuple[RankedCause, ...] = ()
     hints: tuple[Hint, ...] = ()
     others: int = 0
     fault: SyntaxFault | None = None
@@ -78,7 +78,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     """
     if is_notebook(script):
         return _examine_notebook(script, filename, files, traceback)
-    sent = told_apart(script, traceback, (_predicts, _suspects))
+    sent = split_inputs(script, traceback, (_predicts, _suspects))
     parsed = sent.error
     if sent.pasted is None and parsed is not None and not files:
         return _recalled(parsed, filename, traceback or script)
@@ -108,7 +108,7 @@ def code_in(text: str) -> str:
     """Return the input if there is code in it, as in a thread; an empty string for a traceback
     alone.
     """
-    return text if told_apart("", text, ()).pasted is not None else ""
+    return text if split_inputs("", text, ()).pasted is not None else ""
 
 
 def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
@@ -185,15 +185,17 @@ def _with_hints(examined: Examined, sent: str) -> Examined:
     if error is None:
         return examined
     of_error = lines_of_error(sent)
-    beside = [line for at, line in enumerate(sent.splitlines()) if at not in of_error]
-    found = hints(project, error, {"": "\n".join(beside)})
+    prose = [line for at, line in enumerate(sent.splitlines()) if at not in of_error]
+    found = hints(project, error, {"": "\n".join(prose)})
     if explained_by(error) is None:
         return replace(examined, hints=found)
-    told = _told_alone(error, project.entry) or _told_by_hint(error, found, project)
-    return replace(examined, told=told, hints=found)
+    from_traceback = _causes_of_traceback(error, project.entry) or _cause_of_hint(
+        error, found, project
+    )
+    return replace(examined, from_traceback=from_traceback, hints=found)
 
 
-def _told_alone(error: ParsedTraceback, entry: str) -> tuple[RankedCause, ...]:
+def _causes_of_traceback(error: ParsedTraceback, entry: str) -> tuple[RankedCause, ...]:
     """Return the causes that follow from the traceback alone."""
     found = evidence_of(error, entry)
     project = Project(files_of(error, entry), entry, recalled=True)
@@ -203,7 +205,7 @@ def _told_alone(error: ParsedTraceback, entry: str) -> tuple[RankedCause, ...]:
     )
 
 
-def _told_by_hint(
+def _cause_of_hint(
     error: ParsedTraceback, found: Sequence[Hint], project: Project
 ) -> tuple[RankedCause, ...]:
     """Return the cause that a message without frames identifies, at the likeliest line. A guess
@@ -218,7 +220,9 @@ def _told_by_hint(
         return ()
     frame = Frame(first.place.file, first.place.line, "", _whole(first, project))
     made = (frame,) if error.family == "engine" else error.forward_frames
-    causes = _told_alone(replace(error, frames=(frame,), forward_frames=made), project.entry)
+    causes = _causes_of_traceback(
+        replace(error, frames=(frame,), forward_frames=made), project.entry
+    )
     shown = first.points_to is not None
     return tuple(
         replace(
@@ -235,7 +239,7 @@ def _told_by_hint(
 
 def _pointed_to(cause: RankedCause, kind: str | None) -> RankedCause:
     """Return the cause as one of the pattern for another kind of fault."""
-    name = told_by(kind)
+    name = pattern_for(kind)
     if name is None:
         return cause
     pattern = patterns()[name]
@@ -277,7 +281,9 @@ def _read(
     if error is None or kind is None:
         return reading
     if kind is KnownError:
-        return replace(reading, evidence=(), suspected=_told_by(error, project), basis="told")
+        return replace(
+            reading, evidence=(), suspected=_evidence_of_error(error, project), basis="error"
+        )
     if agreed := agreeing(reading.evidence, error, project):
         return replace(reading, evidence=agreed, basis="bound")
     reading = replace(reading, evidence=())
@@ -285,16 +291,16 @@ def _read(
     may_happen = read(project, again, suspecting=error.family, reached=reached).evidence
     if suspected := agreeing(may_happen, error, project):
         return replace(reading, suspected=suspected, basis="explains")
-    return replace(reading, suspected=_told_by(error, project), basis="told")
+    return replace(reading, suspected=_evidence_of_error(error, project), basis="error")
 
 
-def _told_by(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
+def _evidence_of_error(error: ParsedTraceback, project: Project) -> tuple[Evidence, ...]:
     """Return what the traceback alone shows, if it passes through the project's files."""
     if explained_by(error) is not KnownError and not own_frames(error, project):
         return ()
     frames = tuple(f for f in error.frames if f.is_library or f.file in project.files)
-    told = evidence_of(replace(error, frames=frames), project.entry)
-    return (told,) if told is not None else ()
+    found = evidence_of(replace(error, frames=frames), project.entry)
+    return (found,) if found is not None else ()
 
 
 def _error_of(text: str, traceback: str) -> ParsedTraceback | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import BackwardCall, Evidence, GraphReuse, Node, SilentFault
 from analyzers.explain.inlined import inlined
-from analyzers.explain.inlined_evidence import concerns, told
+from analyzers.explain.inlined_evidence import concerns, translated
 from analyzers.explain.pattern import (
     SECOND_CHOICE,
     Boundary,
@@ -46,7 +46,7 @@ def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[RankedCaus
     view = inlined(project) if pieces and not project.recalled else None
     if view is None or not any(concerns(view, piece) for piece in pieces):
         return own
-    found = _causes(view.project, [told(view, piece) for piece in pieces])
+    found = _causes(view.project, [translated(view, piece) for piece in pieces])
     return in_place(project, own, found, view)
 
 
@@ -58,7 +58,7 @@ def is_recognised(project: Project, piece: Evidence) -> bool:
     if matches_of(piece, project):
         return True
     view = inlined(project)
-    return view is not None and bool(matches_of(told(view, piece), view.project))
+    return view is not None and bool(matches_of(translated(view, piece), view.project))
 
 
 def _causes(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause]:
@@ -117,7 +117,7 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> RankedCause:
         family=pattern.FAMILY,
         title=match.title or pattern.TITLE,
         certainty=Certainty.USUAL if is_vague(match) else match.certainty,
-        basis="told",
+        basis="error",
         how=match.evidence.how,
         engine=match.evidence.engine
         if isinstance(match.evidence, GraphReuse | SilentFault)

@@ -18,12 +18,12 @@ def in_place(
     """Return the causes found with helpers inlined, each described as for the script itself if it
     was found there too; the script's own causes if there are no others.
     """
-    told: dict[str, list[RankedCause]] = defaultdict(list)
+    by_pattern: dict[str, list[RankedCause]] = defaultdict(list)
     for cause in own:
-        told[cause.pattern].append(cause)
+        by_pattern[cause.pattern].append(cause)
     joined: list[RankedCause] = []
     for cause in found:
-        same = told[cause.pattern]
+        same = by_pattern[cause.pattern]
         joined.append(_joined(project, same.pop(0) if same else None, cause, view))
     return joined or list(own)
 

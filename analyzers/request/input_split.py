@@ -35,7 +35,7 @@ class Sorted:
     others: int = 0
 
 
-def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
+def split_inputs(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
     """Split the inputs into a program and an error. `fits` are tests of a program's source and the
     error: of several programs, the first that passes the first test which any passes is chosen.
     """
@@ -50,8 +50,8 @@ def told_apart(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
         return Sorted(Pasted(script, script), given or _noted(script))
     plain = _unquoted(script)
     own = told_by_prompts(parse(plain), plain)
-    error = given if given is not None and _tells(given) else own
-    return _chosen(script, _pieces(script), error if _tells(error) else given, fits)
+    error = given if given is not None and _is_error(given) else own
+    return _chosen(script, _pieces(script), error if _is_error(error) else given, fits)
 
 
 def _noted(script: str) -> ParsedTraceback | None:
@@ -115,7 +115,7 @@ def _is_program(found: Sequence[Piece]) -> bool:
     return sum(len(piece.code) for piece in found) >= MIN_STATEMENTS
 
 
-def _tells(error: ParsedTraceback) -> bool:
+def _is_error(error: ParsedTraceback) -> bool:
     return bool(error.exception or error.frames)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
-from analyzers.tracebacks.messages import classify, is_denied, told_in, warned_of_grad
+from analyzers.tracebacks.messages import classify, is_denied, quoted_error, warned_of_grad
 from analyzers.tracebacks.model import Frame, ParsedTraceback, Part
 from analyzers.tracebacks.scanning import Scanned, scan, spoken_frame
 
@@ -60,7 +60,7 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
     """Return the parts, each with its message and its frames, wherever in the text these are."""
     parts = list(scanned.parts)
     if not any(classify(part)[0] != "other" for part in parts):
-        known = _told(lines)
+        known = _mentioned(lines)
         if known is not None and not any(part.exception for part in parts):
             parts.append(known)
     bare = [part for part in parts if part.exception and not part.frames]
@@ -68,12 +68,12 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
         return parts
     nameless = [part for part in parts if part.frames and not part.exception]
     frames = nameless[-1].frames if nameless else _spoken(lines)
-    told = replace(bare[-1], frames=frames)
+    completed = replace(bare[-1], frames=frames)
     left_out = [bare[-1], *nameless[-1:]]
-    return [*(part for part in parts if part not in left_out), told]
+    return [*(part for part in parts if part not in left_out), completed]
 
 
-def _told(lines: Sequence[str]) -> Part | None:
+def _mentioned(lines: Sequence[str]) -> Part | None:
     """Return the first message of a known kind in the prose around the code, or None.
 
     Messages that the prose denies are skipped.
@@ -81,7 +81,7 @@ def _told(lines: Sequence[str]) -> Part | None:
     for wrapped in range(1, MAX_WRAPPED + 1):
         for at in range(len(lines) - wrapped + 1):
             text = " ".join(lines[at : at + wrapped])
-            if (part := told_in(text)) is not None:
+            if (part := quoted_error(text)) is not None:
                 behind = takewhile(str.strip, lines[at + wrapped : at + MAX_PARAGRAPH])
                 return None if is_denied(" ".join([text, *behind])) else part
     return None

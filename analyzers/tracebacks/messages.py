@@ -61,7 +61,7 @@ def warned_of_grad(part: Part, lines: Sequence[str]) -> bool:
     return "nonetype" in message and any(_OF_NO_LEAF in text for text in warned)
 
 
-def told_in(line: str) -> Part | None:
+def quoted_error(line: str) -> Part | None:
     """Return the error that a line mentions without raising it: a title, a quoted message."""
     text = line.strip()
     family = classify(Part(message=text))[0]
@@ -84,7 +84,7 @@ def is_denied(text: str) -> bool:
     (`with one layer there is no error`) denies nothing. What is only supposed to raise
     (`this must raise …`) is denied if the script is said to run.
     """
-    supposed = any(_SUPPOSED.search(s) and told_in(s) for s in _SENTENCES.split(text))
+    supposed = any(_SUPPOSED.search(s) and quoted_error(s) for s in _SENTENCES.split(text))
     for sentence in _SENTENCES.split(text):
         runs = _RUNS.search(sentence) if supposed else None
         if runs is not None and not _OTHERWISE.search(sentence, 0, runs.start()):

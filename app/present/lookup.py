@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from analyzers.explain.pattern import by_id, told_by, usually
+from analyzers.explain.pattern import by_id, pattern_for, usually
 from analyzers.tracebacks import parse
 from app.present.guide import Guide, guides
 
@@ -36,7 +36,7 @@ def _by_message(text: str) -> list[Found]:
     error = parse(text)
     if error.family == "other":
         return []
-    only = told_by(error.kind)
+    only = pattern_for(error.kind)
     family = [guide for guide in guides().values() if guide.family == error.family]
     family.sort(key=lambda guide: (guide.name != only, guide.name not in usually(), guide.name))
     return [Found(guide, sure=guide.name == only) for guide in family]

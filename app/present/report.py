@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from analyzers.explain.pattern import pattern_for
 from analyzers.explain.pattern import patterns as all_patterns
-from analyzers.explain.pattern import told_by
 from analyzers.request.causes import Candidate, GraphEvent, RankedCause
 from analyzers.request.syntax import SyntaxFault
 from analyzers.source.edits import unified_diff
@@ -224,7 +224,7 @@ def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorRep
     if given is not None and given.exception:
         return ErrorReport(
             family=given.family,
-            pattern_hint=told_by(given.kind) or hint,
+            pattern_hint=pattern_for(given.kind) or hint,
             exception=given.exception,
             message=given.message,
             location=_own_line(given.frames),

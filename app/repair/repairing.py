@@ -204,4 +204,4 @@ def _led_by_winner(mended: RepairResult) -> list[RankedCause]:
     rest = [c for c in mended.causes if c.pattern != winner.candidate.pattern]
     if won and won[0].silent and not mended.causes[0].silent:
         return mended.causes
-    return [*(replace(c, basis="mended") for c in won), *rest]
+    return [*(replace(c, basis="verified") for c in won), *rest]

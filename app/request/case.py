@@ -40,7 +40,7 @@ class Case:
     cells: dict[int, str] = field(default_factory=dict)
     notebook: Notebook | None = None
     pasted: dict[str, Pasted] = field(default_factory=dict)
-    told: tuple[RankedCause, ...] = ()
+    from_traceback: tuple[RankedCause, ...] = ()
     hints: tuple[Hint, ...] = ()
     others: int = 0
     fault: SyntaxFault | None = None
@@ -91,7 +91,7 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         read.cells,
         read.notebook,
         read.pasted,
-        read.told,
+        read.from_traceback,
         read.hints,
         read.others,
         read.fault,

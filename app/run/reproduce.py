@@ -239,8 +239,8 @@ def _shows(run: RunResult, case: Case) -> bool:
     part = Part(run.raised.type, run.raised.message, frames)
     family, kind = family_and_hint(part)
     return any(
-        family == told and (kind == hint or "detached" not in (kind, hint) or None in (kind, hint))
-        for told, hint in ((given.family, given.kind), *given.beside)
+        family == other and (kind == hint or "detached" not in (kind, hint) or None in (kind, hint))
+        for other, hint in ((given.family, given.kind), *given.beside)
     )
 
 
@@ -292,14 +292,14 @@ def project_of(case: Case, seen: Observation) -> Project:
 async def explain(case: Case, seen: Observation, reader: Reader) -> list[RankedCause]:
     """Name the causes, with candidate patches, in a bounded worker."""
     if not seen.evidence:
-        return [] if seen.ran_clean and seen.plan is None else list(case.told)
+        return [] if seen.ran_clean and seen.plan is None else list(case.from_traceback)
     try:
         project = project_of(case, seen)
         causes = await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
     except ReadingLimit:
         return []
     if not causes and not seen.from_run:
-        return list(case.told)
+        return list(case.from_traceback)
     return [c if c.basis != "read" else replace(c, basis=case.reading.basis) for c in causes]
 
 

@@ -39,7 +39,7 @@ def causes(examined: Examined) -> list[RankedCause]:
     project = Project(examined.files, examined.entry, recalled=examined.recalled)
     reading = examined.reading
     found = classify(project, (*reading.suspected, *reading.evidence))
-    return found or list(examined.told)
+    return found or list(examined.from_traceback)
 
 
 def raised(path: str, line: int, code: str, message: str) -> str:

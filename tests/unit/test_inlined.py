@@ -8,7 +8,7 @@ import pytest
 
 from analyzers.evidence import Holder, MissingGraph, Place
 from analyzers.explain.inlined import inlined
-from analyzers.explain.inlined_evidence import told
+from analyzers.explain.inlined_evidence import translated
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project
@@ -105,7 +105,7 @@ def test_evidence_of_a_helper_is_that_of_its_call() -> None:
     outer, inner = Place("train.py", 17, "f", 4, 8), Place("train.py", 13, "wide", 5, 3)
     holders = (Holder("x.grad", "wide", frame=5), Holder("y", "f", frame=4))
     seen = MissingGraph("observed", at=inner, stack=(outer, inner), holders=holders, ended_at=inner)
-    moved = told(view, seen)
+    moved = translated(view, seen)
     assert isinstance(moved, MissingGraph)
     assert (moved.at, moved.stack, moved.ended_at) == (outer, (outer,), outer)
     assert moved.holders == (Holder("batch.grad", "f", frame=4), Holder("y", "f", frame=4))
@@ -130,7 +130,7 @@ def test_evidence_of_a_helpers_comprehension_is_that_of_its_callers(
     inner = Place("train.py", 2, "updated.<locals>.<listcomp>", 6, 12)
     held = (Holder("p", "updated.<locals>.<listcomp>", frame=6),)
     seen = MissingGraph("observed", at=inner, stack=(outer, helper, inner), holders=held)
-    moved = told(view, seen)
+    moved = translated(view, seen)
     assert isinstance(moved, MissingGraph)
     assert moved.at == Place("train.py", line, function, 6)
     assert moved.stack == (outer, moved.at)

@@ -6,7 +6,7 @@ import pytest
 
 from analyzers.advice.settings import settings_in
 from analyzers.advice.shapes import shapes_of
-from analyzers.explain.pattern import told_by
+from analyzers.explain.pattern import pattern_for
 from analyzers.messages import catalogue, entry_of
 from analyzers.messages.entry import CatalogueError, read
 
@@ -136,7 +136,7 @@ def test_a_message_of_something_else_is_not_known() -> None:
 
 def test_a_message_that_names_the_kind_of_fault_has_a_pattern() -> None:
     kinds = {entry.kind for entry in catalogue().values() if entry.names_cause}
-    assert {kind for kind in kinds if told_by(kind) is None} == set()
+    assert {kind for kind in kinds if pattern_for(kind) is None} == set()
 
 
 def test_every_entry_says_what_to_do() -> None:

@@ -59,7 +59,7 @@ def test_a_paste_is_read_in_either_box(name: str, box: str) -> None:
         assert first.pattern == expected["pattern"]
         assert expected.get("line", first.location.line) == first.location.line
     if "told" in expected:
-        assert [cause.pattern for cause in examined.told] == [expected["told"]]
+        assert [cause.pattern for cause in examined.from_traceback] == [expected["told"]]
     if "hint" in expected:
         assert any(expected["hint"] in hint.text for hint in examined.hints)
 
@@ -81,9 +81,9 @@ def test_a_patch_is_told_in_what_was_pasted(name: str) -> None:
     assert pasted.back(python) == sent(name)
     lines = python.splitlines(keepends=True)
     at = next(n for n, line in enumerate(lines) if line.strip())
-    told = pasted.back("".join([*lines[:at], "seed(0)\n", *lines[at:]])).splitlines()
-    assert told[at].endswith("seed(0)")
-    assert told[:at] + told[at + 1 :] == sent(name).splitlines()
+    from_traceback = pasted.back("".join([*lines[:at], "seed(0)\n", *lines[at:]])).splitlines()
+    assert from_traceback[at].endswith("seed(0)")
+    assert from_traceback[:at] + from_traceback[at + 1 :] == sent(name).splitlines()
 
 
 TEXT = st.text(alphabet=st.sampled_from("ab1 \t\n():=.,[]{}\"'#>`-~/\\…“;*@"), max_size=300)

@@ -12,7 +12,7 @@ import pytest
 import analyzers
 import app
 import sandbox
-from analyzers.explain.pattern import patterns, told_by
+from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.tracebacks import parse
 
 PATTERNS = Path(analyzers.__file__).parent / "patterns"
@@ -71,4 +71,4 @@ def test_what_a_pattern_is_known_by_is_its_own(declared: str) -> None:
 def test_a_message_points_to_the_pattern_that_declares_its_kind(
     message: str, name: str | None
 ) -> None:
-    assert told_by(parse(f"RuntimeError: {message}").kind) == name
+    assert pattern_for(parse(f"RuntimeError: {message}").kind) == name

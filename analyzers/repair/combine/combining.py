@@ -57,8 +57,8 @@ def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
         if summed is not None and alone and isinstance(loop, ast.For) and statement in loop.body:
             moved = in_second_loop(editor, loop, own[0])
             title = "Add the losses up, then one backward, then the steps"
-            told = "Weights that several optimizers step get the gradients of all the losses."
-            yield Proposal("sum-then-step", title, joined([*summed, *moved]), told, 1)
+            note = "Weights that several optimizers step get the gradients of all the losses."
+            yield Proposal("sum-then-step", title, joined([*summed, *moved]), note, 1)
         elif summed is not None and len(own) == len(stepped) == 1 and statement in loop.body:
             cleared = [
                 s for s in loop.body if isinstance(s, ast.Expr) and calls_named(s, "zero_grad")
@@ -66,9 +66,9 @@ def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
             ahead = move_into(editor, cleared, loop) if cleared else ()
             moved = [*ahead, *move_after(editor, own, loop)]
             title = "Add the losses up, then one backward and one step"
-            told = "One step for all of them, in place of one for each."
+            note = "One step for all of them, in place of one for each."
             yield Proposal(
-                "sum-then-step", title, joined([*summed, *moved]), told, SECOND_CHOICE + 1
+                "sum-then-step", title, joined([*summed, *moved]), note, SECOND_CHOICE + 1
             )
         return
     loss = backward_root(call)
@@ -144,8 +144,8 @@ def backward_before(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     line = f"{editor.text_of(call.func)}({options})"
     edits = joined([editor.delete(statement), editor.insert_before(loop, line)])
     title = f"Call `{line}` once, in front of the loop"
-    told = "One backward leaves the gradients of every part."
-    yield Proposal("walk-in-front", title, edits, told, rank)
+    note = "One backward leaves the gradients of every part."
+    yield Proposal("walk-in-front", title, edits, note, rank)
 
 
 def reduced(where: SourceLocation) -> Iterator[Proposal]:

@@ -33,8 +33,8 @@ def retain_on_first(story: ReuseFeatures) -> Iterator[Proposal]:
     site = option_site(story, story.reuse.freed, "retain_graph")
     if site is not None:
         title = "Last resort: keep the graph of the first backward"
-        told = "the graph stays in memory until the second backward, and a step between the two"
-        yield _last_resort(title, told, site.told())
+        set_to = "the graph stays in memory until the second backward, and a step between the two"
+        yield _last_resort(title, set_to, site.set_to())
 
 
 def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
@@ -52,7 +52,7 @@ def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
         values = [f"{loop.target.id} is not {spelled(loop.iter)}[-1]", *values]
     for place, value in enumerate(values):
         title = "Keep the shared graph for the gradients of each loss"
-        yield Proposal("retain-for-each", title, (site.told(value),), cost, rank + place)
+        yield Proposal("retain-for-each", title, (site.set_to(value),), cost, rank + place)
 
 
 def ask_again(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -74,12 +74,12 @@ def ask_again(story: ReuseFeatures) -> Iterator[Proposal]:
             if not any(keyword.arg in (option, None) for keyword in call.keywords):
                 title = f"Last resort: make `{name}` with `{option}=True`"
                 edit = with_keyword(Editor(shared.module), call, option)
-                told = "what was recorded stays in memory, and a step between the two backwards"
-                yield _last_resort(title, told, edit)
+                set_to = "what was recorded stays in memory, and a step between the two backwards"
+                yield _last_resort(title, set_to, edit)
 
 
-def _last_resort(title: str, told: str, edit: Edit) -> Proposal:
-    cost = f"Last resort: {told} would leave it with weights that have changed."
+def _last_resort(title: str, reason: str, edit: Edit) -> Proposal:
+    cost = f"Last resort: {reason} would leave it with weights that have changed."
     return Proposal("retain-graph", title, (edit,), cost, 9, last_resort=True)
 
 
@@ -105,7 +105,7 @@ def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """
     reuse = story.reuse
     sites = [option_site(story, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
-    edits = dict.fromkeys(site.told() for site in sites if site is not None)
+    edits = dict.fromkeys(site.set_to() for site in sites if site is not None)
     if len(edits) == len(sites):
         title = "Keep the graph at both backward calls: their windows overlap"
         cost = "The graphs stay in memory for as long as the window holds their states."
@@ -124,7 +124,7 @@ def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
     yield Proposal(
         "create-graph",
         "Make a graph of the gradients too",
-        (site.told(),),
+        (site.set_to(),),
         "" if learnt else "Only if the gradients themselves are part of the loss.",
         0 if learnt else SECOND_CHOICE + 1,
     )
@@ -133,7 +133,7 @@ def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
     yield Proposal(
         "retain-graph",
         "Keep the graph for the second backward",
-        (kept.told(),),
+        (kept.set_to(),),
         "Only if the gradients are looked at, not learnt from." if learnt else "",
         5 if learnt else 0,
     )

@@ -80,9 +80,9 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
             backward = editor.insert_after(top, *editor.lines_of(ahead.at))
             edits = [editor.delete(ahead.at), added, backward]
     title = "One backward of the sum" + (", then the steps" if moved or cleared else "")
-    told = "All backwards run before the first step." if moved or cleared else ""
+    note = "All backwards run before the first step." if moved or cleared else ""
     if edits:
-        yield Proposal("sum-losses", title, joined(edits), told)
+        yield Proposal("sum-losses", title, joined(edits), note)
 
 
 def sum_with_earlier_backward(where: SourceLocation) -> Iterator[Proposal]:
@@ -99,8 +99,8 @@ def sum_with_earlier_backward(where: SourceLocation) -> Iterator[Proposal]:
         for at, call in ((ahead[-1], first), (where.statement, second))
     )
     between = block[block.index(one.at) + 1 : block.index(other.at)]
-    title, told = "One backward of the sum", "Each parameter steps once, on the sum of gradients."
-    yield Proposal("sum-losses", title, joined(_summed(editor, one, other, between)), told)
+    title, note = "One backward of the sum", "Each parameter steps once, on the sum of gradients."
+    yield Proposal("sum-losses", title, joined(_summed(editor, one, other, between)), note)
 
 
 def _loss_site(story: ReuseFeatures, visit: BackwardCall, statement: ast.stmt) -> LossSite | None:

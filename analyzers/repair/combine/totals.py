@@ -54,8 +54,8 @@ def backward_of_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
     total_edits, name = _total_of_values(editor, *found, idiom_for(story))
     backward = of_other_loss(editor, call, root, name)
     title = f"Call backward on `{name}`; keep only values in `{story.name}`"
-    told, rank = "Each pass learns from its own loss, once.", 2 if conditional else 0
-    yield Proposal("walk-this-loss", title, (*total_edits, backward), told, rank)
+    note, rank = "Each pass learns from its own loss, once.", 2 if conditional else 0
+    yield Proposal("walk-this-loss", title, (*total_edits, backward), note, rank)
 
 
 def _newest_loss(story: ReuseFeatures) -> tuple[ast.stmt, ast.expr] | None:
@@ -92,8 +92,8 @@ def _begin_before_summing(story: ReuseFeatures) -> Iterator[Proposal]:
             name = next((n for n in bindings(statement) if "[" not in n), story.name)
             edit = Editor(module).insert_before(inner[0], f"{name} = {spelled(begun)}")
             title = f"Begin `{name}` anew before it is added up"
-            told = "The total then holds the losses of this pass only."
-            yield Proposal("begin-total", title, (edit,), told)
+            note = "The total then holds the losses of this pass only."
+            yield Proposal("begin-total", title, (edit,), note)
             return
 
 
@@ -194,5 +194,5 @@ def _reset_total(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     ][-1]
     edit = Editor(module).insert_after(last, f"{story.name} = {spelled(value)}")
     title = f"Begin `{story.name}` anew behind its backward"
-    told = "The total then holds the losses since the last step only."
-    yield Proposal("reset-total", title, (edit,), told, rank)
+    note = "The total then holds the losses since the last step only."
+    yield Proposal("reset-total", title, (edit,), note, rank)

@@ -221,8 +221,8 @@ def given_new(
     late = 2 if sum(edit.text.count(".clone()") for edit in edits) > 1 else 0
     title = f"Give {said(names)} a new tensor instead of writing {how}"
     if others:
-        told = f"{title}; {said(others)} {'follow' if len(others) > 1 else 'follows'} it"
-        yield Proposal("out-of-place", told, joined([*edits, *following]), "", rank + late)
+        whole_title = f"{title}; {said(others)} {'follow' if len(others) > 1 else 'follows'} it"
+        yield Proposal("out-of-place", whole_title, joined([*edits, *following]), "", rank + late)
         title, late = (
             f"{title}; {said(others)} keep{'s' * (len(others) == 1)} the old value",
             late + 1,

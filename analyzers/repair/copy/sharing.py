@@ -51,8 +51,8 @@ def shared_copy(
         edits = _as_dataclass(where, call, held, kinds[0]) or _plainly(where, call, held, kinds[0])
         if edits:
             title = f"Copy `{held}` with the tensors that it has"
-            told = "The copy goes on from their history."
-            yield Proposal("shared-copy", title, joined(edits), told, rank)
+            note = "The copy goes on from their history."
+            yield Proposal("shared-copy", title, joined(edits), note, rank)
             return
 
 

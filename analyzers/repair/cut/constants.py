@@ -104,24 +104,24 @@ def constant(target: Target) -> Iterator[Proposal]:
     """Yield proposals that detach a loss's target or weight where it is computed, else where it is
     passed.
     """
-    editor, told = target.where.editor, _OF_WEIGHT if target.weighs else _FOR_LOSS
+    editor, note = target.where.editor, _OF_WEIGHT if target.weighs else _FOR_LOSS
     if target.made is not None:
         pairs = assigned_pairs(target.made)
         value = next((v for one, v in pairs if spelled(one) == target.name), None)
         if value is not None:
             title = f"Detach `{target.name}` where it is made"
             cut = joined(TORCH.at(editor, part) for part in _parts(value))
-            yield Proposal("detach-target", title, cut, told, 0)
+            yield Proposal("detach-target", title, cut, note, 0)
         elif (edit := _made_apart(target)) is not None:
             title = f"Make `{target.name}` without a graph"
-            yield Proposal("no-grad-at-definition", title, (edit,), told, 0)
+            yield Proposal("no-grad-at-definition", title, (edit,), note, 0)
     edit = TORCH.at(editor, target.given)
     title = f"Give the loss a detached `{editor.text_of(target.given)}`"
-    yield Proposal("detach-target", title, (edit,), told, 1)
+    yield Proposal("detach-target", title, (edit,), note, 1)
     if beside := [one for one in given_with(target) if one is not target.given]:
         names = ", ".join(f"`{name}`" for name in dict.fromkeys(map(spelled, beside)))
         edits = (edit, *(TORCH.at(editor, one) for one in beside))
-        yield Proposal("detach-target", f"{title}, and {names} too", joined(edits), told, 1)
+        yield Proposal("detach-target", f"{title}, and {names} too", joined(edits), note, 1)
 
 
 def _parts(value: ast.expr) -> Iterator[ast.expr]:
@@ -159,9 +159,9 @@ def detach_at_use(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     backwards = (("first", story.reuse.freed), ("second", story.reuse.reached))
     for later, (title, visit) in enumerate(backwards):
         for name, edits in uses(story, visit):
-            told = "That loss no longer sends gradient through it."
+            note = "That loss no longer sends gradient through it."
             given = f"Give the {title} loss a detached `{name}`"
-            yield Proposal(f"detach-in-{title}-loss", given, edits, told, rank + later)
+            yield Proposal(f"detach-in-{title}-loss", given, edits, note, rank + later)
     yield from _where_methods_read(story, rank + 1)
 
 
@@ -180,8 +180,8 @@ def _where_methods_read(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         editor = Editor(module)
         edits = tuple(editor.append_to(node, ".detach()") for node in nodes)
         title = f"Detach `{spelled(nodes[0])}` where line {statement.lineno} reads it"
-        told = "That loss no longer sends gradient through it."
-        yield Proposal("detach-in-first-loss", title, edits, told, rank)
+        note = "That loss no longer sends gradient through it."
+        yield Proposal("detach-in-first-loss", title, edits, note, rank)
         rank += 1
 
 

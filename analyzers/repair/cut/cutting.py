@@ -48,7 +48,7 @@ class Site(NamedTuple):
     """
 
     strategy: str
-    told: str
+    where: str
     statement: ast.stmt
     rank: int
     follows: bool = False
@@ -210,7 +210,7 @@ class Cutting:
                 lines = guarded(made.lines, hops, step) if site.guarded else made.lines
                 put = editor.insert_after if site.follows else editor.insert_before
                 edits = (put(site.statement, *lines), *with_imports(module, made.needs))
-                yield cut(site.strategy, f"{made.title} {site.told}", edits, site.rank)
+                yield cut(site.strategy, f"{made.title} {site.where}", edits, site.rank)
 
 
 def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Proposal:

@@ -118,7 +118,7 @@ def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str:
     return argument
 
 
-def told(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> ValueShape:
+def expected_shape(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> ValueShape:
     """Return the shape of what a name denotes, as far as a reference to it shows: its container,
     the depth of the tensors in its path, and for records these fields.
     """

@@ -17,7 +17,7 @@ from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.cut import between, within
 from analyzers.repair.cut.cutting import Cutting, cut
-from analyzers.repair.cut.detaching import LEAF, Idiom, idiom_for, starts_as_none, told
+from analyzers.repair.cut.detaching import LEAF, Idiom, expected_shape, idiom_for, starts_as_none
 from analyzers.repair.sites.scopes import wants_gradient
 from analyzers.source.calls import asks_for_gradient, calls_named
 from analyzers.source.edits import Editor
@@ -114,7 +114,7 @@ def _stored(story: ReuseFeatures, at: Place, name: str, number: int) -> Binding:
     paths = (holder.path,) if holder is not None else (name,)
     held = [held.path for join in story.reuse.joins for held in join.holders]
     fields = _fields(path for path in held if path.startswith(f"{story.name}["))
-    return Binding(at, "bound", name, told(name, holder, fields), paths, (number,))
+    return Binding(at, "bound", name, expected_shape(name, holder, fields), paths, (number,))
 
 
 def _fields(paths: Iterable[str]) -> list[str]:
@@ -179,7 +179,9 @@ def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Bindi
         yield from _rebound_behind(story, shared, here, getattr(scope, "name", ""))
         for name in bindings(statement):
             if name == story.name or (story.attribute and name == f"self.{story.attribute}"):
-                yield Binding(place, "bound", name, told(name, story.held.get(name)), (name,), (0,))
+                yield Binding(
+                    place, "bound", name, expected_shape(name, story.held.get(name)), (name,), (0,)
+                )
 
 
 def _rebound_behind(
@@ -191,7 +193,9 @@ def _rebound_behind(
         if any(calls_named(statement, maker)):
             at = replace(here, line=statement.lineno)
             for name in visible(story):
-                yield Binding(at, "bound", name, told(name, story.held[name]), (name,), (0,))
+                yield Binding(
+                    at, "bound", name, expected_shape(name, story.held[name]), (name,), (0,)
+                )
 
 
 def _outliving(
@@ -215,7 +219,7 @@ def _outliving(
             for number, path in enumerate(keyed):
                 yield Binding(at, "outlived", path, _TENSOR, (path,), (number,))
         return
-    kind = _record(story, name, paths) or told(name, story.held[name])
+    kind = _record(story, name, paths) or expected_shape(name, story.held[name])
     yield Binding(at, "outlived", name, kind, paths, carries, none)
 
 

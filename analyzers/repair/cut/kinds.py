@@ -53,10 +53,10 @@ def carried(kind: ValueShape, paths: Sequence[str]) -> ValueShape:
     """
     if kind.kind not in (*_FIELDED, "dict", "tuple", "list") or not has_graph(kind):
         return kind
-    told = [(key, part, _below(kind, key, paths)) for key, part in kind.parts]
-    alike = {_signature(part) for _, part, below in told if below}
+    parts_below = [(key, part, _below(kind, key, paths)) for key, part in kind.parts]
+    alike = {_signature(part) for _, part, below in parts_below if below}
     parts = []
-    for key, part, below in told:
+    for key, part, below in parts_below:
         if below:
             parts.append((key, carried(part, below)))
         elif kind.kind in _FIELDED or _signature(part) not in alike:
@@ -202,8 +202,8 @@ class Writing:
         item = self._each(kind, variable, loose=not few)
         if item is not None:
             return f"{{key: {item} for key, {variable} in {text}.items()}}"
-        told = [(self.key(entry), part) for entry, part in entries if few and entry]
-        values = [(key, self.expression(f"{text}[{key}]", part)) for key, part in told]
+        keyed = [(self.key(entry), part) for entry, part in entries if few and entry]
+        values = [(key, self.expression(f"{text}[{key}]", part)) for key, part in keyed]
         if not values or len(values) < len(entries) or any(value is None for _, value in values):
             return None
         return f"{{**{text}, {', '.join(f'{key}: {value}' for key, value in values)}}}"

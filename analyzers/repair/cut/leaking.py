@@ -20,7 +20,7 @@ from analyzers.explain.source_locations import (
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
-from analyzers.repair.cut.detaching import idiom_by, told
+from analyzers.repair.cut.detaching import expected_shape, idiom_by
 from analyzers.repair.cut.kinds import Writing
 from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
@@ -141,7 +141,7 @@ def _cut_of(holder: Holder, module: Module, whole: bool) -> tuple[str, list[str]
     if alone and "…" not in path:
         return path, [f"{path} = {path}.detach()"]
     name = root_of(holder.path)
-    return name, Writing(quote_of(module)).statements(name, told(name, holder)) or []
+    return name, Writing(quote_of(module)).statements(name, expected_shape(name, holder)) or []
 
 
 def _released(name: str, edit: Edit, location: SourceLocation | None, rank: int) -> Proposal:

@@ -39,8 +39,8 @@ def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterat
         if alike:
             names = [bindings(s)[0] for s in (statement, *(one for one, _ in alike))]
             every = joined([*edits, *(edit for _, made in alike for edit in made)])
-            told = f"Make {said(names)} themselves the leaves"
-            yield Proposal("leaf-last", told, every, "", rank)
+            whole_title = f"Make {said(names)} themselves the leaves"
+            yield Proposal("leaf-last", whole_title, every, "", rank)
         rank += 1
     if "optimize" in evidence.message:
         edit = editor.append_to(value, ".detach().requires_grad_()")

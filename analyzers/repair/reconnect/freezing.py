@@ -212,8 +212,8 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
             if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
         ]
         if new:
-            told = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-            title, edits = f"Make {told} behind the freezing", tuple(move_after(editor, new, loop))
+            names = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
+            title, edits = f"Make {names} behind the freezing", tuple(move_after(editor, new, loop))
             yield Proposal("new-part-unfrozen", title, edits, "", rank)
         tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
         yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)

@@ -50,8 +50,8 @@ def _gradient_cleared(statement: ast.stmt) -> str:
     """Return `w.grad` of the statement `w.grad.zero_()`, else ''."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=cleared, attr="zero_"))):
-            told = spelled(cleared).removesuffix(".data")
-            return told if told.endswith(".grad") else ""
+            gradient = spelled(cleared).removesuffix(".data")
+            return gradient if gradient.endswith(".grad") else ""
     return ""
 
 

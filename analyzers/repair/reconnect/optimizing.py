@@ -85,7 +85,7 @@ def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
     """Propose an in-place write for `self.w = nn.Parameter(new)` outside of the one class's
     constructor."""
     attributes = {name.rpartition(".")[2] for name in fault.instead if name in fault.params}
-    edits, told, owners = list[Edit](), list[str](), set[ast.ClassDef | None]()
+    edits, written, owners = list[Edit](), list[str](), set[ast.ClassDef | None]()
     for module, statement in project.each(ast.Assign):
         function = getattr(module.scope_of(statement), "name", "__init__")
         match statement:
@@ -97,10 +97,10 @@ def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
                     data, editor = ".data" if recorded(module, statement) else "", Editor(module)
                     text = f"{spelled(target)}{data}.copy_({editor.text_of(given)})"
                     edits.append(editor.replace(statement, text))
-                    told.append(spelled(target))
+                    written.append(spelled(target))
                     owners.add(module.class_of(statement))
     if len(owners) == 1:
-        title = f"Write into {said(told)}, which an optimizer holds"
+        title = f"Write into {said(written)}, which an optimizer holds"
         yield Proposal("written-into", title, tuple(edits), "", 0)
 
 
@@ -176,8 +176,8 @@ def owner_path(names: Sequence[str]) -> str:
     if len(listed) == 1 and all("[" in name for name in names):
         return listed.pop()
     shared = shared_path(names)
-    told = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in shared)
-    return told.removeprefix(".") or names[0]
+    written = "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in shared)
+    return written.removeprefix(".") or names[0]
 
 
 def _parameters(fault: SilentFault, given: str) -> str | None:

@@ -52,8 +52,8 @@ def asked_of_whole(where: SourceLocation) -> Iterator[Proposal]:
         if asked and spelled(asked[0].whole) == spelled(parts[0].whole):
             edits += _of_whole(where, call, asked)
     if edits:
-        told = "this part of it" if len(parts) == 1 else "these parts of it"
-        title = f"Ask for the gradient of `{spelled(parts[0].whole)}`, and take {told}"
+        parts_text = "this part of it" if len(parts) == 1 else "these parts of it"
+        title = f"Ask for the gradient of `{spelled(parts[0].whole)}`, and take {parts_text}"
         yield Proposal("use-wanted", title, joined(edits), "")
 
 

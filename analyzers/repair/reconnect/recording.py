@@ -24,7 +24,7 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
     switch."""
     editor = where.editor
     for switch in _unrecorded(where):
-        around, told = switch.around, editor.text_of(switch.header)
+        around, header_text = switch.around, editor.text_of(switch.header)
         if isinstance(around, ast.With):
             for same in _under_condition(where.editor, around, switch.header):
                 title = f"Record it where its backward runs: `{same.text}`"
@@ -36,7 +36,7 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
                 yield Proposal("leave-no-grad", title, joined(moved), "", rank)
                 rank += 1
             if edits := unwrapped(editor, around):
-                title = f"Record this work: without `{told}`"
+                title = f"Record this work: without `{header_text}`"
                 yield Proposal("leave-no-grad", title, edits, "", rank)
                 return
         else:

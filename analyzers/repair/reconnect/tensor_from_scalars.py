@@ -29,9 +29,9 @@ def filled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     ]
     made = [(call, text) for call in calls if (text := _with_graph(where.editor, call))]
     if made:
-        told = " and ".join(dict.fromkeys(f"`{spelled(call.func)}`" for call, _ in made))
+        functions = " and ".join(dict.fromkeys(f"`{spelled(call.func)}`" for call, _ in made))
         edits = tuple(where.editor.replace(call, text) for call, text in made)
-        title = f"Keep the graph, which {told} drops"
+        title = f"Keep the graph, which {functions} drops"
         yield Proposal("keep-graph", title, edits, "", rank)
 
 

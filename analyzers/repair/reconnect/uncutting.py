@@ -55,8 +55,8 @@ def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """
     edits = list(_all_uncut(where))
     if edits:
-        told = " and ".join(dict.fromkeys(f"`{_shown(n)}`" for n in cuts_in(where.statement)))
-        title = f"Keep the graph: without {told}"
+        cut_names = " and ".join(dict.fromkeys(f"`{_shown(n)}`" for n in cuts_in(where.statement)))
+        title = f"Keep the graph: without {cut_names}"
         kept = joined([*or_nothing(where, edits), *_along(where)])
         yield Proposal("keep-graph", title, kept, "", rank)
 
@@ -220,10 +220,10 @@ def _asked_for(
     for origin in origins:
         found = [node for node in cuts_in(origin.statement) if isinstance(node, ast.Call)]
         cuts = [node for node in found if called_name(node) == "detach"]
-        told = sorted(asked & set(bindings(origin.statement)))
-        if cuts and told:
+        cut_names = sorted(asked & set(bindings(origin.statement)))
+        if cuts and cut_names:
             edits = joined([origin.editor.append_to(node, ".requires_grad_()") for node in cuts])
-            title = f"Let `{told[0]}` require a gradient, which is asked for"
+            title = f"Let `{cut_names[0]}` require a gradient, which is asked for"
             yield Proposal("new-leaf", title, edits, "", rank)
 
 

@@ -117,9 +117,9 @@ def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
     for statement in definitions(question.where.scope, question.wanted):
         match value_of(statement):
             case ast.Call(func=ast.Attribute(value=source, attr="clone")) as copy:
-                told = f"Ask for the gradient of `{spelled(source)}`, not of a copy"
+                use_title = f"Ask for the gradient of `{spelled(source)}`, not of a copy"
                 edit = editor.replace(copy, editor.text_of(source))
-                yield Proposal("use-wanted", told, (edit,), "", rank)
+                yield Proposal("use-wanted", use_title, (edit,), "", rank)
 
 
 def _sources(question: Question) -> list[ast.expr]:

@@ -58,10 +58,10 @@ def _with_inputs_kept(
         return
     if _changes_between(where, call.args[0], puts[0]):
         return
-    told, given = editor.text_of(call.func), editor.text_of(call.args[0])
+    function, given = editor.text_of(call.func), editor.text_of(call.args[0])
     edits = [editor.delete(where.statement), editor.replace(puts[0].args[0], given)]
-    edits += [editor.replace(one, f"{told}({editor.text_of(one)})") for one in joined]
-    title = f"Keep in `{kept}` what `{told}` is given, and call it where that is read"
+    edits += [editor.replace(one, f"{function}({editor.text_of(one)})") for one in joined]
+    title = f"Keep in `{kept}` what `{function}` is given, and call it where that is read"
     tradeoff = "All that is kept is computed anew in each pass."
     yield Proposal("store-inputs", title, tuple(edits), tradeoff, rank)
 

@@ -39,7 +39,7 @@ def computed(
     """Return a proposal that moves or copies statements before another."""
     edits = joined([*(move_into if moved else copy_into)(editor, chain, head), *also])
     verb = "Call" if all(map(_called_alone, chain)) else "Compute"
-    return Proposal(strategy, f"{verb} {told(chain)} {where}", edits, cost, rank)
+    return Proposal(strategy, f"{verb} {names_bound(chain)} {where}", edits, cost, rank)
 
 
 def makers(before: Sequence[ast.stmt], names: set[str]) -> Iterator[list[ast.stmt]]:
@@ -69,7 +69,7 @@ def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool
     return all(is_data(v, before, depth - 1) for s in made if (v := value_of(s)) is not None)
 
 
-def told(chain: Sequence[ast.stmt]) -> str:
+def names_bound(chain: Sequence[ast.stmt]) -> str:
     """Return what the statements bind, by name; calls without a result as they are spelled."""
     made = [name for s in chain for name in bindings(s)[:1] or _called_alone(s)]
     return ", ".join(f"`{name}`" for name in made)

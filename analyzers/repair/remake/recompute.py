@@ -58,8 +58,8 @@ def _by_helper(story: ReuseFeatures) -> Iterator[Proposal]:
         call = f"self.{scope.name}({', '.join(f'self.{kept[name]}' for name in taken)})"
         if 0 < len(readers) <= _MAX_READERS:
             edits = [editor.insert_before(head_of(reader), call) for reader in readers]
-            told = " and ".join(f"`{reader.name}`" for reader in readers)
-            yield recomputed("compute-in-method", f"Call `{call}` in {told}", *edits)
+            names = " and ".join(f"`{reader.name}`" for reader in readers)
+            yield recomputed("compute-in-method", f"Call `{call}` in {names}", *edits)
         return
 
 

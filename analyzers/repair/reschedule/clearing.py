@@ -248,9 +248,9 @@ def _by_hand(
     where: SourceLocation, lines: Sequence[str], whose: Sequence[str]
 ) -> Iterator[Proposal]:
     if lines and len(lines) <= MAX_CLEARED:
-        told = ", ".join(f"`{name}`" for name in whose)
+        quoted = ", ".join(f"`{name}`" for name in whose)
         edit = where.editor.insert_before(where.statement, *lines)
-        title = f"Clear the gradients of {told} before each backward"
+        title = f"Clear the gradients of {quoted} before each backward"
         yield Proposal("clear-by-hand", title, (edit,), "", 0)
 
 

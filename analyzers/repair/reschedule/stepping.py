@@ -12,7 +12,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import indentation, joined, lines_with
 from analyzers.repair.remake.chains import constructs
-from analyzers.repair.remake.makers import computed, is_data, makers, told
+from analyzers.repair.remake.makers import computed, is_data, makers, names_bound
 from analyzers.repair.reschedule.schedule import Schedule, released
 from analyzers.repair.rewrite import copy_into, head_of, move_after, with_keyword
 from analyzers.source.calls import calls_named, owners, steps
@@ -49,9 +49,9 @@ def steps_after_backwards(schedule: Schedule, rank: int = 0) -> Iterator[Proposa
     for statement in [s for s in each if calls_named(s, "zero_grad")][:1]:
         # in its own iteration it would clear what other backward calls left in shared weights
         ahead = editor.insert_before(loop, *_alone(editor, loop, statement))
-        told = "All gradients cleared first, then all backward calls, then the steps"
+        names_bound = "All gradients cleared first, then all backward calls, then the steps"
         edits = [editor.delete(statement), ahead, *moved]
-        yield Proposal("steps-last", told, joined(edits), "", rank + 2)
+        yield Proposal("steps-last", names_bound, joined(edits), "", rank + 2)
 
 
 def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
@@ -176,7 +176,7 @@ def fresh_forward(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
         )
         rank += 1
         if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
-            title = f"Compute {told(chain)} {where}, of what was made before as a constant"
+            title = f"Compute {names_bound(chain)} {where}, of what was made before as a constant"
             cost = f"{_FRESH}, and sends no gradient to what lies in front of them."
             edit = editor.insert_before(head, *cut, *editor.lines_of(*chain[1:]))
             yield Proposal("fresh-forward", title, (edit,), cost, rank)

@@ -48,8 +48,8 @@ def _checkpoints(project: Project) -> Iterator[tuple[Editor, ast.Call]]:
 
 def _says_so(call: ast.Call) -> bool:
     """Return True if a checkpoint is explicitly reentrant."""
-    told = [k for k in call.keywords if k.arg == NOT_REENTRANT and spelled(k.value) == "True"]
-    return called_name(call).startswith("checkpoint") and bool(told)
+    state = [k for k in call.keywords if k.arg == NOT_REENTRANT and spelled(k.value) == "True"]
+    return called_name(call).startswith("checkpoint") and bool(state)
 
 
 def _not_reentrant(editor: Editor, call: ast.Call) -> Iterator[Edit]:
@@ -76,9 +76,9 @@ def counted_outside(project: Project, rank: int = 0) -> Iterator[Proposal]:
     for module in project.modules.values():
         for node in module.each(ast.stmt):
             inner = node.value if isinstance(node, ast.Expr) else node
-            told = state_in_checkpoint(inner, module)
-            if told is not None:
-                title = f"Change `{told}` outside of the checkpointed part only"
+            state = state_in_checkpoint(inner, module)
+            if state is not None:
+                title = f"Change `{state}` outside of the checkpointed part only"
                 yield Proposal("no-state", title, (Editor(module).delete(node),), "", rank)
 
 

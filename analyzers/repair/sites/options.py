@@ -33,7 +33,7 @@ class OptionSite:
     place: Place
     given: ast.expr | None = None
 
-    def told(self, value: str = "True") -> Edit:
+    def set_to(self, value: str = "True") -> Edit:
         """Return the edit that sets the option."""
         editor = Editor(self.module)
         if self.given is not None:
@@ -66,8 +66,8 @@ def _handed_on(function: Scope, call: ast.Call, option: str) -> str:
     """
     if not isinstance(function, FUNCTIONS):
         return ""
-    told = {k.arg: spelled(k.value) for k in call.keywords}
-    if option in told:
-        return told[option] if told[option] in named(function) else ""
+    set_to = {k.arg: spelled(k.value) for k in call.keywords}
+    if option in set_to:
+        return set_to[option] if set_to[option] in named(function) else ""
     rest = function.args.kwarg
-    return option if rest is not None and told.get(None) == rest.arg else ""
+    return option if rest is not None and set_to.get(None) == rest.arg else ""

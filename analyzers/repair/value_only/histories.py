@@ -13,7 +13,7 @@ from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import SourceLocation, names_held, root_of
 from analyzers.repair.blocks import joined
-from analyzers.repair.cut.detaching import told
+from analyzers.repair.cut.detaching import expected_shape
 from analyzers.repair.cut.kinds import Writing
 from analyzers.source.calls import calls_a_class, calls_to
 from analyzers.source.detached import is_made_without
@@ -184,7 +184,7 @@ def _detached(store: SourceLocation, holders: Sequence[Holder], project: Project
     for name in {bound.partition("[")[0] for bound in bindings(store.statement)}:
         for holder in holders:
             if holder.path.startswith(f"{name}["):
-                kind = told(name, holder)
+                kind = expected_shape(name, holder)
                 for _ in range(_depth(store.statement)):
                     kind = kind.parts[0][1] if kind.parts else kind
     for value in _added(store, project):

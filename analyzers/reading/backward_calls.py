@@ -25,7 +25,7 @@ def backward(
     explicit: bool = False,
 ) -> None:
     """Run backward from the values. `explicit`: an outer gradient was given."""
-    machine.walk_places[frame.place()] = None
+    machine.backward_places[frame.place()] = None
     roots = _roots(machine, values, frame)
     if not roots:
         _missing(machine, values, frame)
@@ -67,13 +67,13 @@ def run(
 
     With `goals` it takes only the paths that lead there, and frees no other nodes.
     """
-    walk, whole = machine.tape.walk(roots, visit)
+    traversal, whole = machine.tape.run(roots, visit)
     found = machine.tape.towards(goals, roots, whole) if goals else whole
     if not found.complete:
         machine.gave_up("a graph too large to follow")
     machine.sources |= _sources(found)
-    reuse = machine.tape.reuse(walk, found)
-    machine.writes.add(("walk", _line(visit.at)))
+    reuse = machine.tape.reuse(traversal, found)
+    machine.writes.add(("backward", _line(visit.at)))
     if reuse is not None and roots[0].lazy and reuse.freed.at.line >= visit.at.line:
         reuse = None  # the fragment does not show what recomputes the value in each iteration
     if reuse is not None:
@@ -81,16 +81,16 @@ def run(
         key: object = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
         machine.report(key, reuse)
     else:
-        stale = machine.tape.stale(walk, found)
+        stale = machine.tape.stale(traversal, found)
         if roots[0].lazy and stale is not None and stale.changes[-1:]:
             changed = stale.changes[-1].at
             stale = stale if changed is not None and changed.line < visit.at.line else None
         if stale is not None and stale.node is not None and stale.node.at is not None:
             key = ("stale", _line(visit.at), _line(stale.node.at))
             machine.report(key, stale)
-    machine.tape.free(walk, found)
-    machine.gradients.added(walk)
-    silent.after_walk(machine, walk, found)
+    machine.tape.free(traversal, found)
+    machine.gradients.added(traversal)
+    silent.after_backward(machine, traversal, found)
     return whole
 
 

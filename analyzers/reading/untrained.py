@@ -28,7 +28,7 @@ class Survey:
     cut: dict[str, Lost] = field(default_factory=dict)
 
 
-def starved(machines: Sequence[Machine]) -> SilentFault | None:
+def without_gradient(machines: Sequence[Machine]) -> SilentFault | None:
     """Return the parameters without gradient in some run of a script and with one in none.
 
     Return None if a run could not be followed to its end.
@@ -65,7 +65,7 @@ def _owner(name: str) -> str:
 def _survey(machine: Machine) -> Survey:
     """Return the survey of the parameters of every optimizer that has stepped often enough."""
     survey = Survey()
-    with_gradient = {leaf for walk in machine.tape.walks for leaf in walk.leaves}
+    with_gradient = {leaf for traversal in machine.tape.calls for leaf in traversal.leaves}
     stepped = [(o, frame) for o, frame in machine.optimizers if o.steps >= STEPS]
     owned = {
         leaf.node: frame
@@ -76,9 +76,9 @@ def _survey(machine: Machine) -> Survey:
     without = owned.keys() - with_gradient - machine.fed
     if not without:
         return survey
-    roots = [root for walk in machine.tape.walks for root in walk.roots]
+    roots = [root for traversal in machine.tape.calls for root in traversal.roots]
     reached = _above([*roots, *machine.unfollowed])
-    cuts = _cuts_behind(reached)
+    cuts = _cuts_before(reached)
     names = _names(machine, owned)
     for node in owned:
         name = names.get(node, "")
@@ -101,7 +101,7 @@ def _above(nodes: Iterable[Node]) -> dict[Node, None]:
     return found
 
 
-def _cuts_behind(reached: dict[Node, None]) -> dict[Node, Lost]:
+def _cuts_before(reached: dict[Node, None]) -> dict[Node, Lost]:
     """Return the nodes that graphs were computed from across a cut, each by its cut."""
     todo = list(dict.fromkeys(lost for node in reached for lost in node.ended))
     seen = set(todo)
