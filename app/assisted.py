@@ -51,14 +51,14 @@ class Asking:
     stage: Stage
     messages: list[dict[str, str]] = field(default_factory=list)
 
-    async def add_to(self, mended: RepairResult, cause: Cause) -> None:
+    async def add_to(self, result: RepairResult, cause: Cause) -> None:
         """Add the assistant's fix to ours, where none of these is safe and its own passed."""
-        if any(is_safe(trial) for trial in mended.trials):
+        if any(is_safe(trial) for trial in result.trials):
             return
-        mended.trials += await self._trials(mended, cause)
-        mended.trials.sort(key=lambda trial: trial.order)
+        result.trials += await self._trials(result, cause)
+        result.trials.sort(key=lambda trial: trial.order)
 
-    async def _trials(self, mended: RepairResult, cause: Cause) -> list[Trial]:
+    async def _trials(self, result: RepairResult, cause: Cause) -> list[Trial]:
         """Return the trial of the fix that passed and keeps the gradients, or truncates them.
 
         Return an empty list if three answers contain none, or if there was no answer.
@@ -68,7 +68,7 @@ class Asking:
         if run is None or sum(map(len, files.values())) > LARGEST:
             return []
         error = f"{run.raised.type}: {run.raised.message}" if run.raised is not None else ""
-        asked = question(self.case.project.entry, files, error, cause, _tried(mended.trials))
+        asked = question(self.case.project.entry, files, error, cause, _tried(result.trials))
         self.messages = [_said("system", SYSTEM), _said("user", asked)]
         project = self.case.project
         original = Original(project.files, project.entry, run, self.session, self.case.time_limit_s)

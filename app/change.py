@@ -126,8 +126,8 @@ def _version(request: ChangeRequest, case: Case, sent: ProjectVersion) -> Versio
 
 def _assumed(seen: Observation) -> Iterable[str]:
     """Return what was synthesized so that a part of a program could run."""
-    told = seen.trace.assumed if seen.trace is not None else []
-    return [f"Assumed: {one.text}" for one in told[:8]]
+    listed = seen.trace.assumed if seen.trace is not None else []
+    return [f"Assumed: {one.text}" for one in listed[:8]]
 
 
 def better_of(found: ChangeFindings, diagnosed: Findings | Diagnosis | None) -> Patch | None:

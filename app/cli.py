@@ -171,7 +171,7 @@ def serve(
     run_server(Settings().model_copy(update=wanted))
 
 
-def _beside(word: str, told: str) -> None:
+def _add_local(word: str, help_text: str) -> None:
     """List a word that another module does, and hand it over as it was typed."""
 
     def hand_over(context: typer.Context) -> None:
@@ -181,17 +181,17 @@ def _beside(word: str, told: str) -> None:
 
     cli.command(
         word,
-        help=told,
+        help=help_text,
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
         add_help_option=False,
         rich_help_panel="Beside your own data",
     )(hand_over)
 
 
-_beside("run", "Run your own command, and explain and fix the error that it ends with.")
-_beside("apply", "Write the fix that the last run here found, or its fix N, into your files.")
-_beside("show", "Show the last run's fix, or its fix N, with its checks.")
-_beside("explain", "Explain a kind of fault: gradmend explain recurrent-state.")
+_add_local("run", "Run your own command, and explain and fix the error that it ends with.")
+_add_local("apply", "Write the fix that the last run here found, or its fix N, into your files.")
+_add_local("show", "Show the last run's fix, or its fix N, with its checks.")
+_add_local("explain", "Explain a kind of fault: gradmend explain recurrent-state.")
 
 
 add_verify(cli, lambda main: _run(main))

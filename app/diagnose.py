@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from analyzers.request.causes import RankedCause
 from app.present import report
-from app.repair.repairing import RepairResult, has_passed, mend, stopped_short
+from app.repair.repairing import RepairResult, has_passed, repair_faults, stopped_short
 from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
 from app.request.reader import Here, Reader, ReadingLimit, import_analyzers
@@ -83,13 +83,13 @@ async def _by_steps(
         for cause in causes:
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
-            seen, mended = await _mend(case, seen, causes, session, reader, progress, spent)
+            seen, result = await _repaired(case, seen, causes, session, reader, progress, spent)
             if assistant is not None and session is not None:
-                await _ask(assistant, case, seen, mended, session, reader, progress)
-            for patch in await asyncio.to_thread(report.patches, case, mended):
+                await _ask(assistant, case, seen, result, session, reader, progress)
+            for patch in await asyncio.to_thread(report.patches, case, result):
                 await progress.patch(patch)
                 await asyncio.sleep(0)
-    return await asyncio.to_thread(report.findings, case, seen, mended, clock)
+    return await asyncio.to_thread(report.findings, case, seen, result, clock)
 
 
 async def _only_read(request: DiagnosisRequest, reader: Reader, progress: Progress) -> Findings:
@@ -129,7 +129,7 @@ def prepare_reader() -> None:
     import_analyzers()
 
 
-async def _mend(
+async def _repaired(
     case: Case,
     seen: Observation,
     causes: list[RankedCause],
@@ -151,23 +151,25 @@ async def _mend(
 
     async def tried(seen: Observation) -> RepairResult:
         within = as_observed(session, case, seen)
-        return await mend(case, seen, causes, within, reader, progress.stage, passed, spent)
+        return await repair_faults(
+            case, seen, causes, within, reader, progress.stage, passed, spent
+        )
 
-    mended = await tried(seen)
-    stopped = stopped_short(mended, case.project.files)
+    result = await tried(seen)
+    stopped = stopped_short(result, case.project.files)
     if session is not None and stopped is not None and spent.seconds < case.time_limit_s:
         past = await observed_past(case, seen, stopped.candidate.files, stopped.run, session)
         further = await tried(past) if past is not None else None
         if past is not None and further is not None and has_passed(further):
-            seen, mended = past, further
-    return seen, mended
+            seen, result = past, further
+    return seen, result
 
 
 async def _ask(
     assistant: Assistant,
     case: Case,
     seen: Observation,
-    mended: RepairResult,
+    result: RepairResult,
     session: Session,
     reader: Reader,
     progress: Progress,
@@ -178,7 +180,7 @@ async def _ask(
     from app.assisted import Asking  # only where one is configured
 
     within = as_observed(session, case, seen)
-    if within is None or not mended.causes or not seen.from_run:
+    if within is None or not result.causes or not seen.from_run:
         return
-    cause = report.cause(mended.causes[0], case)
-    await Asking(assistant, case, seen, within, reader, progress.stage).add_to(mended, cause)
+    cause = report.cause(result.causes[0], case)
+    await Asking(assistant, case, seen, within, reader, progress.stage).add_to(result, cause)

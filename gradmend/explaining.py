@@ -45,16 +45,16 @@ class Explanation:
 
     def __str__(self) -> str:
         cause = self.findings["causes"][0]
-        told = [
+        lines = [
             f"gradmend: {self.summary}",
             f"  {self.file}:{self.line}  {cause['location']['code']}",
         ]
         if self.diff:
-            told += [
+            lines += [
                 "tested fix:" if self.tested else "probable fix, not tested:",
                 self.diff.rstrip(),
             ]
-        return "\n".join(told)
+        return "\n".join(lines)
 
 
 def explain(error: BaseException | None = None, *, run: bool = False) -> Explanation | None:
@@ -83,10 +83,10 @@ def diagnosed(script: str, printed: str, *, run: bool, text: str | None = None) 
     """Return the findings about a script, or, for `-`, about a `text` without a file; None if
     none."""
     with tempfile.TemporaryDirectory(prefix="gradmend-") as folder:
-        told = Path(folder, "traceback.txt")
-        told.write_text(printed, encoding="utf-8", errors="replace")
+        traceback_file = Path(folder, "traceback.txt")
+        traceback_file.write_text(printed, encoding="utf-8", errors="replace")
         command = [sys.executable, "-P", "-m", "gradmend", "diagnose", script, "--format", "json"]
-        command += ["--traceback", str(told), "--run", "auto" if run else "never"]
+        command += ["--traceback", str(traceback_file), "--run", "auto" if run else "never"]
         try:
             done = subprocess.run(
                 command,
@@ -145,9 +145,9 @@ def note_cause(error: BaseException, *, run: bool = False) -> None:
     """Put the cause under the traceback of an error, once."""
     if any(note.startswith("gradmend: ") for note in getattr(error, "__notes__", ())):
         return
-    told = explain(error, run=run)
-    if told is not None:
-        error.add_note(str(told))
+    explanation = explain(error, run=run)
+    if explanation is not None:
+        error.add_note(str(explanation))
 
 
 def _entry(error: BaseException) -> str | None:

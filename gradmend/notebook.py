@@ -40,7 +40,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Mended:
+class FixedCell:
     """A cell that a fix changes; `source` may be empty: what it held has moved."""
 
     count: int
@@ -63,7 +63,7 @@ class Watcher:
         self._shell = shell
         self._cells: dict[str, Ran] = {}
         self._failure: tuple[str, str] | None = None
-        self._mended: list[Mended] = []
+        self._fixed: list[FixedCell] = []
         for count, source in enumerate(shell.user_ns.get("In", [])):
             if source.strip():
                 self._cells[source] = Ran(source, count)
@@ -85,10 +85,10 @@ class Watcher:
         word = line.strip()
         if word == "run" and self._failure is not None:
             self._explain(run=True)
-        elif word == "fix" and self._mended:
-            first = next((cell for cell in self._mended if cell.source), self._mended[0])
+        elif word == "fix" and self._fixed:
+            first = next((cell for cell in self._fixed if cell.source), self._fixed[0])
             self._shell.set_next_input(first.source, replace=True)
-            for cell in self._mended:
+            for cell in self._fixed:
                 if cell is not first:
                     print(f"In [{cell.count}] changes, too:\n{cell.diff}")
         elif word in ("fix", "run"):
@@ -113,33 +113,33 @@ class Watcher:
     def _explain(self, *, run: bool) -> None:
         assert self._failure is not None
         notebook, printed = self._failure
-        told = explanation_of(diagnosed("-", printed, run=run, text=notebook))
-        if told is None:
+        explanation = explanation_of(diagnosed("-", printed, run=run, text=notebook))
+        if explanation is None:
             return
-        self._mended = list(self._changed(notebook, told))
-        parts = {"text/plain": self._plain(told), "text/html": self._box(told)}
+        self._fixed = list(self._changed(notebook, explanation))
+        parts = {"text/plain": self._plain(explanation), "text/html": self._box(explanation)}
         self._shell.display_pub.publish(parts)
 
-    def _changed(self, notebook: str, told: Explanation) -> Iterator[Mended]:
-        if not told.diff:
+    def _changed(self, notebook: str, explanation: Explanation) -> Iterator[FixedCell]:
+        if not explanation.diff:
             return
-        patched = json.loads(told.findings["patches"][0]["script"])["cells"]
+        patched = json.loads(explanation.findings["patches"][0]["script"])["cells"]
         for before, after in zip(json.loads(notebook)["cells"], patched, strict=True):
             source = "".join(after["source"])
             if source != before["source"]:
-                yield Mended(before["execution_count"], before["source"], source)
+                yield FixedCell(before["execution_count"], before["source"], source)
 
-    def _where(self, told: Explanation) -> str:
+    def _where(self, explanation: Explanation) -> str:
         """Return the location as the notebook shows it: the prompt's number, the line in the
         cell."""
-        spot = told.findings["causes"][0]["location"]
+        spot = explanation.findings["causes"][0]["location"]
         cells = list(self._cells.values())
         if spot["cell"] is None:
             return f"{spot['file']}, line {spot['line']}: {spot['code']}"
         number, line = (int(part.split()[-1]) for part in spot["cell"].split(","))
         return f"In [{cells[number - 1].count}], line {line}: {spot['code']}"
 
-    def _said(self, told: Explanation) -> str:
+    def _said(self, explanation: Explanation) -> str:
         """Return the summary, with cells numbered by their prompts, as everywhere in the
         message."""
         cells = list(self._cells.values())
@@ -148,11 +148,11 @@ class Watcher:
             number = int(found[1])
             return f"In [{cells[number - 1].count}]" if number <= len(cells) else found[0]
 
-        return re.sub(r"\bcell (\d+)", prompt, told.summary)
+        return re.sub(r"\bcell (\d+)", prompt, explanation.summary)
 
-    def _live(self, told: Explanation) -> str:
+    def _live(self, explanation: Explanation) -> str:
         """Return what the name that kept the graph holds now."""
-        carrier = told.findings["causes"][0]["carrier"]
+        carrier = explanation.findings["causes"][0]["carrier"]
         value = self._shell.user_ns.get(carrier["name"]) if carrier else None
         torch: Any = sys.modules.get("torch")
         values = value if isinstance(value, (tuple, list)) else (value,)
@@ -161,38 +161,42 @@ class Watcher:
             return ""
         return f"{carrier['name']} has a graph now: {', '.join(dict.fromkeys(graphs[:4]))}"
 
-    def _plain(self, told: Explanation) -> str:
-        lines = [f"gradmend: {self._said(told)}", f"  {self._where(told)}", f"  {self._live(told)}"]
-        for cell in self._mended:
-            lines += [f"{_proof(told)}, In [{cell.count}]:", cell.diff]
-        if self._mended:
+    def _plain(self, explanation: Explanation) -> str:
+        lines = [
+            f"gradmend: {self._said(explanation)}",
+            f"  {self._where(explanation)}",
+            f"  {self._live(explanation)}",
+        ]
+        for cell in self._fixed:
+            lines += [f"{_proof(explanation)}, In [{cell.count}]:", cell.diff]
+        if self._fixed:
             lines.append("%gradmend fix puts it into the next cell.")
         return "\n".join(line for line in lines if line.strip())
 
-    def _box(self, told: Explanation) -> str:
+    def _box(self, explanation: Explanation) -> str:
         def text(value: str) -> str:
             return html.escape(value)
 
         parts = [
-            f"<b>gradmend</b> {text(self._said(told))}",
-            f"<code>{text(self._where(told))}</code>",
+            f"<b>gradmend</b> {text(self._said(explanation))}",
+            f"<code>{text(self._where(explanation))}</code>",
         ]
-        parts += [text(live)] if (live := self._live(told)) else []
-        for cell in self._mended:
-            parts.append(f"{text(_proof(told))}, In [{cell.count}]:")
+        parts += [text(live)] if (live := self._live(explanation)) else []
+        for cell in self._fixed:
+            parts.append(f"{text(_proof(explanation))}, In [{cell.count}]:")
             parts.append(f"<pre>{''.join(_coloured(cell.diff))}</pre>{_button(cell)}")
-        if self._mended:
+        if self._fixed:
             parts.append("<code>%gradmend fix</code> replaces the cell that it is typed in.")
         inner = "".join(f"<div>{part}</div>" for part in parts)
-        acts = f"<script>{_script()}</script>" if self._mended else ""
+        acts = f"<script>{_script()}</script>" if self._fixed else ""
         return f'<div style="{STYLE}">{inner}{acts}</div>'
 
 
-def _proof(told: Explanation) -> str:
-    return "Tested fix" if told.tested else "Probable fix, not tested"
+def _proof(explanation: Explanation) -> str:
+    return "Tested fix" if explanation.tested else "Probable fix, not tested"
 
 
-def _button(cell: Mended) -> str:
+def _button(cell: FixedCell) -> str:
     """Return a button that stays hidden on pages without scripts, or with isolated outputs."""
     before, source = (html.escape(text) for text in (cell.before, cell.source))
     return (

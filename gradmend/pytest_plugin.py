@@ -27,7 +27,7 @@ def pytest_runtest_makereport(
     if report.failed and call.excinfo is not None and item.config.getoption("gradmend"):
         from gradmend.explaining import explain
 
-        told = explain(call.excinfo.value)
-        if told is not None:
-            report.sections.append(("gradmend", str(told)))
+        explanation = explain(call.excinfo.value)
+        if explanation is not None:
+            report.sections.append(("gradmend", str(explanation)))
     return report

@@ -74,28 +74,28 @@ _NAMED: dict[str, BlockLook] = {
 
 
 def hints(
-    project: Project, error: ParsedTraceback, beside: Mapping[str, str] | None = None
+    project: Project, error: ParsedTraceback, other_files: Mapping[str, str] | None = None
 ) -> tuple[Hint, ...]:
     """Return possible causes of the error, for each cause its first line only.
 
     Lines that the traceback names come first, then functions that it passes through, then others.
-    `beside`: files that are no source (a configuration, a command), by name.
+    `other_files`: files that are no source (a configuration, a command), by name.
     """
     entry = entry_for(error.message, error.family, error.kind)
-    return hints_of(entry, project, error, beside) if entry is not None else ()
+    return hints_of(entry, project, error, other_files) if entry is not None else ()
 
 
 def hints_of(
     entry: Message,
     project: Project,
     error: ParsedTraceback,
-    beside: Mapping[str, str] | None = None,
+    other_files: Mapping[str, str] | None = None,
 ) -> tuple[Hint, ...]:
     """Return the hints for an entry of the catalogue."""
     ranked: list[tuple[int, int, Hint]] = []
     near = _Nearness(project, error)
     for rank, cause in enumerate(entry.causes):
-        found = [(near.of(hint), hint) for hint in _found(cause, project, error, beside or {})]
+        found = [(near.of(hint), hint) for hint in _found(cause, project, error, other_files or {})]
         if found and cause.kind is not None:
             found = [(at, replace(hint, points_to=cause.kind)) for at, hint in found]
         if found:
@@ -115,7 +115,7 @@ def _shows(frame: Frame, wanted: Sequence[str]) -> bool:
 
 
 def _found(
-    cause: UsualCause, project: Project, error: ParsedTraceback, beside: Mapping[str, str]
+    cause: UsualCause, project: Project, error: ParsedTraceback, other_files: Mapping[str, str]
 ) -> Iterator[Hint]:
     look = cause.look
     if look is None:
@@ -125,9 +125,9 @@ def _found(
         yield Hint(cause.note, cause.say())
     if "shapes" in look and shapes_of(error.message) == look["shapes"]:
         yield Hint(cause.note, cause.say(), code="shapes in the message")
-    if any(settings_in({**project.files, **beside}, look.get("unless", ()))):
+    if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):
         return
-    yield from _in_settings(cause, look.get("setting", ()), project, beside)
+    yield from _in_settings(cause, look.get("setting", ()), project, other_files)
     syntax = looks_for(look)
     for module in project.modules.values() if syntax is not None else ():
         for node in module.nodes:
@@ -141,11 +141,11 @@ def _found(
 
 
 def _in_settings(
-    cause: UsualCause, wanted: Sequence[str], project: Project, beside: Mapping[str, str]
+    cause: UsualCause, wanted: Sequence[str], project: Project, other_files: Mapping[str, str]
 ) -> Iterator[Hint]:
     for path, line, name, code in settings_in(project.files, wanted) if wanted else ():
         yield Hint(cause.note, cause.say(name), Place(path, line), code, cause.blames)
-    for _, _, name, code in settings_in(beside, wanted) if wanted else ():
+    for _, _, name, code in settings_in(other_files, wanted) if wanted else ():
         yield Hint(cause.note, cause.say(name), None, code, cause.blames)
 
 

@@ -30,7 +30,7 @@ def gathered(kept: Sequence[SourceLocation], visit: BackwardCall | None) -> bool
             continue
         if isinstance(store.statement, ast.Assign) and not _by_pass(store, store.statement, loop):
             continue
-        if any(_reads_all(store.module, node, name) for node in _behind(store, loop)):
+        if any(_reads_all(store.module, node, name) for node in _after_loop(store, loop)):
             return True
     return False
 
@@ -110,7 +110,7 @@ def _made_before(store: SourceLocation, name: str, loop: Loop) -> bool:
     return bool(made) and not any(store.module.holds(loop, s) for s in made)
 
 
-def _behind(store: SourceLocation, loop: Loop) -> list[ast.stmt]:
+def _after_loop(store: SourceLocation, loop: Loop) -> list[ast.stmt]:
     end = loop.end_lineno or loop.lineno
     return [s for s in statements_of(store.scope) if s.lineno > end]
 

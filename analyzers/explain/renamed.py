@@ -49,12 +49,12 @@ def _path(path: str, names: Mapping[str, str]) -> str:
     return path
 
 
-def _again(part: Any, beside: tuple[Any, ...], names: Mapping[str, str]) -> bool:
+def _again(part: Any, others: tuple[Any, ...], names: Mapping[str, str]) -> bool:
     """Return True if the same tuple has the evidence for the name to which the value was passed."""
     if isinstance(part, Holder):
         path = _path(part.path, names)
         return path != part.path and any(
-            isinstance(other, Holder) and other.path == path for other in beside
+            isinstance(other, Holder) and other.path == path for other in others
         )
     if not isinstance(part, Binding) or _path(part.name, names) == part.name:
         return False
@@ -64,5 +64,5 @@ def _again(part: Any, beside: tuple[Any, ...], names: Mapping[str, str]) -> bool
         and (other.how, other.at.file, other.at.frame) == (part.how, part.at.file, part.at.frame)
         and 0 <= other.at.line - part.at.line <= 1
         and paths <= set(other.paths)
-        for other in beside
+        for other in others
     )

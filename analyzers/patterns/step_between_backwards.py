@@ -111,11 +111,11 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
             return Carrier(name, place)
         for name in _made_before(loops[0], resolve_location(stale.project, saved)) if loops else []:
             return Carrier(name, place)
-    root = [*visit.root] or _walked_names(resolve_location(stale.project, visit.at))
+    root = [*visit.root] or _root_names(resolve_location(stale.project, visit.at))
     return Carrier(root[-1], place) if root else None
 
 
-def _walked_names(where: SourceLocation | None) -> list[str]:
+def _root_names(where: SourceLocation | None) -> list[str]:
     """The plain names in what a statement walks: `(0.3 * loss).backward()`."""
     call = where.call(*BACKWARD_CALLS) if where is not None else None
     tensor = backward_root(call) if call is not None else None

@@ -35,10 +35,10 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
         parts = containers.split(machine, value, len(targets), frame)
     else:
         items = containers.listed(machine, value, frame)
-        behind = len(targets) - starred - 1
+        last_targets = len(targets) - starred - 1
         if len(items) < len(targets) - 1:
             items = containers.split(machine, value, len(targets), frame)
-        end = len(items) - behind
+        end = len(items) - last_targets
         middle = Sequence(items[starred:end])
         parts = [*items[:starred], middle, *items[end:]]
     for target, part in zip(targets, parts, strict=False):

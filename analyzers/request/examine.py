@@ -28,7 +28,7 @@ from analyzers.request.binding import agreeing, explained_by, located, own_frame
 from analyzers.request.causes import RankedCause, classify
 from analyzers.request.input_split import split_inputs
 from analyzers.request.syntax import SyntaxFault, syntax_fault
-from analyzers.request.traceback_only import beside_sources, evidence_of, files_of
+from analyzers.request.traceback_only import evidence_of, files_of, without_sources
 from analyzers.source.cells import Cell
 from analyzers.source.project import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, lines_of_error, parse
@@ -36,11 +36,13 @@ from analyzers.tracebacks import Frame, ParsedTraceback, lines_of_error, parse
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The result of static analysis. `cells` maps a line of a notebook's script to `cell 4, line
-    3`; `pasted` are files that were converted to Python. If nothing in the source explains the
-    error: `told` are causes from the traceback alone, `hints` are other possible explanations.
-    `others` counts further programs in the same paste. `fault`: the syntax error of what was sent
-    as a program; `no_program`: no line of it is code.
+    """The result of static analysis.
+
+    `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
+    converted to Python. If nothing in the source explains the error: `from_traceback` are causes
+    from the traceback alone, `hints` are other possible explanations. `others` counts further
+    programs in the same paste. `fault`: the syntax error of what was sent as a program;
+    `no_program`: no line of it is code.
     """
 
     project: Project
@@ -201,7 +203,7 @@ def _causes_of_traceback(error: ParsedTraceback, entry: str) -> tuple[RankedCaus
     project = Project(files_of(error, entry), entry, recalled=True)
     causes = classify(project, (found,)) if found is not None else []
     return tuple(
-        replace(c, explanation=beside_sources(c.title, c.location, c.code)) for c in causes
+        replace(c, explanation=without_sources(c.title, c.location, c.code)) for c in causes
     )
 
 

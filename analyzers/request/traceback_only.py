@@ -149,7 +149,7 @@ def explained(title: str, at: Place, code: str) -> str:
     )
 
 
-def beside_sources(title: str, at: Place, code: str) -> str:
+def without_sources(title: str, at: Place, code: str) -> str:
     """Return Markdown: what the traceback shows if the sources show no more."""
     shown = f" (`{code}`)" if code else ""
     return (

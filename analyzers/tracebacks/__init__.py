@@ -44,8 +44,8 @@ def parse(text: str) -> ParsedTraceback:
         forward_frames=tuple(replace(frame) for frame in scanned.forward),
         forward_op=scanned.forward_op,
         parts=tuple(parts),
-        beside=tuple(entry[1:] for entry in known if entry is not chosen),
-        retold=not part.frames and not any(one.exception for one in scanned.parts),
+        other_errors=tuple(entry[1:] for entry in known if entry is not chosen),
+        prose_only=not part.frames and not any(one.exception for one in scanned.parts),
     )
 
 
@@ -82,8 +82,8 @@ def _mentioned(lines: Sequence[str]) -> Part | None:
         for at in range(len(lines) - wrapped + 1):
             text = " ".join(lines[at : at + wrapped])
             if (part := quoted_error(text)) is not None:
-                behind = takewhile(str.strip, lines[at + wrapped : at + MAX_PARAGRAPH])
-                return None if is_denied(" ".join([text, *behind])) else part
+                paragraph = takewhile(str.strip, lines[at + wrapped : at + MAX_PARAGRAPH])
+                return None if is_denied(" ".join([text, *paragraph])) else part
     return None
 
 

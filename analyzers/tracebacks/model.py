@@ -34,8 +34,8 @@ class ParsedTraceback:
 
     `forward_frames`: anomaly mode's stack of the forward call that made the failing node, which
     `forward_op` names. `kind`: the kind within its family, as in the catalogue of messages.
-    `beside`: families and kinds of the text's other known errors: earlier ones, or later attempts.
-    `retold`: prose mentions it, without the traceback that raised it.
+    `other_errors`: families and kinds of the text's other known errors: earlier ones, or later
+    attempts. `prose_only`: prose mentions it, without the traceback that raised it.
     """
 
     exception: str = ""
@@ -46,8 +46,8 @@ class ParsedTraceback:
     forward_frames: tuple[Frame, ...] = ()
     forward_op: str = ""
     parts: tuple[Part, ...] = ()
-    beside: tuple[tuple[Family, str | None], ...] = ()
-    retold: bool = False
+    other_errors: tuple[tuple[Family, str | None], ...] = ()
+    prose_only: bool = False
 
     @property
     def location(self) -> Frame | None:

@@ -15,7 +15,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from pydantic import Field
 
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
-from app.agents.beside import findings_of_run, folder_of
+from app.agents.run_command import findings_of_run, folder_of
 from app.agents.tools import READS, RUNS, refusals, server_of
 from app.agents.verifying import VerifiedChange, add_verify_here, verified_change
 from app.change import verify_change
@@ -45,11 +45,11 @@ class Reporting:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._told = 0
+        self._reported = 0
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
-        self._told += 1
-        await self._context.report_progress(self._told, None, message)
+        self._reported += 1
+        await self._context.report_progress(self._reported, None, message)
 
     async def cause(self, cause: Cause) -> None: ...
 

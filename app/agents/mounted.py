@@ -63,8 +63,8 @@ class ServiceDesk:
             return applied(f"There is nothing to apply: {why_none(diagnosis, options)}.")
         base = diagnosis.url.rpartition("/d/")[0]
         where = f"{base}/v1/diagnoses/{name}/patches/{patch.n}.diff"
-        told = f"Apply this diff: curl {where} | git apply{caveat(patch)}"
-        return applied(told, patch.diff)
+        hint = f"Apply this diff: curl {where} | git apply{caveat(patch)}"
+        return applied(hint, patch.diff)
 
     async def findings(self, name: str, context: Context) -> Findings:
         """Return what a diagnosis found."""

@@ -69,8 +69,8 @@ def _explain(name: str, schema: dict[str, Any]) -> None:
     if name in SCHEMAS and not schema.get("description"):
         schema["description"] = SCHEMAS[name]
     for field, its in schema.get("properties", {}).items():
-        if told := its.get("description") or meaning(name, field):
-            its["description"] = told
+        if text := its.get("description") or meaning(name, field):
+            its["description"] = text
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

@@ -49,9 +49,9 @@ def _evidence(cause: Cause) -> Iterator[str]:
         ("It was freed", cause.freed_by),
         ("It was needed again", cause.reached_again_by),
     )
-    for told, event in events:
+    for label, event in events:
         if event is not None:
-            yield f"{told} at {event.file}:{event.line}: {event.code.strip()}"
+            yield f"{label} at {event.file}:{event.line}: {event.code.strip()}"
     if cause.carrier is not None:
         yield f"It is kept by `{cause.carrier.name}` ({cause.carrier.file}:{cause.carrier.line})"
 

@@ -69,8 +69,8 @@ def diagnostics(seen: Seen) -> list[types.Diagnostic]:
             code_description=types.CodeDescription(href=page_of(cause.id)),
             source=SOURCE,
             related_information=[
-                types.DiagnosticRelatedInformation(location=_location(event, seen), message=told)
-                for event, told in story
+                types.DiagnosticRelatedInformation(location=_location(event, seen), message=note)
+                for event, note in story
                 if event is not None and event.line > 0
             ],
         )

@@ -64,8 +64,8 @@ async def _gone(_: Request, __: Exception) -> Response:
 
 
 async def _unexpected(request: Request, _: Exception) -> Response:
-    told = "Gradmend failed; the fault is logged, not yours."
-    return _answer(request, ProblemError(500, "internal", told))
+    message = "Gradmend failed; the fault is logged, not yours."
+    return _answer(request, ProblemError(500, "internal", message))
 
 
 Page = Callable[[ProblemError], Response]

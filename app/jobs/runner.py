@@ -18,8 +18,8 @@ from app.http.metrics import Metrics
 from app.jobs.known import is_settled
 from app.schemas import Cause, DiagnosisRequest, Findings, Outcome, Patch, Timings
 from app.store import Attempts, Claim
-from app.store.attempts import EventKind, Told
-from app.store.kinds import VERIFICATION, kind_of, told_again
+from app.store.attempts import EventKind, Reported
+from app.store.kinds import VERIFICATION, kind_of, stored_events
 
 if TYPE_CHECKING:
     from app.diagnose import Progress
@@ -55,7 +55,7 @@ class StoredProgress:
     def __init__(self, attempts: Attempts, claim: Claim) -> None:
         self._attempts = attempts
         self._claim = claim
-        self._untold: list[Told] = []
+        self._unwritten: list[Reported] = []
         self._moment: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
 
@@ -69,7 +69,7 @@ class StoredProgress:
     async def patch(self, patch: Patch) -> None:
         self._tell("patch", patch)
 
-    async def rest(self) -> list[Told]:
+    async def rest(self) -> list[Reported]:
         """Return the events left to be written after the last report.
 
         Raise `OutdatedError`, and what the database raised.
@@ -77,7 +77,7 @@ class StoredProgress:
         self._forget_moment()
         if self._writing is not None:
             await self._writing
-        return self._untold
+        return self._unwritten
 
     async def close(self) -> None:
         """Write nothing more."""
@@ -89,7 +89,7 @@ class StoredProgress:
     def _tell(self, kind: EventKind, data: BaseModel) -> None:
         if self._writing is not None and self._writing.done():
             self._writing.result()
-        self._untold.append((kind, data))
+        self._unwritten.append((kind, data))
         if self._moment is None:
             self._moment = asyncio.get_running_loop().call_later(TOGETHER_S, self._start)
 
@@ -106,8 +106,8 @@ class StoredProgress:
         """Write the collected events after those that are being written."""
         if before is not None:
             await before
-        told, self._untold = self._untold, []
-        if told and not await self._attempts.record(self._claim, *told):
+        events, self._unwritten = self._unwritten, []
+        if events and not await self._attempts.record(self._claim, *events):
             raise OutdatedError
 
 
@@ -180,7 +180,7 @@ class Runner:
             return
         began = time.perf_counter()
         try:
-            findings, digest, told = await self._known_or_found(claim)
+            findings, digest, events = await self._known_or_found(claim)
         except (OutdatedError, DBAPIError, asyncio.CancelledError):
             raise
         except Exception as error:
@@ -189,28 +189,28 @@ class Runner:
             return
         findings.timings_ms.queue = queue_ms
         findings.timings_ms.total = _since(claim.created_at)
-        if await self._attempts.finish(claim, "done", findings, digest, told):
+        if await self._attempts.finish(claim, "done", findings, digest, events):
             self._metrics.finished(findings)
             seconds = round(time.perf_counter() - began, 3)
             log.info("diagnosis done", verdict=findings.verdict, seconds=seconds)
 
-    async def _known_or_found(self, claim: Claim) -> tuple[Outcome, str | None, list[Told]]:
+    async def _known_or_found(self, claim: Claim) -> tuple[Outcome, str | None, list[Reported]]:
         """Return the findings, their digest and the events still to be sent.
 
         The digest answers the same request again; the events precede the diagnosis' end.
         """
         if self._identify is None:
-            findings, told = await self._while_held(claim)
-            return findings, None, told
+            findings, events = await self._while_held(claim)
+            return findings, None, events
         digest = self._identify(claim.asked)
         known: Outcome | None = await self._attempts.known(digest, claim.kind)
         if known is not None:
             untimed = known.model_copy(update={"timings_ms": Timings()})
-            return untimed, digest, list(told_again(known))
-        findings, told = await self._while_held(claim)
-        return findings, digest if is_settled(claim.request, findings) else None, told
+            return untimed, digest, list(stored_events(known))
+        findings, events = await self._while_held(claim)
+        return findings, digest if is_settled(claim.request, findings) else None, events
 
-    async def _while_held(self, claim: Claim) -> tuple[Outcome, list[Told]]:
+    async def _while_held(self, claim: Claim) -> tuple[Outcome, list[Reported]]:
         """Do the work, and stop as soon as the lease turns out to be lost."""
         progress = StoredProgress(self._attempts, claim)
         work = asyncio.ensure_future(self._found(claim, progress))

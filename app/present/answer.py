@@ -30,7 +30,7 @@ def first_hint(case: Case) -> Hint | None:
     return next(iter(case.hints), None)
 
 
-def told(hint: Hint, case: Case) -> str:
+def with_place(hint: Hint, case: Case) -> str:
     """Return a hint's sentence, preceded by its location."""
     if hint.place is None:
         return hint.text[:1].upper() + hint.text[1:]
@@ -64,10 +64,10 @@ def answer(case: Case, causes: list[Cause], patches: list[Patch]) -> Answer | No
         return None
     place = hint.place
     if place is None:
-        return _answer(found, told(hint, case), None)
+        return _answer(found, with_place(hint, case), None)
     cell = case.cell_of(place)
     spot = Spot(file=place.file, line=place.line, code=hint.code, cell=cell)
-    return _answer(found, told(hint, case), spot)
+    return _answer(found, with_place(hint, case), spot)
 
 
 def _answer(found: Message, text: str, location: Spot | None) -> Answer:

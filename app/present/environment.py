@@ -36,6 +36,8 @@ def environment_of(files: Mapping[str, str], trace: Trace | None) -> Environment
         python=started.python,
         platform=started.platform,
         packages={
-            name: told for name, told in sorted(versions.items()) if name in imported - replaced
+            name: version
+            for name, version in sorted(versions.items())
+            if name in imported - replaced
         },
     )

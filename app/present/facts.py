@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from app.present.highlight import lines_of
 from app.present.parts import Mark, Node
-from app.present.story import NOT_CUT, numbers, steps, tells_of_files
+from app.present.story import NOT_CUT, numbers, spans_files, steps
 from app.schemas import Cause, Event, Spot
 
 
@@ -37,7 +37,7 @@ class Facts:
 
     def at(self, event: Spot) -> str:
         """Return the event's line, as a sentence names it."""
-        place = f"{PurePath(event.file).name}:" if tells_of_files(self.cause) else "line "
+        place = f"{PurePath(event.file).name}:" if spans_files(self.cause) else "line "
         return event.cell or f"{place}{event.line}"
 
     def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
@@ -49,5 +49,5 @@ class Facts:
 
     def note(self, kind: str) -> str:
         """Return what the story says of an event, in short."""
-        told = steps(self.cause, self.family)
-        return next((step.note for step in told if step.kind == kind), "").replace("`", "")
+        events = steps(self.cause, self.family)
+        return next((step.note for step in events if step.kind == kind), "").replace("`", "")

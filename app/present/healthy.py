@@ -23,7 +23,7 @@ def looked_for(diagnosis: Diagnosis) -> list[Looked]:
     run = diagnosis.run
     if diagnosis.verdict != "healthy" or run is None or run.tampered:
         return []
-    told = [Looked(f"No error in {calls(run.backward_calls)}.")]
+    looked = [Looked(f"No error in {calls(run.backward_calls)}.")]
     seen = [p for p in patterns().values() if hasattr(p, "SEEN_AS")]
-    told += [Looked(f"Not found: {lowered(p.TITLE)}.", p.ID) for p in seen]
-    return told
+    looked += [Looked(f"Not found: {lowered(p.TITLE)}.", p.ID) for p in seen]
+    return looked

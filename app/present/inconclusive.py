@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import some
-from app.present.answer import first_hint, meaning, named_cause, told
+from app.present.answer import first_hint, meaning, named_cause, with_place
 from app.present.world import is_completed
 from app.request.case import Case
 from app.run.outcome import ending, is_given, len_backwards
@@ -22,13 +22,13 @@ def why(case: Case, seen: Observation) -> str:
     if (hint := first_hint(case)) is not None and not (hint.usual and named_cause(case) is None):
         shown = hint.place is not None or bool(hint.code)
         certain = named_cause(case) is not None or (shown and hint.place is None)
-        first = told(hint, case) if certain else look(case)
+        first = with_place(hint, case) if certain else look(case)
         why_open = "" if certain and shown else _why(case, seen)
         said = [first, meaning(case), _not_python(case), why_open]
     return " ".join(sentence for sentence in said if sentence)
 
 
-def starved(seen: Observation) -> SilentFault | None:
+def without_gradient(seen: Observation) -> SilentFault | None:
     """Return the evidence that trained parameters surely never got a gradient, or None."""
     faults = (p for p in seen.evidence if isinstance(p, SilentFault) and not p.doubtful)
     return next((p for p in faults if p.kind == "unfed-parameters" and p.params), None)
@@ -49,7 +49,7 @@ def look(case: Case) -> str:
         return ""
     if hint.usual:
         return f"The usual cause: {hint.text}"
-    return f"The first place to look at: {_lowered(told(hint, case))}"
+    return f"The first place to look at: {_lowered(with_place(hint, case))}"
 
 
 def _not_python(case: Case) -> str:
@@ -92,10 +92,10 @@ def _why(case: Case, seen: Observation) -> str:
             f"The script ran clean, but changed what it is observed through "
             f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
         )
-    if seen.ran_clean and (fault := starved(seen)) is not None:
-        told = some(fault.params) or "some parameters"
+    if seen.ran_clean and (fault := without_gradient(seen)) is not None:
+        names = some(fault.params) or "some parameters"
         return (
-            f"The script ran clean, but no backward call gives a gradient to {told}, which an "
+            f"The script ran clean, but no backward call gives a gradient to {names}, which an "
             "optimizer holds. Nothing in the source tells whether that is meant: look on the way "
             "from there to the loss for `.detach()`, `.data`, `no_grad` and values that are copied."
         )
@@ -121,7 +121,7 @@ def _why(case: Case, seen: Observation) -> str:
         case "limit_hit":
             return f"The run met a limit of the sandbox ({run.limit}) before the error showed."
         case "finished" | "stopped" if run.raised is None:
-            return _ran_on_made_up(case, run)
+            return _ran_synthesized(case, run)
     return _stopped_elsewhere(case, seen)
 
 
@@ -147,11 +147,11 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
     return f"The script raised something else here: {ending(seen.run)}."
 
 
-def _ran_on_made_up(case: Case, run: RunResult) -> str:
+def _ran_synthesized(case: Case, run: RunResult) -> str:
     """Return a sentence about a whole script that ran with synthesized data or stub packages."""
     asked = case.traceback is not None and bool(case.traceback.exception)
-    walked = f"{len_backwards(run)} backward calls ran clean"
-    seen = f"it did not raise the error ({walked})" if asked else walked
+    calls_text = f"{len_backwards(run)} backward calls ran clean"
+    seen = f"it did not raise the error ({calls_text})" if asked else calls_text
     return (
         f"Run here with what is missing made up (see what was assumed), {seen}; your own data, "
         "arguments and hardware may show more."
@@ -172,13 +172,13 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
             "No backward call was seen in what was sent, as it is or completed (see what was "
             "assumed): send the part that trains."
         )
-    walked = f"{calls} backward calls ran clean" if calls else "nothing in it calls backward"
+    calls_text = f"{calls} backward calls ran clean" if calls else "nothing in it calls backward"
     if given:
         return (
             "This is only part of a program. We filled in the rest (listed below), and it did not "
-            f"raise the error ({walked}): the cause is probably in the missing part."
+            f"raise the error ({calls_text}): the cause is probably in the missing part."
         )
     return (
         f"This is only part of a program. We filled in the rest (listed below) and found no error "
-        f"({walked}); a fault may be in the missing part."
+        f"({calls_text}); a fault may be in the missing part."
     )

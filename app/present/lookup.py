@@ -52,5 +52,5 @@ def _by_words(text: str) -> list[Found]:
 
 
 def _words_of(guide: Guide) -> set[str]:
-    told = f"{guide.name.replace('-', ' ')} {guide.title} {guide.lead}"
-    return set(re.findall(r"[a-z_]{3,}", told.lower()))
+    page_text = f"{guide.name.replace('-', ' ')} {guide.title} {guide.lead}"
+    return set(re.findall(r"[a-z_]{3,}", page_text.lower()))

@@ -8,7 +8,7 @@ from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse
 from analyzers.request.binding import failing_place
 from app.present import local_run
-from app.present.answer import told
+from app.present.answer import with_place
 from app.request.case import Case
 from app.run.reproduce import Observation
 from app.schemas import NextStep, Patch, Verdict
@@ -47,7 +47,7 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
     yield from _needed(seen)
     if not seen.from_run or decided in _OPEN:
         for hint in (*_shown(decided, case, seen), *case.hints):
-            yield NextStep(kind=hint.kind, text=told(hint, case), value=hint.code or None)
+            yield NextStep(kind=hint.kind, text=with_place(hint, case), value=hint.code or None)
     if case.others:
         more = "another program stands" if case.others == 1 else f"{case.others} others stand"
         text = f"One program of the text was read; {more} in it. Send one alone to have it read."

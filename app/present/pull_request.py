@@ -51,11 +51,11 @@ def _row(one: Reviewed) -> str:
         return f"| {_code(one.path)} | new | nothing to compare with |"
     found = one.found
     words = f"{ICONS.get(found.verdict or '', '')} {changes.WORDS[found.verdict]}"
-    told = [_plain(found.summary)]
+    cell = [_plain(found.summary)]
     if found.witness is not None:
-        told += [f"{side}: {_plain(place)}" for side, place in changes.places(found.witness)]
-    told += [_plain(note) for note in found.notes[:3]]
-    return f"| {_code(one.path)} | {words} | {'<br>'.join(told)} |"
+        cell += [f"{side}: {_plain(place)}" for side, place in changes.places(found.witness)]
+    cell += [_plain(note) for note in found.notes[:3]]
+    return f"| {_code(one.path)} | {words} | {'<br>'.join(cell)} |"
 
 
 def _code(text: str) -> str:

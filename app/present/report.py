@@ -54,12 +54,12 @@ RunStatus = Literal[
 ]
 
 
-def findings(case: Case, seen: Observation, mended: RepairResult, clock: Clock) -> Findings:
+def findings(case: Case, seen: Observation, result: RepairResult, clock: Clock) -> Findings:
     """Return everything that was found, with the verdict and one sentence about it."""
-    reported = [cause(c, case) for c in mended.causes]
+    reported = [cause(c, case) for c in result.causes]
     if seen.ran_clean and not seen.from_run and seen.plan is None:
         reported = []
-    listed = patches(case, mended) if reported else []
+    listed = patches(case, result) if reported else []
     error = error_report(case, seen, reported)
     decided = verdict.decide(case, seen, reported)
     return Findings(
@@ -150,14 +150,14 @@ def _event(happening: GraphEvent | None, case: Case) -> Event | None:
     )
 
 
-def patches(case: Case, mended: RepairResult) -> list[Patch]:
+def patches(case: Case, result: RepairResult) -> list[Patch]:
     """Return patches, best first: those that passed, those not run, then failed ones.
 
     Failed patches show their failure, so that a reader sees what was tried.
     """
-    tried = {status: [t for t in mended.trials if t.status == status] for status in _IN_ORDER}
+    tried = {status: [t for t in result.trials if t.status == status] for status in _IN_ORDER}
     listed = [patch(t, case) for status in _IN_ORDER[:2] for t in tried[status]]
-    listed += [_untried(c, case) for c in mended.untried]
+    listed += [_untried(c, case) for c in result.untried]
     failed = tried["failed"] if listed else tried["failed"][:MAX_FAILED]
     kept = [*listed, *(patch(t, case) for t in failed)][:MAX_PATCHES]
     return [one.model_copy(update={"n": n}) for n, one in enumerate(kept, 1)]

@@ -25,7 +25,7 @@ def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | N
         "no-grad": _missing,
         "graphs": _accumulated,
         "gradients": _accumulated,
-        "starved": _starved,
+        "starved": _untrained,
         "overwritten": _overwritten,
     }.get(family, _reused)
     return make(Facts(cause, family, sources))
@@ -81,16 +81,16 @@ def _reused(facts: Facts) -> Scene | None:
     through = f" through {facts.name}" if facts.name else ""
     where = facts.at(made) if made else "line unknown"
     when = {"forward": "in the forward pass", "made before": "before"}
-    told = (
+    description = (
         f"The graph built {when.get(lanes[0].title, f'in {lanes[0].title}')} ({where}) is "
         f"{'kept' if kept else 'freed'} by the backward at {facts.at(freed)}. The backward at "
         f"{facts.at(reached)}{_pass_of(second)} needs it again{through}, and fails."
     )
     if kept:
-        told += " Its weights have changed since."
+        description += " Its weights have changed since."
     meanings = {"frees": "a backward; it keeps its graph"} if kept else {}
     title = f"A {'kept' if kept else 'freed'} graph is needed again"
-    return Scene(title, told, tuple(lanes), tuple(links), meanings)
+    return Scene(title, description, tuple(lanes), tuple(links), meanings)
 
 
 def _pass_of(title: str) -> str:
@@ -106,24 +106,24 @@ def _changed(facts: Facts) -> Scene | None:
     change_node = facts.node("freed", f"changes {value} in place", change, "change")
     if made is None:  # a leaf, or a view of one: the change itself is refused
         leaf = Node("made", f"{value} may not be changed here", mark="origin")
-        told = f"{value} is changed in place at {facts.at(change)}, which autograd refuses."
+        description = f"{value} is changed in place at {facts.at(change)}, which autograd refuses."
         refused = Link("fails", "freed", "made", facts.held)
         before_and_then = Lane("before", (leaf,)), Lane("then", (change_node,))
         meanings = {"fails": "the change, which is refused"}
         title = "A change in place that is refused"
-        return Scene(title, told, before_and_then, (refused,), meanings)
+        return Scene(title, description, before_and_then, (refused,), meanings)
     lanes = (
         Lane("forward", (facts.node("made", f"saves {value} for later", made, "origin"),)),
         Lane("meanwhile", (change_node,)),
         Lane("backward", (facts.node("reached", "needs the old value", reached, "backward"),)),
     )
     links = (Link("changes", "freed", "made", facts.held), Link("fails", "reached", "made"))
-    told = (
+    description = (
         f"The forward pass saved {value} ({facts.at(made)}). It was changed in place at "
         f"{facts.at(change)}. The backward at {facts.at(reached)} needs the old value and "
         "fails."
     )
-    return Scene("A saved value is changed before it is needed", told, lanes, links)
+    return Scene("A saved value is changed before it is needed", description, lanes, links)
 
 
 def _stepped(facts: Facts) -> Scene | None:
@@ -136,12 +136,12 @@ def _stepped(facts: Facts) -> Scene | None:
         Lane("backward", (facts.node("reached", "needs the old weights", reached, "backward"),)),
     )
     links = (Link("changes", "freed", "made"), Link("fails", "reached", "made", facts.held))
-    told = (
+    description = (
         f"The forward pass computed with the weights as they were ({facts.at(made)}). A step "
         f"changed them at {facts.at(change)}. The backward at {facts.at(reached)} needs the old "
         "ones and fails."
     )
-    return Scene("Weights are changed before a backward needs them", told, lanes, links)
+    return Scene("Weights are changed before a backward needs them", description, lanes, links)
 
 
 def _missing(facts: Facts) -> Scene | None:
@@ -156,13 +156,13 @@ def _missing(facts: Facts) -> Scene | None:
         before = facts.node("made", "computed from parameters", facts.made, "op")
         forward = [before, facts.node("freed", facts.note("freed"), ended, "cut")]
         links.append(Link("edge", "made", "freed"))
-    told = (
+    description = (
         f"{facts.name or 'The value'} comes from {facts.at(ended)}. "
         f"What is asked of it at {facts.at(reached)} cannot be done with it."
     )
     lanes = Lane("forward", tuple(forward)), Lane("then", (uses,))
     title, meanings = "A graph that is not there", {"fails": "what cannot be done with it"}
-    return Scene(title, told, lanes, tuple(links), meanings)
+    return Scene(title, description, lanes, tuple(links), meanings)
 
 
 def _accumulated(facts: Facts) -> Scene | None:
@@ -181,15 +181,15 @@ def _accumulated(facts: Facts) -> Scene | None:
         Link("held", later, earlier, facts.held if earlier == passes[0] else "")
         for earlier, later in pairwise(passes)
     )
-    told = (
+    description = (
         f"{facts.name or 'It'} goes on holding the {what}s of earlier passes: with every pass "
         f"through {facts.at(reached)} there is one more."
     )
     title = f"The {what}s of all passes add up"
-    return Scene(title, told, lanes, links, {"held": f"still holds the {what}s before"})
+    return Scene(title, description, lanes, links, {"held": f"still holds the {what}s before"})
 
 
-def _starved(facts: Facts) -> Scene:
+def _untrained(facts: Facts) -> Scene:
     """Return a scene of parameters that a cut keeps the gradient from; or of others in their
     place."""
     if holds_others(facts.cause):
@@ -204,9 +204,9 @@ def _starved(facts: Facts) -> Scene:
         Lane("backward", (Node("back", "no backward comes past it", mark="backward"),)),
     )  # fmt: skip
     links = Link("edge", "made", "cut"), Link("fails", "back", "cut", facts.held)
-    told = f"No gradient goes through {facts.at(cut)}, so {names[0]}{more} never learn."
+    description = f"No gradient goes through {facts.at(cut)}, so {names[0]}{more} never learn."
     title, meanings = "Parameters that no gradient reaches", {"fails": "the gradient"}
-    return Scene(title, told, lanes, links, meanings)
+    return Scene(title, description, lanes, links, meanings)
 
 
 def _held_others(facts: Facts) -> Scene:
@@ -221,11 +221,11 @@ def _held_others(facts: Facts) -> Scene:
                           Node("back", "gives its gradients there", mark="loss"))),
     )  # fmt: skip
     links = Link("edge", "learns", "back"), Link("clean", "back", "learns")
-    told = (
+    description = (
         f"The optimizer was made at {facts.at(facts.cause.location)}, and holds {names[0]}{more}. "
         "Other tensors get the gradients now, and no step changes these."
     )
-    return Scene("An optimizer holds other tensors", told, lanes, links)
+    return Scene("An optimizer holds other tensors", description, lanes, links)
 
 
 def _overwritten(facts: Facts) -> Scene | None:
@@ -237,13 +237,13 @@ def _overwritten(facts: Facts) -> Scene | None:
     keeps = Node("kept", f"{facts.number('carried')}{name} keeps the gradient",
                  facts.quote(kept), mark="origin")  # fmt: skip
     changes = facts.node("reached", "a later backward: adds into it", reached, "change")
-    told = (
+    description = (
         f"{name} ({facts.at(kept)}) is the gradient itself. "
         f"The backward at {facts.at(reached)} adds into it, so what was kept changes."
     )
     lanes = Lane("kept", (keeps,)), Lane("in a later pass", (changes,))
     title = "A kept gradient is changed by a later backward"
-    return Scene(title, told, lanes, (Link("changes", "reached", "kept", facts.held),))
+    return Scene(title, description, lanes, (Link("changes", "reached", "kept", facts.held),))
 
 
 def _made_in_first_pass(cause: Cause, freed: Event, reached: Event) -> bool:

@@ -140,19 +140,21 @@ NOT_CUT = {
 def steps(cause: Cause, family: str) -> list[Step]:
     """Return the events of a cause in the order in which they happened, numbered from 1."""
     words = _words(cause, family)
-    told = [
+    events = [
         (kind, spot, *texts)
         for kind, spot, texts in _events(cause, words)
         if spot is not None and spot.line
     ]
-    if not any((s.file, s.line) == (cause.location.file, cause.location.line) for _, s, *_ in told):
-        told.insert(
+    if not any(
+        (s.file, s.line) == (cause.location.file, cause.location.line) for _, s, *_ in events
+    ):
+        events.insert(
             0,
             ("look", cause.location, f"{_line(cause, cause.location)} is where to start.", "start"),
         )
     return [
         Step(n, kind, spot.file, spot.line, text, note)
-        for n, (kind, spot, text, note) in enumerate(told[: len(CIRCLED)], 1)
+        for n, (kind, spot, text, note) in enumerate(events[: len(CIRCLED)], 1)
     ]
 
 
@@ -181,9 +183,9 @@ def holds_others(cause: Cause) -> bool:
     return cause.created is not None and cause.created.op == OPTIMIZER
 
 
-def numbers(told: Iterable[Step]) -> dict[str, str]:
+def numbers(events: Iterable[Step]) -> dict[str, str]:
     """Return the circled number of each kind of event."""
-    return {step.kind: step.number for step in told}
+    return {step.kind: step.number for step in events}
 
 
 def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None, tuple[str, str]]]:
@@ -207,19 +209,19 @@ def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None
 
 def _where(cause: Cause, spot: Spot) -> str:
     """Return a line's number; within its cell if another event identifies that."""
-    told = (cause.location, cause.created, cause.freed_by, cause.reached_again_by)
-    cells = [other.cell for other in told if other and other.cell and other.line == spot.line]
+    events = (cause.location, cause.created, cause.freed_by, cause.reached_again_by)
+    cells = [other.cell for other in events if other and other.cell and other.line == spot.line]
     return cells[0] if cells else f"line {spot.line}{_of_file(cause, spot)}"
 
 
-def tells_of_files(cause: Cause) -> bool:
+def spans_files(cause: Cause) -> bool:
     """Return True if the events are in several files, so that a line number alone is ambiguous."""
-    told = (cause.location, cause.created, cause.freed_by, cause.reached_again_by, cause.carrier)
-    return len({spot.file for spot in told if spot is not None}) > 1
+    events = (cause.location, cause.created, cause.freed_by, cause.reached_again_by, cause.carrier)
+    return len({spot.file for spot in events if spot is not None}) > 1
 
 
 def _of_file(cause: Cause, spot: Spot) -> str:
-    return f" of {spot.file}" if tells_of_files(cause) else ""
+    return f" of {spot.file}" if spans_files(cause) else ""
 
 
 def _line(cause: Cause, spot: Spot) -> str:
@@ -228,10 +230,10 @@ def _line(cause: Cause, spot: Spot) -> str:
     if spot.cell:
         where = spot.cell[:1].upper() + spot.cell[1:]
     code = spot.code.strip()
-    told = f"{where}, `{_short(code)}`," if code and "`" not in code else where
+    text = f"{where}, `{_short(code)}`," if code and "`" not in code else where
     if isinstance(spot, Event) and spot.iteration and spot.iteration > 1:
-        told = f"{told.rstrip(',')}, in pass {spot.iteration},"
-    return told
+        text = f"{text.rstrip(',')}, in pass {spot.iteration},"
+    return text
 
 
 def _when(event: Event) -> str:

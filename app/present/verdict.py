@@ -50,7 +50,7 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
             return "inconclusive"
         if causes and seen.from_run:
             return "confirmed"
-        if inconclusive.starved(seen) is not None:
+        if inconclusive.without_gradient(seen) is not None:
             return "inconclusive"
         return "unreproduced" if given else "healthy"
     if run is not None and run.tampered:  # what its records say is the script's own word
@@ -69,14 +69,14 @@ def summary(
 
     A syntax error takes precedence over everything else.
     """
-    told = _summary(decided, case, seen, causes, patches)
+    sentence = _summary(decided, case, seen, causes, patches)
     if case.fault is None:
-        return told
+        return sentence
     fault = (
         f"Syntax error in `{case.project.entry}`, line {case.fault.line}, column "
         f"{case.fault.column}: {case.fault.message}."
     )
-    return f"{fault} With that line repaired or left out: {lowered(told)}" if causes else fault
+    return f"{fault} With that line repaired or left out: {lowered(sentence)}" if causes else fault
 
 
 def _summary(
@@ -98,34 +98,34 @@ def _summary(
     first = causes[0]
     what = f"`{first.carrier.name}`: " if first.carrier is not None else ""
     title = first.title
-    told = f"{what}{lowered(title) if what else title}"
+    sentence = f"{what}{lowered(title) if what else title}"
     file = f"{first.location.file}, " if len(case.project.modules) > 1 else ""
-    told += f" ({first.location.cell or f'{file}line {first.location.line}'})."
+    sentence += f" ({first.location.cell or f'{file}line {first.location.line}'})."
     best = patches[0] if patches else None
     passed = best is not None and best.verification.status == "passed"
     if first.remedy and not passed:
-        return f"{told} {first.remedy[:1].upper()}{first.remedy[1:]}"
+        return f"{sentence} {first.remedy[:1].upper()}{first.remedy[1:]}"
     if seen.plan is not None and seen.from_run:
-        return f"{told} {_in_world(seen, best)}"
+        return f"{sentence} {_in_world(seen, best)}"
     if best is not None and best.verification.status == "passed":
-        return f"{told} A patch was run and checked: {_passed(best)}."
+        return f"{sentence} A patch was run and checked: {_passed(best)}."
     if case.project.recalled:
-        return f"Perhaps: {told} Only a traceback was sent; the script would tell."
+        return f"Perhaps: {sentence} Only a traceback was sent; the script would tell."
     if not seen.evidence:
-        said = f"Perhaps: {told} The error says so; nothing in the sources shows it."
+        said = f"Perhaps: {sentence} The error says so; nothing in the sources shows it."
         return " ".join(filter(None, (said, inconclusive.look(case))))
     if seen.plan is not None:
-        return f"{told} This comes from reading the source; {_WORLD_MISSED}."
+        return f"{sentence} This comes from reading the source; {_WORLD_MISSED}."
     if decided == "likely" and is_suspected(case, seen):
-        return f"{told} This would explain the error; the fragment alone does not show it."
+        return f"{sentence} This would explain the error; the fragment alone does not show it."
     shown = seen.from_run and is_completed(seen) and not (seen.run and seen.run.tampered)
     if decided == "likely" and not (shown or seen.from_run):
-        return f"{told} This comes from reading the source{_because(seen)}."
+        return f"{sentence} This comes from reading the source{_because(seen)}."
     if decided == "likely" and shown:
-        told += " The run here showed it, with what is missing made up (see what was assumed)."
+        sentence += " The run here showed it, with what is missing made up (see what was assumed)."
     if best is not None and best.verification.status == "not_run":
-        return f"{told} A patch is proposed, but could not be run here."
-    return f"{told} No patch passed its checks."
+        return f"{sentence} A patch is proposed, but could not be run here."
+    return f"{sentence} No patch passed its checks."
 
 
 _WORLD_MISSED = "what is missing was made up, and the error did not show in it"
@@ -136,10 +136,12 @@ def _in_world(seen: Observation, best: Patch | None) -> str:
     raised = seen.run is not None and seen.run.raised is not None
     silent = any(isinstance(piece, SilentFault) for piece in seen.evidence)
     does = "raises" if raised and not silent else "does"
-    told = f"What was sent is a part of a program: completed (see what was assumed), it {does} this"
+    sentence = (
+        f"What was sent is a part of a program: completed (see what was assumed), it {does} this"
+    )
     if best is not None and best.verification.status == "passed":
-        return f"{told}, and runs with a patch: {_passed(best)}."
-    return f"{told}."
+        return f"{sentence}, and runs with a patch: {_passed(best)}."
+    return f"{sentence}."
 
 
 def _passed(best: Patch) -> str:
@@ -160,10 +162,10 @@ def _why_healthy(case: Case, seen: Observation) -> str:
             f"The script ran without an error as far as it was followed ({_seen(seen)} within the "
             f"time limit of {case.time_limit_s:g} s), and none of the known faults was found."
         )
-    told = (
+    sentence = (
         f"The script ran without an error ({_seen(seen)}), and none of the known faults was found."
     )
-    return " ".join(filter(None, (told, _unused(seen), _unheld(seen))))
+    return " ".join(filter(None, (sentence, _unused(seen), _unheld(seen))))
 
 
 def _unused(seen: Observation) -> str:
@@ -193,10 +195,10 @@ def _unheld(seen: Observation) -> str:
 def _seen(seen: Observation) -> str:
     """Return how much of the training was observed, and which packages were stubs."""
     calls = len_backwards(seen.run) if seen.run is not None else 0
-    told = "1 backward call" if calls == 1 else f"{calls} backward calls"
+    sentence = "1 backward call" if calls == 1 else f"{calls} backward calls"
     stand_ins = seen.trace.stand_ins if seen.trace is not None else []
     names = [s.name for s in stand_ins if s.detail.startswith("not installed")]
-    return f"{told}, with a substitute for {', '.join(names[:4])}" if names else told
+    return f"{sentence}, with a substitute for {', '.join(names[:4])}" if names else sentence
 
 
 def _because(seen: Observation) -> str:

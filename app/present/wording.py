@@ -229,8 +229,10 @@ def effect(patch: Patch) -> str:
     """Return what a fix does to the training, in a few words; for a failed one, why it failed."""
     if patch.verification.status == "failed":
         failed = [c for c in patch.verification.checks if c.status == "failed"]
-        told = [f"{FAILED[c.name]}: {c.detail}" if c.detail else FAILED[c.name] for c in failed[:1]]
-        return shorten("".join(told), SHORT, placeholder=" …")
+        notes = [
+            f"{FAILED[c.name]}: {c.detail}" if c.detail else FAILED[c.name] for c in failed[:1]
+        ]
+        return shorten("".join(notes), SHORT, placeholder=" …")
     targets = patch.effect is not None and TARGETS_HELD in patch.effect.text
     return "its target is a constant" if targets else GRADIENTS[patch.gradients]
 
@@ -256,7 +258,9 @@ def versions(found: Findings) -> str:
         return ""
     if ran.torch is None:
         return f"Read with Python {ran.python}; nothing was run."
-    packages = "".join(f", {name} {told}" for name, told in ran.packages.items() if name != "torch")
+    packages = "".join(
+        f", {name} {version}" for name, version in ran.packages.items() if name != "torch"
+    )
     where = "here, on the CPU" if found.run is not None else "on your machine"
     return f"Ran with torch {ran.torch}, Python {ran.python}{packages}, {ran.platform}, {where}."
 
@@ -303,21 +307,21 @@ def _equal(effect: Effect) -> str:
 def unchecked(diagnosis: Diagnosis) -> list[str]:
     """Return what a reader should not take for tested."""
     run = diagnosis.run
-    told = []
+    notes = []
     if run is None and any(cause.source != "reading" for cause in diagnosis.causes):
-        told.append("Nothing was run here: the cause comes from the records of your own run.")
+        notes.append("Nothing was run here: the cause comes from the records of your own run.")
     elif run is None or run.status == "unavailable":
-        told.append("Nothing was run: what stands here comes from reading the source.")
+        notes.append("Nothing was run: what stands here comes from reading the source.")
     else:
-        told.append("GPUs and several processes: the run was on one CPU.")
-        told += _followed(diagnosis, run)
+        notes.append("GPUs and several processes: the run was on one CPU.")
+        notes += _followed(diagnosis, run)
         if run.stand_ins or diagnosis.world:
-            told.append("Your own data and packages, where something stood in for them.")
+            notes.append("Your own data and packages, where something stood in for them.")
     for patch in diagnosis.patches[:1]:
         if skipped := unchecked_fix(patch):
-            told.append(f"Of the first fix: {'; '.join(skipped)}.")
-    told += [f"Cut to fit: {item}." for item in diagnosis.truncated]
-    return told
+            notes.append(f"Of the first fix: {'; '.join(skipped)}.")
+    notes += [f"Cut to fit: {item}." for item in diagnosis.truncated]
+    return notes
 
 
 def unchecked_fix(patch: Patch) -> list[str]:

@@ -36,13 +36,13 @@ def assumptions(case: Case, seen: Observation) -> list[Assumption]:
     """Return everything that replaced what was not sent, each named once."""
     assumed = seen.trace.assumed if seen.trace is not None else []
     stand_ins = seen.trace.stand_ins if seen.trace is not None else []
-    told = [Assumption(kind=a.kind, name=a.name, text=a.text) for a in assumed]
+    listed = [Assumption(kind=a.kind, name=a.name, text=a.text) for a in assumed]
     for line in case.pasted.get(case.project.entry, UNCHANGED).quoted:
         text = f"`{line}` was taken from the words around the code."
-        told.append(Assumption(kind="name", name=line.partition("=")[0].strip(), text=text))
-    known = {assumption.name for assumption in told}
+        listed.append(Assumption(kind="name", name=line.partition("=")[0].strip(), text=text))
+    known = {assumption.name for assumption in listed}
     for stand_in in stand_ins:
         if stand_in.name not in known:
             text = f"`{stand_in.name}` was replaced: {stand_in.detail}."
-            told.append(Assumption(kind="package", name=stand_in.name, text=text))
-    return list({(a.kind, a.name, a.text): a for a in told}.values())[:MAX_ASSUMPTIONS]
+            listed.append(Assumption(kind="package", name=stand_in.name, text=text))
+    return list({(a.kind, a.name, a.text): a for a in listed}.values())[:MAX_ASSUMPTIONS]

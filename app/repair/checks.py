@@ -108,7 +108,7 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
             counts = ", ".join(str(r.nodes) for r in records[:6])
             return Check(name="bounded", status="failed", detail=f"nodes per call grow: {counts}")
     if reference is not None and _growth(candidate) > 1.1 * _growth(reference):
-        return Check(name="bounded", status="failed", detail=hoards(candidate))
+        return Check(name="bounded", status="failed", detail=keeps_growing(candidate))
     counts = ", ".join(str(r.nodes) for r in longest[-3:])
     kept = needless(candidate)
     alive = f"; up to {kept} are kept alive" if kept else ""
@@ -121,11 +121,11 @@ def needless(trace: Trace | None) -> int:
     """
     records = trace.backwards if trace is not None else []
     kept = max((r.kept for r in records if r.kept is not None), default=0)
-    walked = max((r.nodes for r in records), default=0)
-    return kept if kept > NEEDLESS * walked + SLACK else 0
+    reached = max((r.nodes for r in records), default=0)
+    return kept if kept > NEEDLESS * reached + SLACK else 0
 
 
-def hoards(trace: Trace) -> str:
+def keeps_growing(trace: Trace) -> str:
     """Describe how retained graphs grow; return an empty string if they do not."""
     grown = _growth(trace)
     return f"every pass keeps {grown:.0f} more nodes of graphs alive" if grown else ""

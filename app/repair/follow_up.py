@@ -20,7 +20,7 @@ from app.repair.verify import Trial
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.outcome import len_backwards, silent_kinds
-from app.run.tracing import STARVED, run_for_changes
+from app.run.tracing import NO_GRADIENT, run_for_changes
 from app.run.witness import observed
 from sandbox.protocol import Session
 
@@ -29,7 +29,7 @@ SPARING = 2  # patches of a later fault that are tried without the first patch
 
 
 @dataclass(frozen=True, eq=False)
-class Behind:
+class LaterFault:
     """A fault that shows after another was fixed.
 
     `causes` explain it. `candidates` are its patches: alone, if they may make the first patch
@@ -51,12 +51,12 @@ class Faults:
     first: Evidence
     _met: set[tuple[object, ...]] = field(default_factory=set)
 
-    async def behind(self, trials: Sequence[Trial]) -> list[Behind]:
+    async def later_faults(self, trials: Sequence[Trial]) -> list[LaterFault]:
         """Return the faults of patched runs that got further than before or that show a fault not
         seen yet.
         """
         self._met = self._met or {_signature(self.first)}
-        found: list[Behind] = []
+        found: list[LaterFault] = []
         room, met = MAX_CANDIDATES, set(self._met)
         tried = [trial.candidate.files for trial in trials]
         looks = LOOKS
@@ -75,7 +75,7 @@ class Faults:
                 alone = [one for one in alone if one.files not in tried]
                 tried += [one.files for one in alone]
                 both = [_on_top(trial.candidate, c) for c in candidates]
-                found.append(Behind(causes, [*alone, *both]))
+                found.append(LaterFault(causes, [*alone, *both]))
                 room -= len(candidates) + len(alone)
                 self._met.add(_signature(evidence[0]))
         return found
@@ -98,7 +98,7 @@ class Faults:
         """Return True if the same parameters get no gradient in a patched run, perhaps because of a
         later cut.
         """
-        of_this_kind = isinstance(self.first, SilentFault) and self.first.kind == STARVED
+        of_this_kind = isinstance(self.first, SilentFault) and self.first.kind == NO_GRADIENT
         finished = trial.run.status == "finished" and not trial.candidate.last_resort
         return of_this_kind and finished and _keeps_lines(trial.candidate, self.case.project)
 
@@ -152,9 +152,9 @@ def _as_sent(cause: RankedCause, half: Candidate, sent: Project) -> RankedCause:
     """Return a cause that a partial patch reveals, with the code of the lines as they were sent if
     the patch keeps line numbers.
     """
-    told = replace(cause, explanation=f"{half.title}, and it shows: {cause.explanation}")
+    combined = replace(cause, explanation=f"{half.title}, and it shows: {cause.explanation}")
     if not _keeps_lines(half, sent):
-        return told
+        return combined
 
     def quoted(event: GraphEvent | None) -> GraphEvent | None:
         if event is None:
@@ -162,7 +162,7 @@ def _as_sent(cause: RankedCause, half: Candidate, sent: Project) -> RankedCause:
         return replace(event, code=sent.code(event.place.file, event.place.line))
 
     return replace(
-        told,
+        combined,
         created=quoted(cause.created),
         freed_by=quoted(cause.freed_by),
         reached_again_by=quoted(cause.reached_again_by),

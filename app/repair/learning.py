@@ -34,7 +34,7 @@ def learns(
     """
     if candidate is None:
         return _failed("the run left no records")
-    if original is not None and _walks_nothing(original) and _walks_nothing(candidate):
+    if original is not None and _has_no_backward(original) and _has_no_backward(candidate):
         return _unknown("no backward pass runs, before or with the patch")
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     if hungry := _hungry(candidate, moving, original, spared):
@@ -50,18 +50,20 @@ def learns(
     if any(inputs & params for params in given.values()):
         lost -= inputs  # those of one name count once, those without a name each time
     lost -= unread(reference) | _rounding(reference)
-    spent = {p for p, name in names.items() if name in _of_targets(original)}
-    lost -= spent
-    foreign = {p for p, name in names.items() if name in _told(original, "uncleared-gradients")}
+    of_targets = {p for p, name in names.items() if name in _of_targets(original)}
+    lost -= of_targets
+    foreign = {p for p, name in names.items() if name in _reported(original, "uncleared-gradients")}
     foreign &= _received(
         candidate
     )  # leftovers of other losses are gone; its own gradient may be zero
     lost -= foreign
-    told = _told(original) | {p.name for p in reference.parameters if p.numbers}
+    reported = _reported(original) | {p.name for p in reference.parameters if p.numbers}
     silent = original.silent if original is not None else []
-    told |= {name for r in silent for name in (*r.instead, *r.uncalled)}
-    lists = tuple(f"{name.partition('[')[0]}." for name in told if "[" in name)  # as modules now
-    fed = {p for p, name in names.items() if name in told or name.startswith(lists)}
+    reported |= {name for r in silent for name in (*r.instead, *r.uncalled)}
+    lists = tuple(
+        f"{name.partition('[')[0]}." for name in reported if "[" in name
+    )  # as modules now
+    fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
     if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # a gradient may be lost before the step
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
@@ -69,7 +71,7 @@ def learns(
         return _failed(f"no gradient any more: {_some(lost, names)}")
     if gained:
         return _failed(f"a gradient from elsewhere: {_some(gained, names)}")
-    if late := starved(reference, candidate, foreign | spent):
+    if late := loses_gradients_late(reference, candidate, foreign | of_targets):
         return _failed(late) if not _carries(reference) else _unknown(late)
     count = len({p for o in given for p in given[o] & (wanted.get(o, set()) | fed)})
     return Check(
@@ -77,7 +79,7 @@ def learns(
     )
 
 
-def _walks_nothing(trace: Trace) -> bool:
+def _has_no_backward(trace: Trace) -> bool:
     """Return True if a run came to its end without a backward call, as an evaluation does."""
     ended = trace.ended
     return ended is not None and ended.reason == "finished" and not ended.backwards
@@ -98,7 +100,7 @@ def _unknown(detail: str) -> Check:
     return Check(name="learns", status="not_run", detail=detail)
 
 
-def _told(original: Trace | None, kind: str = "") -> set[str]:
+def _reported(original: Trace | None, kind: str = "") -> set[str]:
     """Return the parameters that the original's run showed to be at fault, of
     one kind or of any.
     """
@@ -122,13 +124,13 @@ def _hungry(
     on the loss.
     """
     fed = _fed_names(candidate) | _fed_names(moving)
-    told = _told(original, "unfed-parameters") | _told(original, "cleared-gradients")
-    told -= spared
-    alive = {_module(name) for name in told & fed}
+    reported = _reported(original, "unfed-parameters") | _reported(original, "cleared-gradients")
+    reported -= spared
+    alive = {_module(name) for name in reported & fed}
     return {
         p.id
         for p in candidate.parameters
-        if p.name in told - fed and p.optimizer is not None and _module(p.name) not in alive
+        if p.name in reported - fed and p.optimizer is not None and _module(p.name) not in alive
     }
 
 
@@ -158,7 +160,9 @@ def _fed_names(trace: Trace | None) -> set[str]:
     return {p.name for p in trace.parameters if p.id in fed}
 
 
-def starved(reference: Trace, candidate: Trace, foreign: Set[int] = frozenset()) -> str:
+def loses_gradients_late(
+    reference: Trace, candidate: Trace, foreign: Set[int] = frozenset()
+) -> str:
     """Describe parameters that get no gradient from some step on although the reference still gives
     them one; return an empty string if there are none. Parameters in `foreign` got gradients that
     were not their own.
@@ -218,13 +222,13 @@ def _rounding(trace: Trace) -> set[int]:
     """Return the parameters whose gradients never exceed the rounding of zero, relative to the
     largest of their step. An example is the bias before a softmax, whose true gradient is zero.
     """
-    met, told = set[int](), set[int]()
+    met, reported = set[int](), set[int]()
     for step in trace.steps:
         finite = [g.norm for g in step.gradients if isfinite(g.norm)]
         for g in step.gradients:
             is_small = isfinite(g.norm) and g.norm <= ROUNDING * max(finite)
-            (met if is_small else told).add(g.param)
-    return met - told
+            (met if is_small else reported).add(g.param)
+    return met - reported
 
 
 def _without_reference(
@@ -245,8 +249,8 @@ def _without_reference(
     fed = {p for params in _fed(candidate).values() for p in params}
     alive = _fed_names(candidate) | _fed_names(moving)
     fed |= {p for p, name in names.items() if name in alive}
-    spent = _flat_names(original)  # what a script clears after its own updates proves nothing
-    flat = {p for p in _flat(candidate) - fed if names.get(p, "") not in spent}
+    of_targets = _flat_names(original)  # what a script clears after its own updates proves nothing
+    flat = {p for p in _flat(candidate) - fed if names.get(p, "") not in of_targets}
     modules = {_module(name) for name in alive}
     flat = {p for p in flat if _module(names.get(p, "")) not in modules}
     missing = original.missing if original is not None else None

@@ -91,7 +91,7 @@ def _taken(trace: Trace) -> dict[int, set[int]]:
     return found
 
 
-def strays(original: Trace, candidate: Trace) -> bool:
+def feeds_others(original: Trace, candidate: Trace) -> bool:
     """Return True if a loss of the original has another value in the patch or is in none of its
     sums.
     """
@@ -99,10 +99,10 @@ def strays(original: Trace, candidate: Trace) -> bool:
     theirs = [loss for _, loss in _new_losses(candidate)]
     if len(theirs) < len(ours):
         ours = ours[: max(len(theirs), 1)]
-    return not all(_walked(ours, theirs)[0])
+    return not all(_covered(ours, theirs)[0])
 
 
-def bereft(original: Trace, candidate: Trace) -> bool:
+def loses_gradient(original: Trace, candidate: Trace) -> bool:
     """Return True if a step loses the gradients of its own loss: in the original, the last backward
     call before the step and another loss's call both feed its parameters; in the patch, only the
     other one does. A step belongs to the loss whose backward call is last before it.
@@ -138,10 +138,10 @@ def covered(original: Trace, candidate: Trace) -> Check:
     theirs = [loss for _, loss in _new_losses(candidate)]
     if not ours or not theirs:
         return Check(name="covered", status="not_run", detail="no loss is a number")
-    walked, explained = _walked([loss for _, loss in ours], theirs)
-    walked = with_totals([loss for _, loss in ours], walked)
+    found_in, explained = _covered([loss for _, loss in ours], theirs)
+    found_in = with_totals([loss for _, loss in ours], found_in)
     lines = {line for line, _ in ours}
-    lost = sorted(lines - {line for (line, _), found in zip(ours, walked, strict=True) if found})
+    lost = sorted(lines - {line for (line, _), found in zip(ours, found_in, strict=True) if found})
     if lost and explained:
         detail = f"the loss of line {lost[0]} gets no backward any more"
         return Check(name="covered", status="failed", detail=detail)
@@ -161,7 +161,7 @@ def _new_losses(trace: Trace) -> list[tuple[int, float]]:
     ]
 
 
-def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool], bool]:
+def _covered(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool], bool]:
     """Return for each loss of `ours` whether `theirs` contain it, alone or in a sum or mean; and
     whether `ours` explain all of `theirs`.
     """
@@ -180,12 +180,12 @@ def _walked(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool],
     return found, all(_holds(matched, value) for value in known)
 
 
-def with_totals(losses: Sequence[float], walked: Sequence[bool]) -> list[bool]:
+def with_totals(losses: Sequence[float], found_in: Sequence[bool]) -> list[bool]:
     """Return `walked`, with a loss also counted if it is the sum of several losses that are."""
-    found = list(walked)
+    found = list(found_in)
     for n, loss in enumerate(losses):
         sums = list(accumulate(reversed(losses[:n])))[1:]
-        parts = (walked[n - k : n] for k in range(2, n + 1))
+        parts = (found_in[n - k : n] for k in range(2, n + 1))
         found[n] |= any(all(part) and near(loss, s) for part, s in zip(parts, sums, strict=True))
     return found
 

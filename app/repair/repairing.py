@@ -19,9 +19,9 @@ from app.run.witness import observed
 from sandbox.protocol import Raised, Session
 
 if TYPE_CHECKING:
-    from app.repair.follow_up import Behind, Faults
+    from app.repair.follow_up import Faults, LaterFault
     from app.repair.original import Original
-    from app.repair.verify import Told, Trial
+    from app.repair.verify import OnPassed, Trial
 
 MAX_ROUNDS = 3
 
@@ -37,14 +37,14 @@ class RepairResult:
     untried: list[Candidate] = field(default_factory=list)
 
 
-async def mend(
+async def repair_faults(
     case: Case,
     seen: Observation,
     causes: list[RankedCause],
     session: Session | None,
     reader: Reader,
     stage: Stage,
-    told: Told | None = None,
+    on_passed: OnPassed | None = None,
     spent: TimeBudget | None = None,
 ) -> RepairResult:
     """Try the candidates of all causes and report each that passes at once. If none can be run,
@@ -63,14 +63,14 @@ async def mend(
     try:
         seen_in = replace(case, project=project_of(case, seen))
         faults = Faults(original, seen_in, session, reader, seen.evidence[0])
-        mended = await _in_rounds(faults, causes, candidates, stage, told)
-        mended.trials.sort(key=lambda trial: trial.order)
-        await _reduce(original, mended)
+        result = await _in_rounds(faults, causes, candidates, stage, on_passed)
+        result.trials.sort(key=lambda trial: trial.order)
+        await _reduce(original, result)
     finally:
         original.close()
-    mended.trials.sort(key=lambda trial: trial.order)
-    mended.causes = _led_by_winner(mended)
-    return mended
+    result.trials.sort(key=lambda trial: trial.order)
+    result.causes = _led_by_winner(result)
+    return result
 
 
 async def _in_rounds(
@@ -78,59 +78,59 @@ async def _in_rounds(
     causes: list[RankedCause],
     candidates: list[Candidate],
     stage: Stage,
-    told: Told | None,
+    on_passed: OnPassed | None,
 ) -> RepairResult:
     """Try the candidates. If none passes, or one is only a partial patch, try those of the faults
     that patched runs show.
     """
     from app.repair.search import try_out
 
-    mended = RepairResult(causes)
+    result = RepairResult(causes)
     groups = _in_turns(candidates)
-    behind: list[Behind] = []
+    later: list[LaterFault] = []
     for _ in range(MAX_ROUNDS):
         number = sum(map(len, groups))
         counted = partial(_counted, stage, f"Trying {number} patches")
-        trials = await try_out(faults.original, groups, told=told, judged=counted)
-        mended.trials += [one for one in trials if not one.candidate.half or one.status == "passed"]
-        await stage("verifying", len(trials), len(trials), f"Tried {len(mended.trials)} patches")
+        trials = await try_out(faults.original, groups, on_passed=on_passed, judged=counted)
+        result.trials += [one for one in trials if not one.candidate.half or one.status == "passed"]
+        await stage("verifying", len(trials), len(trials), f"Tried {len(result.trials)} patches")
         passed = [trial.candidate for trial in trials if trial.status == "passed"]
-        mended.causes = _with(mended.causes, _told_of(behind, passed))
+        result.causes = _with(result.causes, _causes_of(later, passed))
         further = [trial for trial in trials if trial.candidate.half] if passed else trials
-        behind = await faults.behind(further) if further else []
-        groups = [group for one in behind for group in _in_turns(one.candidates)]
+        later = await faults.later_faults(further) if further else []
+        groups = [group for one in later for group in _in_turns(one.candidates)]
         if not groups:
             break
-    return mended
+    return result
 
 
 async def _counted(stage: Stage, message: str, done: int, total: int) -> None:
     await stage("verifying", done, total, message)
 
 
-async def _reduce(original: Original, mended: RepairResult) -> None:
+async def _reduce(original: Original, result: RepairResult) -> None:
     """Replace the best trial by one of its smallest part that has the same effect."""
     from app.repair.reduction import reduce
 
-    best = mended.trials[0] if mended.trials else None
+    best = result.trials[0] if result.trials else None
     if best is not None and best.status == "passed":
         least = await reduce(original, best)
         if least is not None:
-            mended.trials[0] = least
+            result.trials[0] = least
 
 
-def has_passed(mended: RepairResult) -> bool:
+def has_passed(result: RepairResult) -> bool:
     """Return True if a patch passed."""
-    return any(trial.status == "passed" for trial in mended.trials)
+    return any(trial.status == "passed" for trial in result.trials)
 
 
-def stopped_short(mended: RepairResult, sent: Mapping[str, str]) -> Trial | None:
+def stopped_short(result: RepairResult, sent: Mapping[str, str]) -> Trial | None:
     """Return the trial of the first candidate whose run got past the error and ended with another
     error, not autograd's, on a line that was sent; None if there is none or a patch passed.
     """
-    if has_passed(mended):
+    if has_passed(result):
         return None
-    for trial in mended.trials:
+    for trial in result.trials:
         trace = trial.run.trace
         if trial.run.status == "raised" and trace is not None and not observed(trace):
             if _on_a_line_of(sent, trial.run.raised):
@@ -149,12 +149,12 @@ def _on_a_line_of(sent: Mapping[str, str], raised: Raised | None) -> bool:
     return bool(frames[-1].code.strip()) and frames[-1].code.strip() in lines
 
 
-def _told_of(behind: Sequence[Behind], passed: Sequence[Candidate]) -> list[RankedCause]:
+def _causes_of(later: Sequence[LaterFault], passed: Sequence[Candidate]) -> list[RankedCause]:
     """Return the causes of the later fault whose patch passed; else those of
     the first later fault.
     """
-    mended = (one for one in behind if any(c in one.candidates for c in passed))
-    found = next(mended, None) or next(iter(behind), None)
+    result = (one for one in later if any(c in one.candidates for c in passed))
+    found = next(result, None) or next(iter(later), None)
     return found.causes if found is not None else []
 
 
@@ -193,15 +193,15 @@ def _with(causes: list[RankedCause], further: list[RankedCause]) -> list[RankedC
     return [*causes, *new]
 
 
-def _led_by_winner(mended: RepairResult) -> list[RankedCause]:
+def _led_by_winner(result: RepairResult) -> list[RankedCause]:
     """Return the causes with that of the passed patch first, unless it passed only as a last
     resort. The cause of an error stays before a silent fault whose patch fixes both.
     """
-    winner = next((t for t in mended.trials if t.status == "passed"), None)
+    winner = next((t for t in result.trials if t.status == "passed"), None)
     if winner is None or winner.candidate.last_resort:
-        return mended.causes
-    won = [c for c in mended.causes if c.pattern == winner.candidate.pattern]
-    rest = [c for c in mended.causes if c.pattern != winner.candidate.pattern]
-    if won and won[0].silent and not mended.causes[0].silent:
-        return mended.causes
+        return result.causes
+    won = [c for c in result.causes if c.pattern == winner.candidate.pattern]
+    rest = [c for c in result.causes if c.pattern != winner.candidate.pattern]
+    if won and won[0].silent and not result.causes[0].silent:
+        return result.causes
     return [*(replace(c, basis="verified") for c in won), *rest]

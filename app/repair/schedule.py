@@ -64,7 +64,7 @@ class StepInputs:
     loss: float | None
 
 
-def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
+def compare_steps(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
     """Compare the steps of both runs one by one. `ended`: both ran to the script's end."""
     if _updates(original) and idle(candidate):
         return Schedule("fewer", idle(candidate), failed=True)
@@ -80,11 +80,13 @@ def beside(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
         ):  # assigned, not computed by backward
             return Schedule("unknown")
         return Schedule("fewer", "no step is fed by any backward call", failed=True)
-    told = _all_told(original) and _all_told(candidate)
+    recorded = _all_recorded(original) and _all_recorded(candidate)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
         taken, wanted = sum(not _is_end(s) for s in other), len(steps)
-        whole = ended and (optimizer >= 0 or told)  # steps by hand are recorded with their calls
+        whole = ended and (
+            optimizer >= 0 or recorded
+        )  # steps by hand are recorded with their calls
         if whole and taken < 2 < wanted:
             problem = f"{taken} steps in all, where the original takes {wanted}"
             return Schedule("fewer", problem.replace("1 steps", "1 step"), failed=True)
@@ -149,7 +151,7 @@ def _updates(trace: Trace) -> bool:
     return any(step.changed for step in trace.steps)
 
 
-def _all_told(trace: Trace) -> bool:
+def _all_recorded(trace: Trace) -> bool:
     """Return True if the trace has a record of every call, not of a sample."""
     return trace.ended is None or len(trace.backwards) >= trace.ended.backwards
 
@@ -191,7 +193,7 @@ def _departure(
         if (
             given.calls < wanted.calls
             and _is_part(given.loss, original, ours[n])
-            and not _are_walked(original, ours[n], candidate, range(before + 1, step.after + 1))
+            and not _are_reached(original, ours[n], candidate, range(before + 1, step.after + 1))
         ):
             return Schedule(
                 "more",
@@ -213,18 +215,18 @@ def reused(trace: Trace) -> str:
     return ""
 
 
-def unspent(original: Trace, candidate: Trace) -> str:
+def untrained_loss(original: Trace, candidate: Trace) -> str:
     """Describe a loss whose gradients feed a step in the original and none in the patch, although
     backward runs on it there: it trains nothing. Return an empty string if there is none.
     """
     wanted = {n for step in original.steps for n in step.fed}
     taken = {n for step in candidate.steps for n in step.fed}
     last = max((step.after for step in candidate.steps), default=0)
-    walked = [r for r in candidate.backwards if not r.again and r.visit.n <= last]
+    reached = [r for r in candidate.backwards if not r.again and r.visit.n <= last]
     lines: dict[int, bool] = {}
     for record in original.backwards[:LOOKED_AT]:
         if record.visit.n in wanted and not record.again:
-            for other in walked:
+            for other in reached:
                 if near(other.loss, record.loss):
                     line = other.visit.at.line
                     lines[line] = lines.get(line, False) or other.visit.n in taken
@@ -271,14 +273,14 @@ def _is_part(loss: float | None, trace: Trace, step: Step) -> bool:
     return any(near(loss, part) for part in parts)
 
 
-def _are_walked(original: Trace, step: Step, candidate: Trace, calls: range) -> bool:
+def _are_reached(original: Trace, step: Step, candidate: Trace, calls: range) -> bool:
     """Return True if these calls backpropagate the losses that feed the original's step, even if
     cut from their parameters, or the parts of a loss that is a sum there.
     """
-    walked = [r.loss for r in candidate.backwards if r.visit.n in calls]
+    reached = [r.loss for r in candidate.backwards if r.visit.n in calls]
     wanted = [r.loss for r in original.backwards if r.visit.n in set(step.fed)]
     known = [loss for loss in wanted if loss is not None]
-    found = [any(near(loss, other) for other in walked) for loss in known]
+    found = [any(near(loss, other) for other in reached) for loss in known]
     return len(known) == len(wanted) and all(with_totals(known, found))
 
 
@@ -296,7 +298,7 @@ def _alike(original: Trace, candidate: Trace) -> bool:
     return shared > 0 and one[:shared] == other[:shared]
 
 
-def rewalked(candidate: Trace) -> str:
+def repeated_backward(candidate: Trace) -> str:
     """Describe the first backward call of the patch that reuses a graph; return an empty string if
     there is none.
     """

@@ -10,7 +10,7 @@ from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
 from app.repair import checks
 from app.repair.original import Original
-from app.repair.verify import AT_BEST, Told, Trial, run_plain, trial_of
+from app.repair.verify import AT_BEST, OnPassed, Trial, run_plain, trial_of
 
 Judged = Callable[[int, int], Awaitable[None]]
 """Who is told how many candidates have been judged, of how many."""
@@ -22,7 +22,7 @@ async def try_out(
     groups: Sequence[Sequence[Candidate]],
     *,
     every: bool = False,
-    told: Told | None = None,
+    on_passed: OnPassed | None = None,
     judged: Judged | None = None,
 ) -> list[Trial]:
     """Run the candidates, those of the most certain cause first, until no remaining one could come
@@ -51,8 +51,8 @@ async def try_out(
                 trials.append(trial)
                 if judged is not None:
                     await judged(len(trials), len(trials) + len(waiting))
-                if told is not None and trial.status == "passed":
-                    await told(trial)
+                if on_passed is not None and trial.status == "passed":
+                    await on_passed(trial)
             elif best is None or best is proven:
                 return sorted(trials, key=_order)
             else:

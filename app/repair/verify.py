@@ -9,7 +9,7 @@ from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
 from app.repair import checks, loss_coverage, schedule
 from app.repair.effects import Comparison, Measured, compare, renumbered
-from app.repair.learning import learns, starved
+from app.repair.learning import learns, loses_gradients_late
 from app.repair.original import PATIENCE_S, Mathematics, Original
 from app.repair.schedule import Schedule
 from app.run import outcome
@@ -29,7 +29,7 @@ OF_GRADIENTS = (
 AT_BEST = (False, False, 0, False, False, False)
 """What a trial's runs show where nothing is wrong."""
 
-Told = Callable[["Trial"], Awaitable[None]]
+OnPassed = Callable[["Trial"], Awaitable[None]]
 """Who is told of a patch as soon as it has passed its checks, before the others are through."""
 
 
@@ -47,10 +47,10 @@ class Trial:
     measured: Measured = field(default_factory=Measured)
     schedule: Schedule = field(default_factory=lambda: Schedule("unknown"))
     unsteady: str = ""
-    bereft: bool = False
-    strays: bool = False
+    loses_gradient: bool = False
+    feeds_others: bool = False
     retains: bool = False
-    hoards: bool = False
+    keeps_growing: bool = False
     leaves: int = 0
     nodes: int = 0
     lines: int = 0
@@ -114,11 +114,11 @@ class Trial:
         others = self.measured.rank > 0
         return (
             others,
-            others and self.bereft,
+            others and self.loses_gradient,
             self.measured.rank,
-            self.strays,
+            self.feeds_others,
             self.retains,
-            self.hoards,
+            self.keeps_growing,
         )
 
     @property
@@ -185,7 +185,7 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     trial.leaves = _leaves(trace or trial.run.trace, held.trace or original.run.trace)
     trial.nodes = _nodes(trace or trial.run.trace)
     trial.retains = _retains(trial.run) > (0 if _hides(original.run) else _retains(original.run))
-    trial.hoards = checks.needless(trial.run.trace) > 0
+    trial.keeps_growing = checks.needless(trial.run.trace) > 0
     doubted = not outcome.silent_kinds(original.run).isdisjoint(OF_GRADIENTS)
     completed = original.failing_call if original.run.status == "raised" else 0
     measured = await _measured(original, own, trace)
@@ -194,19 +194,19 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
         trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:
         ended = held.status == fixed.status == "finished"
-        trial.schedule = schedule.beside(reference, trace, ended=ended)
+        trial.schedule = schedule.compare_steps(reference, trace, ended=ended)
         if not trial.schedule.problem:
             pooled = schedule.pooled(reference, trace, measured.kept)
             trial.schedule = pooled or trial.schedule
         trial.unsteady = (
-            starved(reference, trace)
-            or schedule.rewalked(trace)
-            or schedule.unspent(reference, trace)
+            loses_gradients_late(reference, trace)
+            or schedule.repeated_backward(trace)
+            or schedule.untrained_loss(reference, trace)
             or (schedule.reused(trace) if doubted else "")
-            or checks.hoards(trace)
+            or checks.keeps_growing(trace)
         )
-        trial.strays = loss_coverage.strays(reference, trace)
-        trial.bereft = loss_coverage.bereft(reference, trace)
+        trial.feeds_others = loss_coverage.feeds_others(reference, trace)
+        trial.loses_gradient = loss_coverage.loses_gradient(reference, trace)
     if trial.run.trace is not None:
         trial.schedule = schedule.piled(trial.run.trace) or trial.schedule
     return [

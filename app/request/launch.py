@@ -86,8 +86,8 @@ def _named(request: DiagnosisRequest, paths: list[str]) -> DiagnosisRequest:
 
 def _place(paths: list[str], files: Iterable[SourceFile]) -> str:
     """Return the module's possible path that has files of the request next to it."""
-    beside = {file.path.rpartition("/")[0] for file in files}
-    return next((path for path in paths if path.rpartition("/")[0] in beside), paths[0])
+    folders = {file.path.rpartition("/")[0] for file in files}
+    return next((path for path in paths if path.rpartition("/")[0] in folders), paths[0])
 
 
 def paths_of(module: str) -> Iterable[str]:

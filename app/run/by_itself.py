@@ -58,8 +58,8 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
             own = own_steps and any(True for _ in cuts_of_fault(piece, case.project))
             own = own and not _handed_on(piece.params, made_up, case.project)
             return own or (trained <= set(piece.params) and _are_named(piece.params, case.project))
-        unwalked = piece.kind == _GROWING and piece.visit is None
-        if (piece.kind == _OVERWRITTEN or unwalked) and piece.holders:
+        not_traversed = piece.kind == _GROWING and piece.visit is None
+        if (piece.kind == _OVERWRITTEN or not_traversed) and piece.holders:
             return made_up.isdisjoint(holder.path for holder in piece.holders)
         code = case.project.code(at.file, at.line) if at is not None else ""
         paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
@@ -97,7 +97,7 @@ def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bo
         name == given or name.startswith(f"{given}.")
         for path in project.files
         if (module := project.module(path)) is not None
-        for call in _calls(_leading_to_walks(module))
+        for call in _calls(_before_backward(module))
         if not made_up.isdisjoint(_prefixes(spelled(call.func)))
         for argument in (*call.args, *(keyword.value for keyword in call.keywords))
         for given in [spelled(argument)]
@@ -105,7 +105,7 @@ def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bo
     )
 
 
-def _leading_to_walks(module: Module) -> list[ast.stmt]:
+def _before_backward(module: Module) -> list[ast.stmt]:
     """Return the statements that may compute what `backward()` is called on: they call `backward`,
     return, or bind a name that another of them reads.
     """

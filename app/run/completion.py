@@ -39,8 +39,8 @@ def is_partial(case: Case, run: RunResult) -> bool:
     data because a package is missing, or calls nothing that it defines. A script that runs backward
     as it was sent, or that shows a silent fault, never gets a harness.
     """
-    told = run.trace is not None and bool(run.trace.silent)
-    if case.notebook is not None or len_backwards(run) or (told and run.status == "finished"):
+    is_silent = run.trace is not None and bool(run.trace.silent)
+    if case.notebook is not None or len_backwards(run) or (is_silent and run.status == "finished"):
         return False
     if case.traceback is not None and case.traceback.family == "other":
         if case.traceback.exception and not _of_growth(case.traceback):
@@ -96,12 +96,12 @@ def wanted(case: Case) -> World:
         return World()
     entry = case.project.entry
     own = [f for f in given.frames if not f.is_library and f.file == entry]
-    lines = [f.line for f in own if _stands_there(case, f.line, f.code)]
+    lines = [f.line for f in own if _is_at(case, f.line, f.code)]
     message = f"{given.exception}: {given.message}"[:4000]
     return World(wanted=Wanted(message=message, family=given.family, lines=lines[-1:]))
 
 
-def _stands_there(case: Case, line: int, code: str) -> bool:
+def _is_at(case: Case, line: int, code: str) -> bool:
     """Return True if a frame's line in the script holds the code that the frame shows. The script
     may be only a part of the file in which the error arose.
     """
@@ -109,7 +109,7 @@ def _stands_there(case: Case, line: int, code: str) -> bool:
 
 
 async def completed_past(
-    case: Case, session: Session, plan: Plan | None, mended: Files
+    case: Case, session: Session, plan: Plan | None, patched: Files
 ) -> tuple[Plan, list[Assumed]] | None:
     """Return a plan in which the patched script runs through, with what that plan assumes; None if
     there is none.
@@ -117,7 +117,7 @@ async def completed_past(
     It is needed if the patched script fails on synthesized values past the original's error
     (nothing had to fit there), or if it fails without a harness because a name is missing.
     """
-    job = _job(case, World(plan=plan or Plan(), onward=True), mended)
+    job = _job(case, World(plan=plan or Plan(), onward=True), patched)
     run = await session.run(job)
     ran = run.status in ("finished", "stopped") and len_backwards(run) > 0
     if not ran or run.trace is None or (found := run.trace.plan) is None:

@@ -83,7 +83,7 @@ async def observe(case: Case, session: Session | None) -> Observation:
     if case.problem is not None:
         return Observation(None, case.trace, _own(case) or (), case.problem)
     if case.trace is not None and (own := _own(case)):
-        return await _beside_own(case, own, session)
+        return await _with_own_trace(case, own, session)
     if session is None:
         return Observation(None, None, _relevant(case), "it was not run")
     if not case.runnable:
@@ -121,11 +121,11 @@ async def _completed(case: Case, session: Session) -> Observation:
     """
     run, plan = await completed(case, session)
     shows = run.trace is not None and run.trace.plan is not None and run.trace.plan.shows
-    return await _told_by(case, session, run, plan, shows=shows)
+    return await _observed(case, session, run, plan, shows=shows)
 
 
 async def observed_past(
-    case: Case, seen: Observation, mended: Mapping[str, str], stopped: RunResult, session: Session
+    case: Case, seen: Observation, patched: Mapping[str, str], stopped: RunResult, session: Session
 ) -> Observation | None:
     """Observe the same fault of incomplete code in a harness in which the patched script runs
     through. Return None if there is no such harness, or if another fault shows in it.
@@ -135,12 +135,12 @@ async def observed_past(
     """
     if not seen.from_run or (seen.plan is None and not is_incomplete(case, stopped)):
         return None
-    past = await completed_past(case, session, seen.plan, mended)
+    past = await completed_past(case, session, seen.plan, patched)
     if past is None:
         return None
     plan, assumed = past
     run = await completed_by(case, session, plan)
-    found = await _told_by(case, session, run, plan, shows=True)
+    found = await _observed(case, session, run, plan, shows=True)
     if not found.from_run or _failing(found.evidence[0]) != _failing(seen.evidence[0]):
         return None
     return _assuming(found, assumed)
@@ -159,7 +159,7 @@ def _assuming(seen: Observation, assumed: list[Assumed]) -> Observation:
     return replace(seen, run=run, trace=trace)
 
 
-async def _told_by(
+async def _observed(
     case: Case, session: Session, run: RunResult, plan: Plan, *, shows: bool
 ) -> Observation:
     if run.trace is None or run.status == "unavailable":
@@ -173,14 +173,14 @@ async def _told_by(
             evidence = merged(seen, case.reading.evidence)
             return Observation(run, run.trace, evidence, plan=plan)
     trace = run.trace
-    told_without = trace is not None and bool(trace.silent) and not len_backwards(run)
-    ran = run.raised is None and (len_backwards(run) > 1 or told_without)
+    silent_only = trace is not None and bool(trace.silent) and not len_backwards(run)
+    ran = run.raised is None and (len_backwards(run) > 1 or silent_only)
     if ran and (hidden := await _hidden(case, run, InWorld(session, plan))):
         return Observation(run, trace, hidden, plan=plan)
     if not ran or trace is None:
         return Observation(run, trace, _relevant(case), plan=plan)
     own: tuple[Evidence, ...] = ()
-    if not given or (case.traceback is not None and case.traceback.retold):  # or so it may be
+    if not given or (case.traceback is not None and case.traceback.prose_only):  # or so it may be
         run = await looked_closer(case, run, InWorld(session, plan))
         own = silent_by_itself(run.trace or trace, case)
     return Observation(run, run.trace, own if own or not given else _relevant(case), plan=plan)
@@ -240,11 +240,11 @@ def _shows(run: RunResult, case: Case) -> bool:
     family, kind = family_and_hint(part)
     return any(
         family == other and (kind == hint or "detached" not in (kind, hint) or None in (kind, hint))
-        for other, hint in ((given.family, given.kind), *given.beside)
+        for other, hint in ((given.family, given.kind), *given.other_errors)
     )
 
 
-async def _beside_own(
+async def _with_own_trace(
     case: Case, own: tuple[Evidence, ...], session: Session | None
 ) -> Observation:
     """Use the evidence of the user's own run. If the script raises the same error here, without the

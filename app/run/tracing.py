@@ -10,7 +10,7 @@ from sandbox.records import Backward, Reuse, Silent, Trace
 
 SHORT = 0.2  # of the time limit: how long training that does not end is followed
 LONGER = 0.5  # the same, if an error was given that has not appeared
-STARVED, CONSTANT = "unfed-parameters", "constant-term"
+NO_GRADIENT, CONSTANT = "unfed-parameters", "constant-term"
 OFTEN = 2  # backward calls that reach a graph made before a step
 LONG = 0.4  # of the time limit: a run that took longer is repeated only for an error
 
@@ -58,11 +58,11 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
     """
     if first.trace is None:
         return first
-    starved = any(map(_is_starved, first.trace.silent))
-    if first.trace.inplace is None and first.trace.missing is None and not starved:
+    without_gradient = any(map(_is_without_gradient, first.trace.silent))
+    if first.trace.inplace is None and first.trace.missing is None and not without_gradient:
         terms = first.trace.ended is not None and first.trace.ended.constant_terms
         terms = terms or _takes_derivatives_both_ways(first.trace)
-        unused = any(fault.kind == STARVED for fault in first.doubted)
+        unused = any(fault.kind == NO_GRADIENT for fault in first.doubted)
         slow = first.ran_s > LONG * case.time_limit_s  # too expensive for what may be intended
         if slow or first.trace.silent or not (terms or unused):
             return first
@@ -73,11 +73,11 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         name: record
         for name in ("inplace", "missing")
         if (record := getattr(second.trace, name)) is not None
-        and (getattr(first.trace, name) is not None or starved)
+        and (getattr(first.trace, name) is not None or without_gradient)
     }
-    lost = {tuple(s.params): s.at for s in second.trace.silent if s.kind == STARVED}
+    lost = {tuple(s.params): s.at for s in second.trace.silent if s.kind == NO_GRADIENT}
     found["silent"] = [
-        s.model_copy(update={"at": lost.get(tuple(s.params))}) if _is_starved(s) else s
+        s.model_copy(update={"at": lost.get(tuple(s.params))}) if _is_without_gradient(s) else s
         for s in first.trace.silent or filter(_is_placed, second.trace.silent)
     ]
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
@@ -96,14 +96,14 @@ def _takes_derivatives_both_ways(trace: Trace) -> bool:
 
 def _is_placed(fault: Silent) -> bool:
     """Return True if a slower run found the line on which a graph was lost."""
-    return fault.kind == CONSTANT or (fault.kind == STARVED and fault.at is not None)
+    return fault.kind == CONSTANT or (fault.kind == NO_GRADIENT and fault.at is not None)
 
 
-def _is_starved(fault: Silent) -> bool:
+def _is_without_gradient(fault: Silent) -> bool:
     """Return True if a run is certain that parameters get no gradient but does not know where it is
     lost.
     """
-    return fault.kind == STARVED and not fault.doubtful and fault.at is None
+    return fault.kind == NO_GRADIENT and not fault.doubtful and fault.at is None
 
 
 async def hidden_reuse(case: Case, first: RunResult, session: Session) -> RunResult | None:

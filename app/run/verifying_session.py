@@ -42,9 +42,9 @@ class VerifyingSession:
         except ReadingLimit:
             return result
         seen = list(zip(records, faults, strict=True))
-        told = [record for record, fault in seen if fault or not record.doubtful]
+        kept = [record for record, fault in seen if fault or not record.doubtful]
         dismissed = [record for record, fault in seen if not fault and not record.doubtful]
         doubted = [record for record, fault in seen if not fault and record.doubtful]
-        trace = result.trace.model_copy(update={"silent": told})
+        trace = result.trace.model_copy(update={"silent": kept})
         found = {"trace": trace, "dismissed": dismissed, "doubted": doubted}
         return result.model_copy(update=found)

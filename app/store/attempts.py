@@ -17,7 +17,7 @@ from app.store.kinds import KINDS, Found, Kind
 from app.store.tables import DiagnosisRow, EventRow
 
 EventKind = Literal["status", "progress", "cause", "patch", "done"]
-Told = tuple[EventKind, BaseModel]
+Reported = tuple[EventKind, BaseModel]
 """An event that an attempt tells: its kind, and what is told."""
 
 
@@ -107,13 +107,13 @@ class Attempts:
             )
         return done.rowcount == 1
 
-    async def record(self, claim: Claim, *told: Told) -> bool:
+    async def record(self, claim: Claim, *events: Reported) -> bool:
         """Add events of this attempt, together; False when the attempt is outdated."""
         columns = [EventRow.diagnosis_id, EventRow.attempt, EventRow.kind, EventRow.data]
         current = select(DiagnosisRow.id).where(held(claim)).exists()
         added = None
         async with self._database.changing(claim.id) as connection:
-            for kind, data in told:
+            for kind, data in events:
                 event = (claim.id, claim.attempt, kind, data.model_dump_json())
                 values = select(*map(literal, event)).where(current)
                 added = await connection.scalar(
@@ -127,7 +127,7 @@ class Attempts:
         status: Literal["done", "failed"],
         findings: Outcome,
         digest: str | None = None,
-        told: Iterable[Told] = (),
+        events: Iterable[Reported] = (),
     ) -> bool:
         """Store the result, once, and the events in `told` before it.
 
@@ -151,7 +151,7 @@ class Attempts:
             last = DoneEvent(
                 id=claim.id, status=status, verdict=findings.verdict, summary=findings.summary
             )
-            await add_events(connection, claim.id, claim.attempt, *told, ("done", last))
+            await add_events(connection, claim.id, claim.attempt, *events, ("done", last))
         return True
 
     async def hand_back(self, claim: Claim) -> bool:
@@ -185,7 +185,7 @@ def held(claim: Claim) -> ColumnElement[bool]:
 
 
 async def add_events(
-    connection: AsyncConnection, diagnosis_id: str, attempt: int, *told: Told
+    connection: AsyncConnection, diagnosis_id: str, attempt: int, *events: Reported
 ) -> None:
     """Write events within a transaction that has proved its right to."""
     rows = [
@@ -195,6 +195,6 @@ async def add_events(
             "kind": kind,
             "data": data.model_dump_json(),
         }
-        for kind, data in told
+        for kind, data in events
     ]
     await connection.execute(insert(EventRow), rows)

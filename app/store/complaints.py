@@ -36,8 +36,8 @@ class Complaints:
         async with self._engine.begin() as connection:
             if (await connection.scalar(count) or 0) >= MOST:
                 return False
-            told = {"diagnosis_id": diagnosis_id, "at": datetime.now(UTC), "text": text[:LONGEST]}
-            await connection.execute(insert(row).values(told))
+            fields = {"diagnosis_id": diagnosis_id, "at": datetime.now(UTC), "text": text[:LONGEST]}
+            await connection.execute(insert(row).values(fields))
         return True
 
     async def every(self) -> list[Complaint]:

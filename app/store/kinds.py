@@ -59,7 +59,7 @@ def kind_of(request: BaseModel) -> Kind[Any, Any, Any]:
     return next(kind for kind in KINDS.values() if isinstance(request, kind.request))
 
 
-def told_again(found: Outcome) -> Iterable[tuple[Literal["cause", "patch"], BaseModel]]:
+def stored_events(found: Outcome) -> Iterable[tuple[Literal["cause", "patch"], BaseModel]]:
     """Return the events that stored findings still have for those who follow the request."""
     if isinstance(found, Findings):
         yield from (("cause", cause) for cause in found.causes)

@@ -94,7 +94,7 @@ class _Comparing:
             kinds=self.kinds,
             stopped=not (ends.has_ended(self.one) and ends.has_ended(self.other)),
             relaid=relaid > 0,
-            starved=tuple(self._name(p) for p, n in self.lost.items() if n == self.loud[p]),
+            lost_gradients=tuple(self._name(p) for p, n in self.lost.items() if n == self.loud[p]),
             parameters=len({p for p in self.ours if p in self.number}),
         )
 

@@ -79,7 +79,7 @@ class Compared:
     kinds: tuple[str, str] | None = None
     stopped: bool = False
     relaid: bool = False
-    starved: tuple[str, ...] = ()
+    lost_gradients: tuple[str, ...] = ()
     parameters: int = 0
 
     @property

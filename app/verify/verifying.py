@@ -185,13 +185,13 @@ class _Asking:
         """Return "changed", or "breaks" if a parameter stops learning."""
         assert compared.first is not None
         lead = said or "Another training"
-        if compared.starved and not said:
-            names = ", ".join(f"`{name or 'a parameter'}`" for name in compared.starved[:3])
+        if compared.lost_gradients and not said:
+            names = ", ".join(f"`{name or 'a parameter'}`" for name in compared.lost_gradients[:3])
             self._check("learns", "failed", f"no gradient any more: {names}")
             lead = f"{names} stops learning"
         before = f"; {compared.equal} steps before it are the same" if compared.equal else ""
         summary = f"{lead}: {describe(compared.first)}{before}."
-        word: Sameness = "breaks" if compared.starved and not said else "changed"
+        word: Sameness = "breaks" if compared.lost_gradients and not said else "changed"
         return self._verdict(word, summary, compared)
 
     def _tampers(self, *results: RunResult) -> bool:

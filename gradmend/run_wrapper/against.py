@@ -28,7 +28,7 @@ from gradmend.run_wrapper import command
 from gradmend.run_wrapper.cli_args import Words
 from gradmend.run_wrapper.exchange_dir import Box, Process
 from gradmend.run_wrapper.rerun import Again
-from gradmend.run_wrapper.starting import anew, end, furnish
+from gradmend.run_wrapper.starting import end, furnish, start_fresh
 from gradmend.run_wrapper.stderr import note
 from gradmend.run_wrapper.summarize import why_no_rerun
 
@@ -88,8 +88,8 @@ async def _compared(words: Words) -> int:
 
 
 def _equal(revision: str) -> ChangeFindings:
-    told = f"Nothing was run: no file that the command loads differs from {revision}."
-    return ChangeFindings(verdict="same", summary=told)
+    summary_text = f"Nothing was run: no file that the command loads differs from {revision}."
+    return ChangeFindings(verdict="same", summary=summary_text)
 
 
 async def _first(words: Words) -> Process:
@@ -101,7 +101,7 @@ async def _first(words: Words) -> Process:
     try:
         furnish(box, {"mode": "trace", "gradients": False, "stop_after_steps": 1, "silent": False})
         try:
-            run = await anew(box.path, words.command)
+            run = await start_fresh(box.path, words.command)
         except OSError as error:
             raise BadInput(f"{words.command[0]}: {(error.strerror or 'failed').lower()}") from None
         try:

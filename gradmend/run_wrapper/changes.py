@@ -52,13 +52,13 @@ async def brought_by(again: Again, seen: Seen, findings: Findings) -> str | None
     hunks.sort(key=lambda hunk: hunk.distance(places))
     for hunk in hunks[:MOST]:
         if len(hunks) == 1 or await _holds(again, seen, {hunk.file: hunk.taken_back}):
-            return _told(hunk)
+            return _described(hunk)
     return (
         f"the last commit does not fail: a change in {', '.join(changed)} since brought the fault"
     )
 
 
-def _told(hunk: Hunk) -> str:
+def _described(hunk: Hunk) -> str:
     now = hunk.new.strip().partition("\n")[0]
     before = hunk.old.strip().partition("\n")[0]
     if now and before:

@@ -22,11 +22,11 @@ def summary(found: Sequence[Process]) -> str:
     ended = records[-1] if records and records[-1]["t"] == "end" else None
     if ended is None:
         return "checked nothing: the records stop before the program did (is a disk full?)"
-    told = [*_learning(records), *_level(records), "no fault was found"]
+    notes = [*_learning(records), *_level(records), "no fault was found"]
     looked, calls = ended["looked"], ended["backwards"]
     number = f"{looked} of {calls}" if looked < calls else f"{calls}"
     ranks = f" of rank 0 of {len(trained)}" if len(trained) > 1 else ""
-    whole = f"checked {number} backward call{'s' * (calls != 1)}{ranks}: {', '.join(told)}"
+    whole = f"checked {number} backward call{'s' * (calls != 1)}{ranks}: {', '.join(notes)}"
     return "; ".join([whole, *ended["truncated"]])
 
 

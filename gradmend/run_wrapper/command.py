@@ -37,8 +37,8 @@ def started(command: Sequence[str], environment: Mapping[str, str]) -> subproces
             ) from None
         raise CommandError(f"{name}: no such command{_hint(command)}", NOT_FOUND) from None
     except OSError as error:
-        told = f"{name} cannot be run ({(error.strerror or 'unknown').lower()}){_hint(command)}"
-        raise CommandError(told, NOT_RUNNABLE) from None
+        message = f"{name} cannot be run ({(error.strerror or 'unknown').lower()}){_hint(command)}"
+        raise CommandError(message, NOT_RUNNABLE) from None
 
 
 def _hint(command: Sequence[str]) -> str:

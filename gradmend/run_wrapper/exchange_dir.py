@@ -89,19 +89,19 @@ class Box:
         found = []
         for about in self.path.glob("*.about"):
             try:
-                told = json.loads(about.read_text())
+                fields = json.loads(about.read_text())
                 with about.with_suffix(".jsonl").open("rb") as file:
                     records = file.read(MOST_RECORDS)
             except (OSError, ValueError):
                 continue
-            told |= {key: tuple(told[key]) for key in ("argv", "words", "torch")}
-            found.append(Process(**told, records=records))
+            fields |= {key: tuple(fields[key]) for key in ("argv", "words", "torch")}
+            found.append(Process(**fields, records=records))
         return sorted(found, key=lambda one: (one.rank, one.begun))
 
     def troubles(self) -> list[str]:
         """Return what kept processes from being traced."""
-        told = {path.read_text() for path in self.path.glob("trouble-*")}
-        return sorted(text or "why cannot be written (is a disk full?)" for text in told)
+        texts = {path.read_text() for path in self.path.glob("trouble-*")}
+        return sorted(text or "why cannot be written (is a disk full?)" for text in texts)
 
     def try_room(self) -> None:
         """Raise `OSError` if the disk is full, so that records may have been lost."""

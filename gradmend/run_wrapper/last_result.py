@@ -53,7 +53,7 @@ def _places(folder: str | None = None) -> Iterator[Path]:
 
 def keep(last: Last) -> bool:
     """Keep it; false where no place takes it."""
-    told = {
+    saved = {
         "findings": last.findings.model_dump(mode="json"),
         "sources": last.sources,
         "places": last.places,
@@ -65,7 +65,7 @@ def keep(last: Last) -> bool:
             if place.parent.stat().st_uid != os.getuid():
                 continue
             part = place.with_suffix(f".{os.getpid()}")
-            part.write_text(json.dumps(told))
+            part.write_text(json.dumps(saved))
             part.replace(place)
             return True
         except OSError:
@@ -79,11 +79,11 @@ def load(folder: str | None = None) -> Last:
         try:
             if place.stat().st_uid != os.getuid():
                 continue
-            told = json.loads(place.read_text())
+            saved = json.loads(place.read_text())
         except (OSError, ValueError):
             continue
-        told["findings"] = Findings.model_validate(told["findings"])
-        return Last(**told)
+        saved["findings"] = Findings.model_validate(saved["findings"])
+        return Last(**saved)
     raise NothingKept(
         "no result is kept for this folder; begin with: gradmend run -- python train.py"
     )

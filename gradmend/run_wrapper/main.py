@@ -34,10 +34,10 @@ def run(arguments: list[str]) -> int:
         from gradmend.run_wrapper.against import compare  # with the whole comparison
 
         return compare(words)
-    return command.leave_as(_beside(words))
+    return command.leave_as(_run_wrapped(words))
 
 
-def _beside(words: Words) -> int:
+def _run_wrapped(words: Words) -> int:
     try:
         box = Box({"mode": "trace", "silent": words.check, "seed": False, "limited": True})
     except OSError as error:
@@ -101,10 +101,10 @@ def _why_not(found: list[Process], box: Box, code: int) -> str:
             "no Python of this command imported torch, so nothing was traced (is it another "
             "interpreter, `python -I`, `-E` or `-S`, or an error before the import?)"
         )
-    walked = [one for one in found if b'{"t":"backward"' in one.records]
-    if not all(one.ended for one in walked) or not any(one.ended for one in found):
+    with_backward = [one for one in found if b'{"t":"backward"' in one.records]
+    if not all(one.ended for one in with_backward) or not any(one.ended for one in found):
         return "no cause can be told: the records stop before the program did (is a disk full?)"
-    if not walked:
+    if not with_backward:
         return "the command failed before its first backward call: no error of autograd"
     return "the command failed, but not with an error of autograd"
 

@@ -48,13 +48,13 @@ def tested(patch: Patch, paint: Paint) -> str:
         return paint("– not tested: read it before you apply it", "bad")
     if patch.verification.status == "failed":
         return paint(f"✗ {_why_failed(patch)}", "bad")
-    told = [CHIPS[c.name] for c in checks.values() if c.status == "passed" and _tells(c)]
+    passed = [CHIPS[c.name] for c in checks.values() if c.status == "passed" and _is_informative(c)]
     ran = f"your command ran again with it: {_ran(checks['runs'])}"
     gradients = [] if patch.gradients in ("same", "unknown") else [GRADIENTS[patch.gradients]]
-    return paint(f"✓ {ran}; {', '.join([*told, *gradients])}", "good")
+    return paint(f"✓ {ran}; {', '.join([*passed, *gradients])}", "good")
 
 
-def _tells(check: Check) -> bool:
+def _is_informative(check: Check) -> bool:
     return check.name not in ("reproduced", "runs", "minimal")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradmend.run_wrapper import landlocked
 from gradmend.run_wrapper.exchange_dir import END, Box, Process
-from gradmend.run_wrapper.starting import Running, Warm, anew, can_be_warm, end, furnish
+from gradmend.run_wrapper.starting import Running, Warm, can_be_warm, end, furnish, start_fresh
 from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult
 from sandbox.watch.outcome import Ending, Outcome
@@ -113,14 +113,14 @@ class Again:
         try:
             self._prepare(box, job)
             began = time.monotonic()
-            start = anew(box.path, self._command) if warm is None else warm.run(box.path)
+            start = start_fresh(box.path, self._command) if warm is None else warm.run(box.path)
             if (run := await start) is None:
                 return None
             limit = job.time_limit_s + (self._start_s if warm is None else 0.0)
             ending, code = await self._watched(run, box, limit)
             box.try_room()
             outcome = self._outcome(box, job, ending, code)
-            self.troubles |= {f"not traced: {told}" for told in box.troubles()}
+            self.troubles |= {f"not traced: {trouble}" for trouble in box.troubles()}
             outcome.duration_s = time.monotonic() - began
             if warm is not None and _is_lost(outcome):
                 return None
@@ -156,15 +156,15 @@ class Again:
                 await warm.close()
 
     def _prepare(self, box: Box, job: Job) -> None:
-        told: dict[str, Any] = {k: v for k, v in job.model_dump().items() if k in _TRACER}
+        instructions: dict[str, Any] = {k: v for k, v in job.model_dump().items() if k in _TRACER}
         if self._steps is not None and job.stop_after_backwards:
-            told["stop_after_backwards"] = self._steps
-        told |= {"early": self._first.engine and job.mode != "plain", "overlay": {}}
+            instructions["stop_after_backwards"] = self._steps
+        instructions |= {"early": self._first.engine and job.mode != "plain", "overlay": {}}
         for number, (name, text) in enumerate(self._changed(job).items()):
             patched = box.path / f"patched-{number}.py"
             patched.write_bytes(text.encode())
-            told["overlay"][self._first.files[name]] = str(patched)
-        furnish(box, told, eager=self._eager and job.mode != "plain")
+            instructions["overlay"][self._first.files[name]] = str(patched)
+        furnish(box, instructions, eager=self._eager and job.mode != "plain")
 
     async def _watched(self, run: Running, box: Box, limit: float) -> tuple[Ending, int | None]:
         """Wait until the run ends, the watched process has reported its end, or time is up."""

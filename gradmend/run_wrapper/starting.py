@@ -26,12 +26,12 @@ START_S, ANSWER_S = 120.0, 10.0
 BROKEN = -signal.SIGKILL  # the end of a run whose parent is gone, too
 
 
-def furnish(box: Box, told: dict[str, Any], *, eager: bool = False) -> None:
+def furnish(box: Box, options: dict[str, Any], *, eager: bool = False) -> None:
     """Prepare a box for a repeated run with these instructions; `eager`: nothing is compiled."""
     for folder in ("files", "tmp"):
         (box.path / folder).mkdir()
-    told |= {"scratch": str(box.path / "files"), "kept": [str(box.path), *landlocked.kept()]}
-    (box.path / "job.json").write_text(json.dumps(told))
+    options |= {"scratch": str(box.path / "files"), "kept": [str(box.path), *landlocked.kept()]}
+    (box.path / "job.json").write_text(json.dumps(options))
     environment = box.environment() | {"TMPDIR": str(box.path / "tmp"), "WANDB_MODE": "disabled"}
     environment |= {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {"TORCH_COMPILE_DISABLE": "1", "TORCHDYNAMO_DISABLE": "1"} if eager else {}
@@ -47,7 +47,9 @@ class Running(Protocol):
     async def wait(self) -> int: ...
 
 
-async def anew(box: Path, command: Sequence[str], *descriptors: int) -> asyncio.subprocess.Process:
+async def start_fresh(
+    box: Path, command: Sequence[str], *descriptors: int
+) -> asyncio.subprocess.Process:
     """Start the command under Landlock, in the environment that its box holds."""
     with (box / "out").open("wb") as out, (box / "err").open("wb") as err:
         return await asyncio.create_subprocess_exec(
@@ -90,10 +92,10 @@ class Warm:
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             own = sorted(first.files.values())
-            told = {"warm": theirs.fileno(), "words": first.words, "own": own}
-            furnish(home, {**told, "load": first.torch, "mode": "plain"}, eager=eager)
+            options = {"warm": theirs.fileno(), "words": first.words, "own": own}
+            furnish(home, {**options, "load": first.torch, "mode": "plain"}, eager=eager)
             mine.setblocking(False)
-            warm = cls(await anew(home.path, command, theirs.fileno()), mine)
+            warm = cls(await start_fresh(home.path, command, theirs.fileno()), mine)
         try:
             answer = await warm._answer(START_S)
         except BaseException:
@@ -129,8 +131,10 @@ class Warm:
         loop = asyncio.get_running_loop()
         with suppress(TimeoutError, OSError, ValueError):
             async with asyncio.timeout(patience):
-                told: dict[str, Any] = json.loads(await loop.sock_recv(self._channel, MOST_BYTES))
-                return told
+                options: dict[str, Any] = json.loads(
+                    await loop.sock_recv(self._channel, MOST_BYTES)
+                )
+                return options
         return {}
 
 

@@ -61,8 +61,8 @@ def _diagnose(words: Words, seen: Seen, *, raised: bool) -> Findings | None:
     for name in seen.changed[:1]:
         note(f"{name} was changed while the command ran: lines may be others")
     report.show(findings, paint)
-    for told in brought:
-        say(told)
+    for text in brought:
+        say(text)
     if why_not is not None and words.rerun is None:
         note(why_not)
     places = {name: seen.process.files[name] for name in seen.sources}
@@ -112,7 +112,7 @@ class Telling:
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
-        self._told: Cause | None = None
+        self._shown: Cause | None = None
         self._passed = False
         self._doing = ""
         self._begun = False
@@ -126,19 +126,19 @@ class Telling:
 
     def once(self, cause: Cause) -> None:
         """Say the cause, if none was said."""
-        if self._told is None:
+        if self._shown is None:
             self._say(cause)
 
     def after_fixes(self, cause: Cause) -> None:
         """Say the cause that stands once fixes were tried, if it is not the one that was said."""
-        if self._told is not None and _place(self._told) != _place(cause):
+        if self._shown is not None and _place(self._shown) != _place(cause):
             say("the fix that holds shows another cause:")
             self._say(cause)
         self.once(cause)
 
     def _say(self, cause: Cause) -> None:
         self.begin()
-        self._told = cause
+        self._shown = cause
         for line in report.cause_lines(cause, self._paint):
             say(line)
 

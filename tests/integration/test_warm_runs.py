@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gradmend.run_wrapper.exchange_dir import Box, Process
-from gradmend.run_wrapper.starting import BROKEN, Warm, anew, can_be_warm, end, furnish
+from gradmend.run_wrapper.starting import BROKEN, Warm, can_be_warm, end, furnish, start_fresh
 from tests.beside import ROOT, environment, gradmend
 from tests.processes import hear_interrupts
 
@@ -110,7 +110,7 @@ def asked(home: Box, how: str) -> Box:
 async def ran(home: Box, how: str, warm: Warm | None, command: list[str]) -> tuple[int, str, str]:
     """One run, to its end: its exit code and what it wrote."""
     box = asked(home, how)
-    run = await (anew(box.path, command) if warm is None else warm.run(box.path))
+    run = await (start_fresh(box.path, command) if warm is None else warm.run(box.path))
     assert run is not None
     code = await asyncio.wait_for(run.wait(), 300)
     return code, (box.path / "out").read_text(), (box.path / "err").read_text()

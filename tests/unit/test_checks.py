@@ -105,8 +105,8 @@ def test_what_is_kept_alive_may_not_grow_faster_than_in_the_original() -> None:
     assert checks.bounded(fast, fast).status == "passed"
     assert checks.bounded(slow, fast).status == "passed"
     assert checks.bounded(level, level).status == "passed"
-    assert checks.hoards(level) == checks.hoards(keeping(9, 12, 15, 9, 12, 15)) == ""
-    assert checks.hoards(fast) == "every pass keeps 5 more nodes of graphs alive"
+    assert checks.keeps_growing(level) == checks.keeps_growing(keeping(9, 12, 15, 9, 12, 15)) == ""
+    assert checks.keeps_growing(fast) == "every pass keeps 5 more nodes of graphs alive"
 
 
 def test_a_helper_that_one_pass_calls_time_and_again_hoards_nothing() -> None:
@@ -116,7 +116,7 @@ def test_a_helper_that_one_pass_calls_time_and_again_hoards_nothing() -> None:
         caller = line.model_copy(update={"line": 100 + n % 3})
         visit = record.visit.model_copy(update={"stack": [caller, line]})
         found.backwards[n] = record.model_copy(update={"visit": visit})
-    assert checks.hoards(found) == ""
+    assert checks.keeps_growing(found) == ""
 
 
 def test_changed_lines_are_counted() -> None:

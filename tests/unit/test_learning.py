@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.repair.effects import compare
-from app.repair.learning import learns, starved
+from app.repair.learning import learns, loses_gradients_late
 from sandbox.records import (
     Missing,
     Parameter,
@@ -62,11 +62,11 @@ def test_what_numpy_was_given_may_learn_and_must_where_that_was_its_only_way() -
 
 def test_parameters_that_fall_silent_later_are_told() -> None:
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
-    assert starved(trace([both] * 2), trace([both, one]))
+    assert loses_gradients_late(trace([both] * 2), trace([both, one]))
     reference = trace([both] * 4)
-    assert starved(reference, trace([both, both, both, one])) == ""
-    assert starved(reference, trace([both, one, both, both])) == ""
-    told = starved(reference, trace([both, both, one, one]))
+    assert loses_gradients_late(reference, trace([both, both, both, one])) == ""
+    assert loses_gradients_late(reference, trace([both, one, both, both])) == ""
+    told = loses_gradients_late(reference, trace([both, both, one, one]))
     assert told == "no gradient from step 3 on: w1"
 
 

@@ -64,32 +64,32 @@ ORIGINAL = trace(*TWO)
     ],
 )
 def test_each_step_is_fed_what_feeds_it_in_the_original(patched: Trace, word: str) -> None:
-    found = schedule.beside(ORIGINAL, patched, ended=False)
+    found = schedule.compare_steps(ORIGINAL, patched, ended=False)
     assert found.word == word
     assert (found.check.status == "passed") == (word in ("same", "moved"))
 
 
 def test_a_patch_that_steps_on_nothing_has_failed() -> None:
-    found = schedule.beside(ORIGINAL, trace("step 0", "step 0"), ended=False)
+    found = schedule.compare_steps(ORIGINAL, trace("step 0", "step 0"), ended=False)
     assert found.check.status == "failed"
 
 
 def test_steps_are_counted_where_both_ended() -> None:
     original, patched = trace(*each(1.0, 2.0, 3.0)), trace(*each(1.0, 2.0))
-    assert schedule.beside(original, patched, ended=False).word == "same"
-    fewer = schedule.beside(original, patched, ended=True)
+    assert schedule.compare_steps(original, patched, ended=False).word == "same"
+    fewer = schedule.compare_steps(original, patched, ended=True)
     assert (fewer.word, fewer.check.status) == ("fewer", "differs")
-    more = schedule.beside(patched, original, ended=True)
+    more = schedule.compare_steps(patched, original, ended=True)
     assert (more.word, more.check.status) == ("more", "differs")
 
 
 def test_a_mean_met_by_chance_is_no_step_for_several() -> None:
     """Each step of the patch trains another loss, as many as there were."""
     original, patched = trace(*each(1.0, 2.0, 3.0)), trace(*each((1.0 + 2.0) / 2, 2.2, 2.9))
-    assert schedule.beside(original, patched, ended=True).word == "same"
-    assert schedule.beside(original, patched, ended=False).word == "fewer"
+    assert schedule.compare_steps(original, patched, ended=True).word == "same"
+    assert schedule.compare_steps(original, patched, ended=False).word == "fewer"
     shorter = trace(*each((1.0 + 2.0) / 2, 2.9))
-    assert schedule.beside(original, shorter, ended=True).word == "fewer"
+    assert schedule.compare_steps(original, shorter, ended=True).word == "fewer"
 
 
 def test_an_end_at_which_no_gradient_is_left_is_no_step() -> None:
@@ -101,7 +101,7 @@ def test_an_end_at_which_no_gradient_is_left_is_no_step() -> None:
         for found in (original, patched)
     ]
     by_hand[1].steps.append(Step(t="step", n=3))
-    assert schedule.beside(*by_hand, ended=True).word == "same"
+    assert schedule.compare_steps(*by_hand, ended=True).word == "same"
 
 
 def test_steps_by_hand_are_counted_where_every_call_is_told() -> None:
@@ -113,29 +113,29 @@ def test_steps_by_hand_are_counted_where_every_call_is_told() -> None:
         ended = Ended(t="end", reason="finished", backwards=calls)
         return found.model_copy(update={"steps": [*steps, Step(t="step", n=99)], "ended": ended})
 
-    assert schedule.beside(by_hand(3, 3), by_hand(5, 5), ended=True).word == "more"
-    assert schedule.beside(by_hand(3, 9), by_hand(5, 5), ended=True).word == "same"
+    assert schedule.compare_steps(by_hand(3, 3), by_hand(5, 5), ended=True).word == "more"
+    assert schedule.compare_steps(by_hand(3, 9), by_hand(5, 5), ended=True).word == "same"
 
 
 def test_a_training_of_a_single_step_has_failed() -> None:
     original, once = trace(*each(A, B, C)), trace((5, A), (5, B), (5, C), "step 0")
-    assert schedule.beside(original, once, ended=False).check.status == "differs"
-    found = schedule.beside(original, once, ended=True)
+    assert schedule.compare_steps(original, once, ended=False).check.status == "differs"
+    found = schedule.compare_steps(original, once, ended=True)
     assert found.check.status == "failed"
     assert found.problem == "1 step in all, where the original takes 3"
 
 
 def test_a_gradient_that_the_original_never_clears_may_be_cleared() -> None:
     growing = trace(*each(1.0, 2.0, 3.0), cleared=False)
-    assert schedule.beside(growing, trace(*each(1.0, 2.0, 3.0)), ended=True).word == "same"
-    assert schedule.beside(growing, growing, ended=True).word == "same"
+    assert schedule.compare_steps(growing, trace(*each(1.0, 2.0, 3.0)), ended=True).word == "same"
+    assert schedule.compare_steps(growing, growing, ended=True).word == "same"
 
 
 def test_gradients_of_another_optimizer_may_be_cleared_and_not_used_again() -> None:
     """The second optimizer's loss feeds the first's parameters, too."""
     events: Sequence[Event] = ((5, A), "step 0", (6, B), "step 1", (5, C), "step 0")
     original, cleared = trace(*events, cleared=False), trace(*events)
-    assert schedule.beside(original, cleared, ended=True).problem == ""
+    assert schedule.compare_steps(original, cleared, ended=True).problem == ""
     assert (
         schedule.reused(original)
         == "line 9 steps on gradients that an earlier step has used already"
@@ -148,7 +148,7 @@ def test_two_optimizers_may_use_one_gradient() -> None:
 
 
 def test_without_steps_nothing_is_known() -> None:
-    assert schedule.beside(trace((5, 1.0)), trace((5, 1.0)), ended=True).word == "unknown"
+    assert schedule.compare_steps(trace((5, 1.0)), trace((5, 1.0)), ended=True).word == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -173,24 +173,29 @@ def test_a_single_loss_is_covered_where_it_was_seen() -> None:
 
 
 def test_values_that_stray_and_walks_of_the_walked_are_seen() -> None:
-    assert not loss_coverage.strays(ORIGINAL, trace((5, A + B), "step 0", (5, C + D), "step 0"))
-    assert loss_coverage.strays(ORIGINAL, trace((5, A), (6, B), (5, 1.3), (6, D)))
-    assert schedule.rewalked(ORIGINAL) == ""
+    assert not loss_coverage.feeds_others(
+        ORIGINAL, trace((5, A + B), "step 0", (5, C + D), "step 0")
+    )
+    assert loss_coverage.feeds_others(ORIGINAL, trace((5, A), (6, B), (5, 1.3), (6, D)))
+    assert schedule.repeated_backward(ORIGINAL) == ""
     twice = ORIGINAL.backwards[0].model_copy(update={"again": True})
-    assert "line 5" in schedule.rewalked(Trace(backwards=[twice]))
+    assert "line 5" in schedule.repeated_backward(Trace(backwards=[twice]))
 
 
 def test_a_loss_whose_gradients_no_step_takes_trains_nothing() -> None:
     original = trace((5, A), (6, B), "step 0", (5, C), (6, D), "step 0")
     steps = [s.model_copy(update={"fed": s.fed[:1]}) for s in original.steps]
     candidate = original.model_copy(update={"steps": steps})
-    assert schedule.unspent(original, original) == ""
-    assert schedule.unspent(original, candidate) == "no step takes the gradients of line 6's loss"
+    assert schedule.untrained_loss(original, original) == ""
+    assert (
+        schedule.untrained_loss(original, candidate)
+        == "no step takes the gradients of line 6's loss"
+    )
 
 
 def test_a_loss_behind_the_last_step_is_not_missed() -> None:
     original = trace((5, A), (6, B), "step 0")
-    assert schedule.unspent(original, trace((5, A), "step 0", (6, B))) == ""
+    assert schedule.untrained_loss(original, trace((5, A), "step 0", (6, B))) == ""
 
 
 def with_gradients(found: Trace, *norms: float) -> Trace:

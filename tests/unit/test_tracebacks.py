@@ -325,7 +325,7 @@ def test_time_grows_in_proportion_to_length(unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "retold"),
+    ("text", "prose_only"),
     [
         (PLAIN, False),
         (f"RuntimeError: {SECOND}\n", False),
@@ -333,8 +333,8 @@ def test_time_grows_in_proportion_to_length(unit: str) -> None:
         ("It never learns.\n", True),
     ],
 )
-def test_an_error_that_stands_in_words_alone_is_retold(text: str, *, retold: bool) -> None:
-    assert parse(text).retold is retold
+def test_an_error_that_stands_in_words_alone_is_prose_only(text: str, *, prose_only: bool) -> None:
+    assert parse(text).prose_only is prose_only
 
 
 def test_a_forward_trace_inside_of_the_message_is_that_of_the_forward_call() -> None:

@@ -87,9 +87,9 @@ def test_the_number_of_steps_is_compared_where_a_run_came_to_its_end() -> None:
 def test_a_missing_gradient_starves_where_none_is_left() -> None:
     without = [{0: step[0], 1: 0.0} for step in STEPS]
     found = compare(trained(STEPS), trained(without))
-    assert found.starved == ("w1",)
+    assert found.lost_gradients == ("w1",)
     once = [*STEPS[:2], {0: 0.25, 1: 0.0}]
-    assert compare(trained(STEPS), trained(once)).starved == ()
+    assert compare(trained(STEPS), trained(once)).lost_gradients == ()
 
 
 def test_a_gradient_that_rounds_zero_is_not_missed() -> None:

@@ -43,11 +43,11 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
     owner = where.module.class_of(where.statement) if where is not None else None
     if hop is None or where is None or owner is None:
         return
-    behind = _names_feeding(where, _carrying(where.statement, hop))
+    sources = _names_feeding(where, _carrying(where.statement, hop))
     for call in calls_named(owner, *_COLLECTING):
         name = spelled(call.func).rpartition(".")[0]
         elsewhere = where.module.scope_of(call) is not where.scope
-        if name.startswith("self.") and name in behind and elsewhere and call.args:
+        if name.startswith("self.") and name in sources and elsewhere and call.args:
             if not is_made_without(call.args[-1]):
                 yield name, where.module, call.args[-1]
 
@@ -86,8 +86,8 @@ def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, as
     found: dict[ast.FunctionDef, Module] = {}
     while stack and names:
         frame = stack[-1]
-        behind, made = _behind(frame.scope, frame.statement, names)
-        given = {name: pair for name in behind if (pair := next(handed_down(stack, name), None))}
+        sources, made = _sources_before(frame.scope, frame.statement, names)
+        given = {name: pair for name in sources if (pair := next(handed_down(stack, name), None))}
         values = [*made, *(argument for _, argument in given.values())]
         for call in (node for value in values for node in walk(value)):
             for module, function in (
@@ -120,10 +120,10 @@ def _names_feeding(where: SourceLocation, names: Set[str]) -> Set[str]:
     """Return the names that the given names are computed from by the function's statements before
     the place.
     """
-    return _behind(where.scope, where.statement, names)[0]
+    return _sources_before(where.scope, where.statement, names)[0]
 
 
-def _behind(
+def _sources_before(
     scope: Scope, end: ast.stmt, names: Set[str]
 ) -> tuple[Set[str], list[ast.expr | ast.stmt]]:
     """Return what the names are computed from before a statement, and the statements that compute

@@ -97,8 +97,8 @@ def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:
 
 def _parameter(method: ast.FunctionDef, position: int) -> str | None:
     """Return the parameter after `self` that takes the argument at a position."""
-    behind = positional(method)[1:]
-    return behind[position] if position < len(behind) else None
+    parameters = positional(method)[1:]
+    return parameters[position] if position < len(parameters) else None
 
 
 def _methods(project: Project, name: str) -> Iterator[tuple[Module, ast.FunctionDef]]:

@@ -64,7 +64,7 @@ def _between(
         return
     if not cutting.made_once and not around:  # else the first pass learns through it, no later one
         after = last_backward_or_step(shared.module, shared.freed)
-        last = _bound_behind(cutting, chosen, after, shared.module, shared.frame)
+        last = _last_binding(cutting, chosen, after, shared.module, shared.frame)
         where = "behind the backward" if last is after else "once it has its new value"
         yield Site("detach-behind-backward", where, last, rank + (not rarely), follows=True)
 
@@ -81,7 +81,7 @@ def _is_fixed(kind: ValueShape) -> bool:
     return kind.kind in ("tensor", "tuple", "namedtuple") or kind.frozen
 
 
-def _bound_behind(
+def _last_binding(
     cutting: Cutting, hops: Sequence[Binding], after: ast.stmt, module: Module, frame: int
 ) -> ast.stmt:
     """Return the last statement of the backward call, or a later one of its block that binds what

@@ -176,7 +176,7 @@ def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Bindi
     for number, (module, scope, statement) in enumerate(story.binders, 1):
         frame_ = shared.frame if scope is shared.scope else -number
         place = Place(module.path, statement.lineno, getattr(scope, "name", "<module>"), frame_)
-        yield from _rebound_behind(story, shared, here, getattr(scope, "name", ""))
+        yield from _rebound_after(story, shared, here, getattr(scope, "name", ""))
         for name in bindings(statement):
             if name == story.name or (story.attribute and name == f"self.{story.attribute}"):
                 yield Binding(
@@ -184,7 +184,7 @@ def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Bindi
                 )
 
 
-def _rebound_behind(
+def _rebound_after(
     story: ReuseFeatures, shared: Shared, here: Place, maker: str
 ) -> Iterator[Binding]:
     """Yield the carriers at the call, after the backward call, that rebinds them."""

@@ -64,7 +64,7 @@ def reset_in_each_pass(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """
     if story.loop is not None and story.name in visible(story):
         if _goes_through_again(story, story.loop):
-            yield from _at_head(story, story.loop, _beginning_anew(story), rank)
+            yield from _at_head(story, story.loop, _restarted(story), rank)
 
 
 def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
@@ -232,7 +232,7 @@ def _counts(loop: ast.For) -> bool:
     return any("range" in name for name in _called(loop.iter))
 
 
-def _beginning_anew(story: ReuseFeatures) -> Iterator[str]:
+def _restarted(story: ReuseFeatures) -> Iterator[str]:
     """Yield statements by which the carrier is again as it was before the first iteration."""
     owner, dot, attribute = story.name.rpartition(".")
     if not dot:

@@ -121,8 +121,8 @@ def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
         return
     if (found := _where_others_are(story, where, min(owners), lists)) is not None:
         yield found
-    beside = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
-    names = sorted(lists | {name for name in beside if _fills_in_steps(story, name)})
+    owned = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
+    names = sorted(lists | {name for name in owned if _fills_in_steps(story, name)})
     lines = [f"{name}.clear()" for name in names]
     edit = Editor(where.module).insert_after(
         last_backward_or_step(where.module, where.statement), *lines
@@ -138,7 +138,7 @@ def _where_others_are(
     """Return a proposal that empties the lists in the method of their object that empties others
     and is called after the backward call.
     """
-    for call in _calls_behind(where):
+    for call in _later_calls(where):
         if not isinstance(call.func, ast.Attribute) or spelled(call.func.value) != owner:
             continue
         for module, method in story.project.functions_named(call.func.attr):
@@ -158,7 +158,7 @@ def _where_others_are(
     return None
 
 
-def _calls_behind(where: SourceLocation) -> Iterator[ast.Call]:
+def _later_calls(where: SourceLocation) -> Iterator[ast.Call]:
     """Yield the calls of the function after a statement, in the same loops."""
     loops = where.module.loops_around(where.statement)
     for node in walk_scope(where.scope):

@@ -97,7 +97,7 @@ def as_weights(where: SourceLocation, project: Project, rank: int = 0) -> Iterat
     those that receive the copy; the gradients of a step come from `autograd.grad`, with their
     graph.
     """
-    inner, editor = _inner(where) or _behind(where), where.editor
+    inner, editor = _inner(where) or _after_backward(where), where.editor
     if inner is None:
         return
     copied, name = inner.copied, inner.copied.name
@@ -148,7 +148,7 @@ def _inner(where: SourceLocation) -> Inner | None:
     return None
 
 
-def _behind(where: SourceLocation) -> Inner | None:
+def _after_backward(where: SourceLocation) -> Inner | None:
     """Return the step of a copy whose weights a statement loads."""
     write = written(where.statement)
     others = statements_of(where.scope) if write is not None else []

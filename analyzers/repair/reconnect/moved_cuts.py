@@ -83,8 +83,8 @@ def cut_other_reads(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
         at = [module.statement_at(node.lineno, node.col_offset) for node in reads]
         made = {*bindings(at[0])} if at and at[0] is not None else set()
         others = reads[1:]
-        beside = bool(others) and all(_is_with(module, node, made) for node in others)
-        if not beside or _is_compared(module, reads[0]):
+        detachable = bool(others) and all(_is_with(module, node, made) for node in others)
+        if not detachable or _is_compared(module, reads[0]):
             continue
         edits = [edit for node in cuts_in(where.statement) for edit in uncut(editor, node)]
         each = isinstance(value_of(where.statement), ast.ListComp)
@@ -101,8 +101,8 @@ def _is_with(module: Module, node: ast.expr, names: set[str]) -> bool:
     around = module.parents.get(node)
     returned = isinstance(around, ast.Tuple) and isinstance(module.parents[around], ast.Return)
     parts = around.elts if isinstance(around, ast.Tuple) else getattr(around, "args", [])
-    beside = any(isinstance(part, ast.Name) and part.id in names for part in parts)
-    return beside and (returned or _is_compared(module, node))
+    together = any(isinstance(part, ast.Name) and part.id in names for part in parts)
+    return together and (returned or _is_compared(module, node))
 
 
 def _is_compared(module: Module, node: ast.expr) -> bool:

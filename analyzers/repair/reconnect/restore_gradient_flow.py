@@ -76,9 +76,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield other
         rank += 1
     if not narrower and not passed_on(where):
-        beside = list(cut_other_reads(where, rank))
-        yield from beside
-        for whole in without_cut(where, rank + len(beside)):
+        detached = list(cut_other_reads(where, rank))
+        yield from detached
+        for whole in without_cut(where, rank + len(detached)):
             yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
     if not narrower:
         yield from _passed_earlier(where, project, rank)

@@ -304,8 +304,8 @@ def _elsewhere(where: SourceLocation, name: str) -> list[ast.Expr]:
     """Return calls that clear the optimizer after its step, or in an outer block of the same
     function.
     """
-    beside = [where.statement, *statements_after(where.module, where.statement)]
-    clears = [s for s in [*_in_outer_loops(where), *beside] if isinstance(s, ast.Expr)]
+    following = [where.statement, *statements_after(where.module, where.statement)]
+    clears = [s for s in [*_in_outer_loops(where), *following] if isinstance(s, ast.Expr)]
     return [s for s in clears if spelled_alone(s).startswith(f"{name}.zero_grad(")]
 
 

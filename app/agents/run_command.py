@@ -49,7 +49,7 @@ async def findings_of_run(
             raise BadInput(why) from None
         finally:
             await _end(process)
-        return _told(_tail(out), _tail(err), process.returncode or 0)
+        return _findings(_tail(out), _tail(err), process.returncode or 0)
 
 
 def folder_of(command: Sequence[str], named: str) -> Path:
@@ -92,7 +92,7 @@ def _tail(file: BinaryIO) -> str:
     return file.read().decode("utf-8", "replace")
 
 
-def _told(out: str, err: str, code: int) -> Findings:
+def _findings(out: str, err: str, code: int) -> Findings:
     """Return the findings in the last line; a command that ended well has few."""
     last = out.rstrip("\n").rpartition("\n")[2]
     try:
