@@ -12,7 +12,7 @@ from app.present.environment import environment_of
 from app.request.case import Case, read_case
 from app.request.changes import as_diagnosis
 from app.request.reader import Reader
-from app.run.clock import Clock
+from app.run.clock import StageClock
 from app.run.completion import is_partial
 from app.run.reproduce import Observation, as_observed, observe
 from app.run.sandboxes import session_of
@@ -38,7 +38,7 @@ async def verify_change(
     Cancelling the task ends every run that it started."""
     if sandbox is None:
         return ChangeFindings(verdict="not_comparable", summary=NOT_RUN)
-    clock = Clock()
+    clock = StageClock()
     await progress.stage("reading", 0, 1, "Reading both versions")
     with clock.stage("read"):
         before, after = await asyncio.gather(

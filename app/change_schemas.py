@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from app.schemas import Environment, Identified, Outcome, Patch, SourceFile, Value
+from app.schemas import ApiModel, Environment, Identified, Outcome, Patch, SourceFile
 from app.verdict import ComparisonCheck, Sameness, Witness
 
 MOST_STEPS = 10_000
@@ -18,7 +18,7 @@ Arguments = Annotated[
 Files = Annotated[list[SourceFile], Field(max_length=64)]
 
 
-class VerificationRequest(Value):
+class VerificationRequest(ApiModel):
     """What a client sends: the version before, and the version after or a patch that leads to it.
 
     With `diagnosis`, the version before is the script that was sent for that diagnosis.
@@ -46,7 +46,7 @@ class VerificationRequest(Value):
     )
 
 
-class ProjectVersion(Value):
+class ProjectVersion(ApiModel):
     """One version of a project: the script that is started, and the files it needs."""
 
     filename: str
@@ -54,7 +54,7 @@ class ProjectVersion(Value):
     files: list[SourceFile] = Field([])
 
 
-class ChangeRequest(Value):
+class ChangeRequest(ApiModel):
     """A verification as it is stored and worked on: both versions are complete."""
 
     before: ProjectVersion

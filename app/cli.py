@@ -54,53 +54,66 @@ def gradmend(
     """What all commands share."""
 
 
+_Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(help="scripts, notebooks, folders; `-`: standard input", show_default=False),
+]
+_Traceback = Annotated[Path | None, typer.Option(help="a file with the traceback")]
+_Files = Annotated[
+    list[Path] | None, typer.Option(help="a further file; imports are followed anyhow")
+]
+_Module = Annotated[
+    str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
+]
+_RunMode = Annotated[
+    Run | None, typer.Option(help="auto: run it in the sandbox; never: only read it")
+]
+_TimeLimit = Annotated[
+    float | None, typer.Option(help="seconds that one run may take", show_default="20")
+]
+_Format = Annotated[Form, typer.Option("--format", "-f", help="output format")]
+_Json = Annotated[bool, typer.Option("--json", help="the same as --format json")]
+_Fix = Annotated[
+    int,
+    typer.Option(
+        metavar="or --fix=N",
+        show_default=False,
+        help="write the best safe fix, or fix number N",
+    ),
+]
+_Apply = Annotated[bool, typer.Option("--apply", help="the same as --fix")]
+_Unsafe = Annotated[
+    bool | None,
+    typer.Option(
+        "--unsafe-fixes/--no-unsafe-fixes",
+        show_default=False,
+        help="also write fixes that change the training or were not tested",
+    ),
+]
+_Diff = Annotated[bool, typer.Option("--diff", help="only show what --fix would change")]
+_Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="causes, fixes and checks in full")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no summary line")]
+_Lenient = Annotated[bool, typer.Option("--lenient", help="exit code 0 where it could not tell")]
+
+
 @cli.command()
 def diagnose(
     context: typer.Context,
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(help="scripts, notebooks, folders; `-`: standard input", show_default=False),
-    ] = None,
-    traceback: Annotated[Path | None, typer.Option(help="a file with the traceback")] = None,
-    file: Annotated[
-        list[Path] | None, typer.Option(help="a further file; imports are followed anyhow")
-    ] = None,
-    module: Annotated[
-        str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
-    ] = None,
-    run: Annotated[
-        Run | None, typer.Option(help="auto: run it in the sandbox; never: only read it")
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(help="seconds that one run may take", show_default="20")
-    ] = None,
-    form: Annotated[Form, typer.Option("--format", "-f", help="output format")] = "text",
-    json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
-    fix: Annotated[
-        int,
-        typer.Option(
-            metavar="or --fix=N",
-            show_default=False,
-            help="write the best safe fix, or fix number N",
-        ),
-    ] = 0,
-    best: Annotated[bool, typer.Option("--apply", help="the same as --fix")] = False,
-    unsafe: Annotated[
-        bool | None,
-        typer.Option(
-            "--unsafe-fixes/--no-unsafe-fixes",
-            show_default=False,
-            help="also write fixes that change the training or were not tested",
-        ),
-    ] = None,
-    diff: Annotated[bool, typer.Option("--diff", help="only show what --fix would change")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="causes, fixes and checks in full")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no summary line")] = False,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="exit code 0 where it could not tell")
-    ] = False,
+    paths: _Paths = None,
+    traceback: _Traceback = None,
+    file: _Files = None,
+    module: _Module = None,
+    run: _RunMode = None,
+    time_limit: _TimeLimit = None,
+    form: _Format = "text",
+    json: _Json = False,
+    fix: _Fix = 0,
+    best: _Apply = False,
+    unsafe: _Unsafe = None,
+    diff: _Diff = False,
+    verbose: _Verbose = False,
+    quiet: _Quiet = False,
+    lenient: _Lenient = False,
 ) -> None:
     """Diagnose scripts here, without a server. After `--`: the script's own arguments.
 

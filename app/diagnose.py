@@ -15,8 +15,8 @@ from app.present import report
 from app.repair.repairing import RepairResult, has_passed, repair_faults, stopped_short
 from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
-from app.request.reader import Here, Reader, ReadingLimit, import_analyzers
-from app.run.clock import Clock
+from app.request.reader import InlineReader, Reader, ReadingLimit, import_analyzers
+from app.run.clock import StageClock
 from app.run.reproduce import Observation, as_observed, explain, observe, observed_past
 from app.run.sandboxes import session_of
 from app.run.time_budget import TimeBudget
@@ -68,7 +68,7 @@ async def _by_steps(
     progress: Progress,
     assistant: Assistant | None = None,
 ) -> Findings:
-    clock, spent = Clock(), TimeBudget()
+    clock, spent = StageClock(), TimeBudget()
     with clock.stage("read"):
         case = await read_case(request, reader)
     async with session_of(sandbox) as warm:
@@ -110,7 +110,7 @@ def read_alone(asked: str) -> str:
     JSON and returns `Findings` as JSON.
     """
     request = DiagnosisRequest.model_validate_json(asked)
-    found = asyncio.run(_by_steps(request, None, Here(), _Nobody()))
+    found = asyncio.run(_by_steps(request, None, InlineReader(), _Nobody()))
     return found.model_dump_json()
 
 

@@ -30,13 +30,13 @@ Level = Literal["safe", "unsafe", "display_only"]
 """How far a fix may be applied without being read; `app.present.levels` derives it."""
 
 
-class Value(BaseModel):
+class ApiModel(BaseModel):
     """A value of the contract. Its validator is built at first use: commands start sooner."""
 
     model_config = ConfigDict(defer_build=True)
 
 
-class SourceFile(Value):
+class SourceFile(ApiModel):
     """A further file of the project; `path` is relative. Data files are sent as `base64`."""
 
     path: str = Field(max_length=255)
@@ -44,7 +44,7 @@ class SourceFile(Value):
     encoding: Literal["utf-8", "base64"] = "utf-8"
 
 
-class DiagnosisRequest(Value):
+class DiagnosisRequest(ApiModel):
     """What a client sends. Limits in bytes are checked by `app.request.intake`, by field."""
 
     model_config = ConfigDict(extra="forbid")
@@ -63,7 +63,7 @@ class DiagnosisRequest(Value):
     )
 
 
-class Spot(Value):
+class Spot(ApiModel):
     """A place in the source, with its line's text. `cell` names it in a notebook."""
 
     file: str
@@ -81,7 +81,7 @@ class Event(Spot):
     op: str | None = None
 
 
-class Carrier(Value):
+class Carrier(ApiModel):
     """The name that carried the old graph, as the script spells it."""
 
     name: str
@@ -90,7 +90,7 @@ class Carrier(Value):
     kind: str = "local"
 
 
-class Boundary(Value):
+class Boundary(ApiModel):
     """What the carrier crossed."""
 
     kind: Literal["loop", "epoch", "call", "cell", "none"] = "none"
@@ -98,7 +98,7 @@ class Boundary(Value):
     line: int = 0
 
 
-class Cause(Value):
+class Cause(ApiModel):
     id: str = Field("", description="the pattern's stable id: `GM011`")
     pattern: str
     title: str
@@ -117,13 +117,13 @@ class Cause(Value):
     learn_more: str
 
 
-class Check(Value):
+class Check(ApiModel):
     name: CheckName
     status: CheckStatus
     detail: str = ""
 
 
-class Verification(Value):
+class Verification(ApiModel):
     status: Verified
     checks: list[Check] = []
 
@@ -132,7 +132,7 @@ TARGETS_HELD = "with the targets of its losses held constant"
 """What an effect's text says of a fix that leaves the gradients the same but for that."""
 
 
-class Effect(Value):
+class Effect(ApiModel):
     """What a patch does to the training, as it was measured: its gradients at fixed parameters
     beside those of the original with every graph kept (`kept`), or with what lies behind an
     earlier backward, or what `autograd.grad` gives, counted as constant (`truncated`); its
@@ -146,12 +146,12 @@ class Effect(Value):
     text: str = ""
 
 
-class PatchedFile(Value):
+class PatchedFile(ApiModel):
     path: str
     content: str
 
 
-class Patch(Value):
+class Patch(ApiModel):
     n: int
     strategy: str
     title: str
@@ -170,7 +170,7 @@ class ErrorFrame(Spot):
     function: str = ""
 
 
-class ErrorReport(Value):
+class ErrorReport(ApiModel):
     """The error, from the traceback given, else from the run."""
 
     family: Family
@@ -181,12 +181,12 @@ class ErrorReport(Value):
     frames: list[ErrorFrame] = []
 
 
-class SandboxReport(Value):
+class SandboxReport(ApiModel):
     backend: str
     walls: list[str] = []
 
 
-class RunReport(Value):
+class RunReport(ApiModel):
     status: Literal[
         "reproduced", "ran_clean", "other_error", "timed_out", "limit_hit", "unavailable"
     ]
@@ -201,7 +201,7 @@ class RunReport(Value):
     sandbox: SandboxReport | None = None
 
 
-class Environment(Value):
+class Environment(ApiModel):
     """What a script ran with. `torch` is null where nothing was run; then `python` is what read it.
     `packages`: versions of what the sources import besides."""
 
@@ -211,7 +211,7 @@ class Environment(Value):
     packages: dict[str, str] = {}
 
 
-class Assumption(Value):
+class Assumption(ApiModel):
     """Something that was assumed so that a part of a program could run."""
 
     kind: Literal["import", "package", "file", "argument", "name", "api"]
@@ -219,7 +219,7 @@ class Assumption(Value):
     text: str
 
 
-class NextStep(Value):
+class NextStep(ApiModel):
     """What would settle what is still open; `value` can be copied or sent in `field`."""
 
     kind: Literal["arguments", "file", "package", "run_local", "version", "lines"]
@@ -228,7 +228,7 @@ class NextStep(Value):
     value: str | None = None
 
 
-class Answer(Value):
+class Answer(ApiModel):
     """What is known of the error's message, where no patch has passed: `message` is its id in the
     catalogue, `text` the likeliest cause with its remedy, `location` the line that shows it."""
 
@@ -239,7 +239,7 @@ class Answer(Value):
     page: str
 
 
-class Timings(Value):
+class Timings(ApiModel):
     read: float = 0.0
     queue: float = 0.0
     reproduce: float = 0.0
@@ -247,7 +247,7 @@ class Timings(Value):
     total: float = 0.0
 
 
-class Outcome(Value):
+class Outcome(ApiModel):
     """What every kind of request comes to: a verdict, a sentence, and how long it took."""
 
     verdict: str | None = None
@@ -271,7 +271,7 @@ class Findings(Outcome):
     environment: Environment | None = None
 
 
-class Identified(Value):
+class Identified(ApiModel):
     """What every stored result has: an unguessable id, its page's address, its state."""
 
     id: str

@@ -19,7 +19,7 @@ CLOSING_S = 5  # for answers under way, once nobody waits for a diagnosis any mo
 log = structlog.get_logger()
 
 
-class Server(uvicorn.Server):
+class GracefulServer(uvicorn.Server):
     """A server whose first signal also ends the calls that wait and the event streams."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
@@ -52,4 +52,4 @@ def run_server(settings: Settings) -> None:
         limit_concurrency=settings.max_connections,
     )
     log.info("gradmend serves", address=f"http://{settings.host}:{settings.port}")
-    Server(config, app.state.service).run()
+    GracefulServer(config, app.state.service).run()

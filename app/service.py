@@ -33,7 +33,7 @@ from app.store import (
 )
 from app.store.attempts import DoneEvent
 from app.store.complaints import LONGEST
-from app.store.kinds import DIAGNOSIS, Answer, Asked, Kind
+from app.store.kinds import DIAGNOSIS, Answer, Asked, RequestKind
 from app.store.wakeups import moment
 from sandbox.protocol import Readiness
 
@@ -159,7 +159,7 @@ class Service(Core):
         """Return the diagnosis so far; None if there is none, or no longer."""
         return await self.answer(diagnosis_id, DIAGNOSIS)
 
-    async def answer(self, request_id: str, kind: Kind[Any, Any, Answer]) -> Answer | None:
+    async def answer(self, request_id: str, kind: RequestKind[Any, Any, Answer]) -> Answer | None:
         """Return the answer to a request of this kind so far; None if there is none, or no
         longer."""
         return await self.store.answer(request_id, kind) if plausible(request_id) else None
@@ -168,7 +168,7 @@ class Service(Core):
         """Return what was sent; None if there is none, or no longer."""
         return await self.asked(diagnosis_id, DIAGNOSIS)
 
-    async def asked(self, request_id: str, kind: Kind[Asked, Any, Any]) -> Asked | None:
+    async def asked(self, request_id: str, kind: RequestKind[Asked, Any, Any]) -> Asked | None:
         """Return what was sent for a request of this kind; None if there is none, or no longer."""
         return await self.store.asked(request_id, kind) if plausible(request_id) else None
 

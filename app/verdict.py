@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.schemas import CheckName, Value
+from app.schemas import ApiModel, CheckName
 
 Sameness = Literal["same", "truncated", "changed", "breaks", "not_comparable"]
 """`same`: every step that was compared is the same. `truncated`: gradients equal those of the
@@ -18,7 +18,7 @@ ComparisonName = Literal["control", "plain", "held", "double"] | CheckName
 ComparisonStatus = Literal["passed", "failed", "differs", "not_run"]
 
 
-class Witness(Value):
+class Witness(ApiModel):
     """The first thing that differs. `step` counts from 1, 0 is before the first and None at the
     end of the run; `difference` is a share of the norm, None where it is no number. The lines are
     those of the first loss that differs, else of the step."""
@@ -37,7 +37,7 @@ class Witness(Value):
     loss_after: float | None = None
 
 
-class ComparisonCheck(Value):
+class ComparisonCheck(ApiModel):
     """One question that was asked. `differs`: compared, and not equal. `not_run`: nothing was
     compared."""
 
@@ -46,7 +46,7 @@ class ComparisonCheck(Value):
     detail: str = ""
 
 
-class Verdict(Value):
+class Verdict(ApiModel):
     """The answer to "does this change keep the training the same?"."""
 
     verdict: Sameness

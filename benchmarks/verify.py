@@ -167,12 +167,12 @@ def _script(trial: Trial) -> str:
 
 
 async def _judged(trial: Trial, session: Session) -> Judged:
-    from app.request.reader import Here
+    from app.request.reader import InlineReader
     from app.verify import Version, verify
 
     begun = time.monotonic()
     before, after = Version(trial.before, trial.entry), Version(trial.after, trial.entry)
-    verdict = await verify(before, after, session, time_limit_s=60.0, reader=Here())
+    verdict = await verify(before, after, session, time_limit_s=60.0, reader=InlineReader())
     return Judged(
         trial.name,
         trial.kind,

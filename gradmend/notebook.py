@@ -56,7 +56,7 @@ class FixedCell:
         return "\n".join(list(lines)[3:])
 
 
-class Watcher:
+class CellHistory:
     """Keeps the history of the cells, and explains the errors that they raise."""
 
     def __init__(self, shell: Any) -> None:
@@ -219,7 +219,7 @@ def _coloured(diff: str) -> Iterator[str]:
 
 def load(shell: Any) -> None:
     """Load the extension."""
-    watcher = Watcher(shell)
+    watcher = CellHistory(shell)
     shell.events.register("post_run_cell", watcher.ran)
     shell.register_magic_function(watcher.magic, "line", "gradmend")
     shell.user_ns_hidden["_gradmend"] = watcher

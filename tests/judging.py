@@ -9,7 +9,7 @@ from analyzers.source.project import Project
 from app.repair.original import Original
 from app.repair.search import try_out
 from app.repair.verify import Trial
-from app.request.reader import Here
+from app.request.reader import InlineReader
 from app.run.verifying_session import VerifyingSession
 from sandbox.protocol import Job, Session
 
@@ -27,7 +27,7 @@ async def judge(
     `trial.candidate.files`.
     """
     job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
-    session = VerifyingSession(session, Project(files, entry), Here())
+    session = VerifyingSession(session, Project(files, entry), InlineReader())
     original = Original(files, entry, await session.run(job), session, time_limit_s)
     given = [
         Candidate("", f"given {n}", "A repair", dict(texts), "", 0)

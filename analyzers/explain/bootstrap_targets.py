@@ -51,7 +51,7 @@ _TEACHER = re.compile(
 
 
 @dataclass(frozen=True)
-class Target:
+class BootstrapTarget:
     """The target that a loss compares with, or (`weighs`) the factor of its log-probabilities.
 
     `given` is the expression in the loss, `made` the statement in the same function that computed
@@ -69,7 +69,7 @@ class Target:
         return spelled(self.given) if isinstance(self.given, ast.Name | ast.Attribute) else ""
 
 
-def constant_target(fault: SilentFault, project: Project) -> Target | None:
+def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | None:
     """Return the target of the loss at a place if it is intended as a constant: it is discounted
     (bootstrapped), a copy of what it is compared with, or has a target's name. Or return the factor
     in it that is a difference or has an advantage's name. None if nothing shows that it is a
@@ -82,7 +82,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         given = _side(seen.statement, int(fault.figures[0]) if fault.figures else 1)
         if given is None:
             return None
-        return _alias_unrecorded(seen, given, project) or Target(seen, given, None)
+        return _alias_unrecorded(seen, given, project) or BootstrapTarget(seen, given, None)
     if fault.detail == OTHERS and fault.params:
         if all(is_of_follower(name, project) for name in fault.params):
             return next(_target_network_outputs(project), None)
@@ -98,7 +98,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         if fault.detail == OTHERS and not (taught or discounted):
             continue  # two networks that learn to meet
         if called or taught or discounted or _is_copy(where, given):
-            return Target(where, given, made)
+            return BootstrapTarget(where, given, made)
         if (alias := _alias_unrecorded(where, given, project)) is not None:
             return alias
     pairs = weights(seen.scope, walk(seen.statement), by_name=True)
@@ -108,7 +108,7 @@ def constant_target(fault: SilentFault, project: Project) -> Target | None:
         value = made.value if made is not None else given
         called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None
         if called or _is_difference(value):
-            return Target(seen, given, made, weighs=True)
+            return BootstrapTarget(seen, given, made, weighs=True)
     return None
 
 
@@ -154,7 +154,7 @@ def _given_anywhere(
                     yield at, argument
 
 
-def _target_network_outputs(project: Project) -> Iterator[Target]:
+def _target_network_outputs(project: Project) -> Iterator[BootstrapTarget]:
     """Yield the outputs of target networks that are named and recorded in the graph."""
     own = {name.rpartition(".")[2] for name in followers(project)}
     for module, statement in project.each(ast.Assign):
@@ -162,10 +162,12 @@ def _target_network_outputs(project: Project) -> Iterator[Target]:
             calls = [node for node in walk(value) if isinstance(node, ast.Call)]
             if any(called_name(call) in own for call in calls) and recorded(module, statement):
                 where = SourceLocation(module, statement, Place(module.path, statement.lineno))
-                yield Target(where, one, statement)
+                yield BootstrapTarget(where, one, statement)
 
 
-def _alias_unrecorded(seen: SourceLocation, given: ast.expr, project: Project) -> Target | None:
+def _alias_unrecorded(
+    seen: SourceLocation, given: ast.expr, project: Project
+) -> BootstrapTarget | None:
     """Return the assignment that gives the target its name where nothing is recorded, from values
     with their graphs; in another function if the loss's own has none.
     """
@@ -179,7 +181,7 @@ def _alias_unrecorded(seen: SourceLocation, given: ast.expr, project: Project) -
                 values = [n for n in walk(value) if isinstance(n, ast.Name | ast.Attribute)]
                 if values and not recorded(module, statement):
                     where = SourceLocation(module, statement, Place(module.path, statement.lineno))
-                    return Target(where, one, statement, is_alias=True)
+                    return BootstrapTarget(where, one, statement, is_alias=True)
     return None
 
 
@@ -243,7 +245,7 @@ def _words(value: ast.expr) -> set[str]:
     return names_read(value) | {key for key in keys if isinstance(key, str)}
 
 
-def given_with(target: Target) -> Iterator[ast.expr]:
+def given_with(target: BootstrapTarget) -> Iterator[ast.expr]:
     """Yield what losses of the function are given of the other names that the
     same statement binds.
     """

@@ -32,7 +32,7 @@ _OWN = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
 
 
 @dataclass(frozen=True)
-class Written:
+class InlinedCall:
     """A helper's only call and the expression that replaces it, after whitespace of unique width by
     which it is found again.
     """
@@ -160,14 +160,14 @@ class Inlined:
     """The project with calls written out."""
 
     project: Project
-    calls: tuple[Written, ...]
+    calls: tuple[InlinedCall, ...]
 
-    def restored(self, path: str, text: str) -> tuple[str, list[Written]]:
+    def restored(self, path: str, text: str) -> tuple[str, list[InlinedCall]]:
         """Return a file of this project with its calls restored, and the calls that could not be
         restored.
         """
         own = [one for one in self.calls if one.module.path == path]
-        gone: list[Written] = []
+        gone: list[InlinedCall] = []
         for one in reversed(own):
             text, found = one.restored(text)
             gone += [] if found else [one]
@@ -187,7 +187,7 @@ def inlined(project: Project) -> Inlined | None:
     return Inlined(replace(project, files=files), calls) if calls else None
 
 
-def _apart(calls: list[Written]) -> Iterator[Written]:
+def _apart(calls: list[InlinedCall]) -> Iterator[InlinedCall]:
     """Yield the calls that lie in no other's call or helper, each with its own whitespace width."""
     number = 0
     for one in calls:
@@ -207,7 +207,7 @@ def _unparsed(text: str) -> bool:
     return False
 
 
-def _written(project: Project) -> Iterator[Written]:
+def _written(project: Project) -> Iterator[InlinedCall]:
     """Yield the only calls of functions that do nothing but return something."""
     named = Counter(
         name for module in project.modules.values() for n in module.nodes for name in _names(n)
@@ -225,7 +225,7 @@ def _written(project: Project) -> Iterator[Written]:
         said = returned(call, project) if _is_plain(helper, call) else None
         if said is not None and _is_in_own_statement(module, call):
             if _means_the_same(module, helper, call):
-                yield Written(module, helper, call, said)
+                yield InlinedCall(module, helper, call, said)
 
 
 def _is_plain(helper: ast.FunctionDef, call: ast.Call) -> bool:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from analyzers.evidence import Binding, Evidence, Holder, Place
-from analyzers.explain.inlined import Inlined, Written
+from analyzers.explain.inlined import Inlined, InlinedCall
 
 
 def translated(view: Inlined, evidence: Evidence) -> Evidence:
@@ -31,7 +31,7 @@ def concerns(view: Inlined, evidence: Evidence) -> bool:
 class _Translation:
     """Map one piece of evidence."""
 
-    def __init__(self, calls: tuple[Written, ...], evidence: Evidence) -> None:
+    def __init__(self, calls: tuple[InlinedCall, ...], evidence: Evidence) -> None:
         self._calls = calls
         self._known = list(_places(evidence))
         self._callers = {
@@ -41,7 +41,7 @@ class _Translation:
             if self._of(inner) is not None
         }
 
-    def _of(self, place: Place) -> Written | None:
+    def _of(self, place: Place) -> InlinedCall | None:
         return next((one for one in self._calls if one.ran(place)), None)
 
     def of(self, value: Any) -> Any:
@@ -66,7 +66,7 @@ class _Translation:
             return one is not None and one.outside(part.path) is None
         return isinstance(part, Binding) and self._of(part.at) is not None
 
-    def _named(self, holder: Holder) -> Written | None:
+    def _named(self, holder: Holder) -> InlinedCall | None:
         name = holder.scope.rpartition(".")[2]
         return next((one for one in self._calls if one.helper.name == name), None)
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Change, Evidence, InplaceChange, Place
-from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.source_locations import (
     SourceLocation,
     carrier_of,
@@ -31,7 +31,7 @@ Nature = Literal["step", "state", "activation"]
 MAX_CALLERS = 2  # calls through which a parameter is followed outwards
 
 
-class Stale:
+class StaleValue:
     """In-place evidence, laid over the source it speaks of."""
 
     def __init__(self, evidence: InplaceChange, project: Project) -> None:
@@ -173,7 +173,7 @@ class Stale:
             for where in self.statements
             for name in sorted(self.concerned(where)) or _called(self.project, where)
         ]
-        carrier = Carrier(names[0], saved or place) if names else None
+        carrier = GraphCarrier(names[0], saved or place) if names else None
         return Match(pattern, certainty, evidence, place, carrier, facts={"stale": self})
 
 
@@ -194,10 +194,10 @@ def _writing(where: SourceLocation) -> SourceLocation:
     return SourceLocation(where.module, chosen, where.place)
 
 
-def stale_of(evidence: Evidence, project: Project) -> Stale | None:
+def stale_of(evidence: Evidence, project: Project) -> StaleValue | None:
     """Return the tensor that was changed after it was saved; None for other evidence."""
     saved = isinstance(evidence, InplaceChange) and evidence.kind == "saved"
-    return Stale(evidence, project) if saved and isinstance(evidence, InplaceChange) else None
+    return StaleValue(evidence, project) if saved and isinstance(evidence, InplaceChange) else None
 
 
 def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Match | None:
@@ -211,10 +211,10 @@ def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Ma
     return matched_at(pattern, Certainty.CERTAIN, evidence, evidence.at, carrier)
 
 
-def stale_in(match: Match) -> Stale:
+def stale_in(match: Match) -> StaleValue:
     """Return the stale tensor that the match was made on."""
     stale = match.facts["stale"]
-    assert isinstance(stale, Stale)
+    assert isinstance(stale, StaleValue)
     return stale
 
 

@@ -11,7 +11,7 @@ from analyzers.advice import Hint, hints_of
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Place
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import catalogue
@@ -57,7 +57,7 @@ def matched(
     best = first or next(iter(found), None)
     remedy = "" if best is None else best.text if best.place == at else with_line(best)
     name = _name_at(error, at, project) if error.names or first is not None else ""
-    carrier = Carrier(name, at) if name else None
+    carrier = GraphCarrier(name, at) if name else None
     facts: dict[str, object] = {HINTS: found}
     return Match(
         pattern, certainty, error, at, carrier, facts=facts, title=entry.title, remedy=remedy

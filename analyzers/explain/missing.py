@@ -10,7 +10,7 @@ from typing import Literal
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, Place
-from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.source_locations import (
     SourceLocation,
     matched_at,
@@ -187,17 +187,17 @@ def matched(
     evidence: MissingGraph,
     certainty: Certainty,
     place: Place | None = None,
-    carrier: Carrier | None = None,
+    carrier: GraphCarrier | None = None,
 ) -> Match | None:
     """Return a match, located where the graph was lost unless another line is given."""
     at = place or evidence.ended_at or evidence.at
     return matched_at(pattern, certainty, evidence, at, carrier)
 
 
-def lost_name(evidence: MissingGraph, project: Project) -> Carrier | None:
+def lost_name(evidence: MissingGraph, project: Project) -> GraphCarrier | None:
     """Return the name that was bound to the value which had lost its graph."""
     where = resolve_location(project, evidence.ended_at)
     bound = [n for n in bindings(where.statement) if n != "_"] if where is not None else []
     if where is None or not isinstance(where.statement, ast.Assign) or not bound:
         return None
-    return Carrier(bound[0], where.place)
+    return GraphCarrier(bound[0], where.place)

@@ -23,7 +23,7 @@ SECOND_CHOICE = 4  # from this rank on a proposal is the second choice of its pa
 
 
 @dataclass(frozen=True, slots=True)
-class Carrier:
+class GraphCarrier:
     """The name that carried the graph (or the tensor that was changed), as spelled."""
 
     name: str
@@ -32,7 +32,7 @@ class Carrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Boundary:
+class CrossedBoundary:
     """The boundary that the carrier crossed."""
 
     kind: Literal["loop", "epoch", "call", "cell", "none"] = "none"
@@ -52,8 +52,8 @@ class Match:
     certainty: Certainty
     evidence: Evidence
     location: Place
-    carrier: Carrier | None = None
-    boundary: Boundary = Boundary()
+    carrier: GraphCarrier | None = None
+    boundary: CrossedBoundary = CrossedBoundary()
     facts: dict[str, object] = field(default_factory=dict)
     title: str = ""
     remedy: str = ""

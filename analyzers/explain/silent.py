@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place, SilentFault
-from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.source_locations import matched_at
 
 
@@ -21,7 +21,7 @@ def matched(
     pattern: str,
     fault: SilentFault,
     place: Place | None = None,
-    carrier: Carrier | None = None,
+    carrier: GraphCarrier | None = None,
     title: str = "",
 ) -> Match | None:
     """Return a match at the line that the pattern found, else where the fault was seen."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Binding, Holder, InplaceChange, MissingGraph, Place, SilentFault
-from analyzers.explain.pattern import Carrier, Match
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.source.calls import call_in, calls_in, calls_named
 from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
@@ -85,13 +85,15 @@ def _internal(path: str) -> bool:
     return "param_groups" in parts or any(p.startswith("_") and len(p) > 1 for p in parts)
 
 
-def carrier_of(holders: Sequence[Holder], place: Place, function: str | None = None) -> Carrier:
+def carrier_of(
+    holders: Sequence[Holder], place: Place, function: str | None = None
+) -> GraphCarrier:
     """Return the first name in the evidence as a carrier at this place; its name is `""` if there
     is none.
     """
     names = names_held(holders, function) or [""]
     kind = next((h.kind for h in holders if h.path == names[0]), "unknown")
-    return Carrier(names[0], place, kind)
+    return GraphCarrier(names[0], place, kind)
 
 
 def matched_at(
@@ -99,7 +101,7 @@ def matched_at(
     certainty: Certainty,
     evidence: InplaceChange | MissingGraph | SilentFault,
     at: Place | None,
-    carrier: Carrier | None = None,
+    carrier: GraphCarrier | None = None,
     title: str = "",
 ) -> Match | None:
     """Return a match at a place, on the first name in the evidence unless another is given; None if

@@ -22,7 +22,7 @@ _ESCAPED = re.compile(r"\\u(?!00[01])")
 
 
 @dataclass(frozen=True)
-class Slot:
+class SourceSlot:
     """Where the source of a code cell stands in the JSON: `text[start:end]` is its value."""
 
     cell: int
@@ -40,7 +40,7 @@ class Notebook:
 
     text: str
     mark: str
-    slots: tuple[Slot, ...]
+    slots: tuple[SourceSlot, ...]
     replays: tuple[tuple[int, ...], ...] = ()
 
     def spans(self, script: str, order: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -95,7 +95,7 @@ class Notebook:
         if cell is not None:
             yield cell, first, lines
 
-    def _value(self, slot: Slot, source: str) -> str:
+    def _value(self, slot: SourceSlot, source: str) -> str:
         """Return the source as JSON, laid out as the cell's was."""
         ascii_only = self.text.isascii() and bool(_ESCAPED.search(self.text))
         written = self.text[slot.start : slot.end]
@@ -115,7 +115,7 @@ def notebook_text(text: str, lines: LineMap) -> Notebook:
     return Notebook(text, lines.mark, tuple(sorted(found, key=lambda slot: slot.start)))
 
 
-def _slots(text: str) -> Iterator[Slot]:
+def _slots(text: str) -> Iterator[SourceSlot]:
     root = _members(text, len(_space_after(text, 0)))
     at = root["cells"][0] if "cells" in root else -1
     if text[at] != "[":  # as in `to_project`
@@ -126,7 +126,7 @@ def _slots(text: str) -> Iterator[Slot]:
         members = _members(text, start)
         value = members.get("source", members.get("input"))
         if value is not None:
-            yield Slot(number, *value, source_of({"source": json.loads(text[slice(*value)])}))
+            yield SourceSlot(number, *value, source_of({"source": json.loads(text[slice(*value)])}))
 
 
 def _members(text: str, at: int) -> dict[str, tuple[int, int]]:

@@ -54,7 +54,7 @@ TITLE = "A running total still holds the graphs of earlier passes"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The tensor walked is a sum that reaches what was walked before only through the summing."""
+    """Match a root that is a sum and reaches an earlier root's graph only through the summing."""
     story = story_of(evidence, project)
     if story is not None and story.sums_on and not story.from_grad and not story.in_closure:
         taken_up = story.join.new if story.join is not None else None
@@ -65,7 +65,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which total holds which graphs."""
+    """Explain which total holds which graphs."""
     if story_in(match).sums_on:
         return (
             account(match, project)
@@ -80,7 +80,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Walk the new loss; begin the total anew; cut the old part."""
+    """Propose backward on the new loss, a restarted total, or a cut of the old part."""
     story = story_in(match)
     yield from restart_total_after_backward(story)
     if story.sums_on:

@@ -44,7 +44,7 @@ from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.entries import keys_of
 from analyzers.explain.gathered import gathered
 from analyzers.explain.old_gradients import taken_as_old
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.source_locations import names_held, root_of
@@ -60,7 +60,7 @@ SEEN_AS = "overwritten-gradient"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A name for a gradient was seen to change with a later walk."""
+    """Match a stored gradient that a later backward call changed."""
     fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
@@ -70,18 +70,18 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     place = kept[0].place if kept else None
     names = names_held(fault.holders)
     at = place or fault.at
-    called = [*sorted(keys_of(names)), *map(root_of, names)]  # an entry's key tells more
-    carrier = Carrier(called[0], at) if called and at is not None else None
+    called = [*sorted(keys_of(names)), *map(root_of, names)]  # an entry's key is more specific
+    carrier = GraphCarrier(called[0], at) if called and at is not None else None
     return matched(NAME, fault, place, carrier)
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which name, and what changed it."""
+    """Explain which name is affected, and what changed it."""
     who = f"`{match.carrier.name}`" if match.carrier else "A kept name"
     return f"{who} is the gradient itself, not a copy of it. {measured(match, project)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """A copy where it is kept."""
+    """Propose a copy where it is stored."""
     fault = evidence_in(match, SilentFault)
     yield from clone_kept(fault, project)

@@ -75,7 +75,7 @@ _REMEDY = (
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A checkpoint was seen to cut its part off; or the source checkpoints what is frozen."""
+    """Match a checkpoint that cut its part off, or source that checkpoints a frozen part."""
     if (fault := silent(evidence, "unfed-parameters")) is not None:
         at = checkpoint_around([fault.at], project) if not fault.doubtful else None
         found = matched_silent(NAME, fault, at) if at is not None else None
@@ -107,7 +107,7 @@ def _with_remedy(found: Match, hint: Hint | None) -> Match:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which checkpoint, and what in it does not learn."""
+    """Explain which checkpoint it is, and what in it does not learn."""
     if isinstance(match.evidence, KnownError):
         return known.explain(match, project)
     text = (
@@ -120,5 +120,5 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The other kind of checkpoint."""
+    """Propose the other kind of checkpoint."""
     yield from not_reentrant(project)

@@ -72,7 +72,7 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """No cache; no counter inside; the same casts; random numbers that are restored."""
+    """Propose no cache, no counter inside, the same casts, or restored random numbers."""
     yield from uncached(project)
     yield from counted_outside(project)
     yield from autocast_without_cache(project, 2)

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent import matched, silent
 from analyzers.explain.source_locations import resolve_location
@@ -62,17 +62,17 @@ SEEN_AS = "cleared-gradients"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """No step of an optimizer has found the gradients that backward calls gave."""
+    """Match an optimizer whose steps never find the gradients that backward calls computed."""
     fault = silent(evidence, SEEN_AS)
     where = resolve_location(project, fault.at) if fault is not None else None
     if fault is None or where is None:
         return None
     name = optimizer_stepped(where)
-    return matched(NAME, fault, fault.at, Carrier(name, where.place) if name else None)
+    return matched(NAME, fault, fault.at, GraphCarrier(name, where.place) if name else None)
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which parameters, given a gradient where, and cleared before which step."""
+    """Explain which parameters got a gradient where, and before which step it was cleared."""
     fault = evidence_in(match, SilentFault)
     given = f" at {line(fault.visit.at, project)}" if fault.visit is not None else ""
     return (
@@ -83,7 +83,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The gradients cleared ahead of the backward; the step after it."""
+    """Propose to clear the gradients before the backward call, or to step after it."""
     where = resolve_location(project, match.location)
     if where is not None:
         moved = list(step_after_backward(where))

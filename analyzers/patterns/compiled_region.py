@@ -58,7 +58,7 @@ _REMEDY = (
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The compiler refused what a backward asked for."""
+    """Match the compiler's refusal of a backward call."""
     if isinstance(evidence, GraphReuse):
         return _reused(evidence, project)
     error = known.known(evidence, KIND)
@@ -66,7 +66,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _reused(reuse: GraphReuse, project: Project) -> Match | None:
-    """A second backward came to the one node of a compiled region."""
+    """Match a second backward call that reaches the one node of a compiled region."""
     nodes = [node for join in reuse.joins for node in (join.old, join.raising) if node is not None]
     if not any(node.op.startswith(_NODE) for node in nodes):
         return None
@@ -76,7 +76,7 @@ def _reused(reuse: GraphReuse, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """What the message means, and which lines show the cause."""
+    """Explain what the message means, and which lines show the cause."""
     if not isinstance(match.evidence, GraphReuse):
         return known.explain(match, project)
     reuse = match.evidence
@@ -89,5 +89,5 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """No compiler."""
+    """Propose to run without the compiler."""
     yield from uncompiled(project)

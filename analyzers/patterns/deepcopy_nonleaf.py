@@ -59,7 +59,7 @@ KIND = "deepcopy"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """`deepcopy` refused a tensor that is the result of an operation."""
+    """Match `deepcopy` of a tensor that is the result of an operation."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "deepcopy":
         return None
     made = resolve_location(project, evidence.ended_at)
@@ -69,13 +69,16 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor, made where."""
+    """Explain which tensor it is, and where it is computed."""
     return missing(match, project) + " A tensor with a graph behind it cannot be copied deeply."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """A layer that keeps no computed weight; a copy that shares what it goes on from; stored
-    without its graph; let go of before the copy; not stored at all."""
+    """Propose ways to copy or store no graph.
+
+    A layer that stores no computed weight; a copy that shares its source's tensors; a detached
+    value in the store; one dropped before the copy; or none stored at all.
+    """
     evidence = evidence_in(match, MissingGraph)
     yield from reparametrised(project)
     shared = list(shared_copy(evidence.holders, evidence.at, project))

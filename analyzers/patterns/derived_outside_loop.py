@@ -54,7 +54,7 @@ BEFORE = ("shared-subgraph",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """Each pass uses a tensor made from parameters that no pass makes again."""
+    """Match a tensor derived from parameters that each iteration uses and none recomputes."""
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.same_pass:
         return None
@@ -75,15 +75,17 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _made_ahead(story: ReuseFeatures) -> bool:
-    """Whether no pass makes again what an object keeps, though it runs other lines of what made
-    it; not where a loss is held to it."""
+    """Return True if no iteration recomputes what an object stores, though other lines of it run.
+
+    Return False if a loss compares with it.
+    """
     old = [join.renewed for join in story.reuse.joins]
     ahead = story.kept_on_object and not story.bound_inside and not any(target_calls(story))
     return ahead and bool(old) and all(renewed is False for renewed in old)
 
 
 def explain(match: Match, project: Project) -> str:
-    """What was derived once, and where it is used again."""
+    """Explain what was derived once, and where it is used again."""
     return (
         account(match, project)
         + " It depends on parameters, so each iteration needs it computed anew."

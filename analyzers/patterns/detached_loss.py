@@ -49,7 +49,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reasons import Reason, reason_of
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
@@ -119,11 +119,11 @@ _REMEDIES = {
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A walk found a tensor without a graph; or a loss has a term that moves no weight."""
+    """Match a backward call from a tensor without a graph, or a loss term that moves no weight."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
         where = resolve_location(project, fault.at) if fault.params else None
         names = bindings(where.statement) if where is not None else []
-        carrier = Carrier(names[0], where.place) if names and where is not None else None
+        carrier = GraphCarrier(names[0], where.place) if names and where is not None else None
         return matched_silent(NAME, fault, None, carrier, TITLE_OF_TERM) if fault.params else None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
@@ -152,7 +152,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | None:
-    """What was frozen for an earlier walk or step, and is still: nothing in the walk learns."""
+    """Return what was frozen for an earlier backward call or step, and still is, or None."""
     found = frozen_ahead(evidence.stack, project)
     if found is None and evidence.lost_by == "frozen":
         found = frozen_at(evidence.ended_stack, project)
@@ -160,7 +160,7 @@ def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | No
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor, and what cut it off."""
+    """Explain which tensor has no graph, and what cut it off."""
     if isinstance(match.evidence, SilentFault):
         return (
             f"A term of the loss comes of {some(match.evidence.params)} and has lost its graph at "
@@ -220,7 +220,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 
 
 def _with_graph(lost: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """The same value with its graph, or what has a gradient in its place."""
+    """Propose the same value with its graph, or a value with a gradient in its place."""
     yield from differentiable_gradients(lost)
     yield from class_scores(lost)
     yield from in_expectation(lost)

@@ -60,7 +60,7 @@ TITLE = "backward() is called twice on the same loss"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The very tensor that is walked was walked before, in the same pass."""
+    """Match a root that was a root before, in the same iteration."""
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.sums_on:
         return None
@@ -76,13 +76,15 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Where the two calls stand."""
+    """Explain where the two calls are."""
     return account(match, project) + " One call is enough: take the other one out."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """One walk for all parts of the weights. Else take out the second call; or the first; or walk
-    a loss that is computed anew."""
+    """Propose one backward call for all parts of the weights.
+
+    Otherwise propose to remove the second call, or the first, or to recompute the loss.
+    """
     story = story_in(match)
     if runs_backward_per_part(story):
         yield from backward_before(story)
@@ -104,9 +106,11 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 
 
 def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -> bool:
-    """Whether the walk of a loss made of the other's is the one to keep: a helper's, beside one
-    that stands bare in the function which calls the helper; or that of a tensor which was made
-    for it alone."""
+    """Return True if this backward call is the one to keep.
+
+    It is, as a helper's, if the other one is a bare statement of the function that calls the
+    helper; or if its root was computed for it alone.
+    """
     frame = story.shared.frame if story.shared is not None else 0
     if other.at.frame == frame != visit.at.frame:
         return True
@@ -122,8 +126,11 @@ def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -
 
 
 def _without(visit: BackwardCall, project: Project) -> tuple[Edit, ...] | None:
-    """The edit that takes out the statement of a call, or the bare call of a function that does
-    nothing else; None where it is part of a larger statement."""
+    """Return the edit that removes a call's statement, or the call of a function that only makes
+    it.
+
+    Return None if the call is part of a larger statement.
+    """
     where = resolve_location(project, visit.at)
     if where is None or not backward_calls(where.statement):
         return None

@@ -52,7 +52,7 @@ BEFORE = ("derived-outside-loop",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """Each pass walks a model's output that no pass renews."""
+    """Match a model's output that each iteration calls backward on and none recomputes."""
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.same_pass:
         return None
@@ -68,7 +68,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """What was computed once, and where it is walked."""
+    """Explain what was computed once, and where backward is called on it."""
     return (
         account(match, project)
         + " It is computed once and used by the backward of every pass: each pass needs a "

@@ -67,7 +67,7 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """One gradient for each input; in their order."""
+    """Propose one gradient for each input, in their order."""
     error = evidence_in(match, KnownError)
     yield from one_for_each(project, error.names)
     if (index := index_in(error.message)) is not None:

@@ -59,7 +59,7 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Out of place; a rule for vmap; the loss returned."""
+    """Propose an out-of-place operation, a rule for vmap, or a returned loss."""
     error = evidence_in(match, KnownError)
     yield from written_out_of_place(error, project)
     yield from batched_by_rule(project, 1)

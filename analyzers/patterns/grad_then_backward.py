@@ -46,7 +46,7 @@ BEFORE = ("recurrent-state",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The call that freed the graph was `autograd.grad`."""
+    """Match a graph that `autograd.grad` freed."""
     story = story_of(evidence, project)
     if story is None or not story.from_grad:
         return None
@@ -58,7 +58,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which call freed it."""
+    """Explain which call freed it."""
     return (
         account(match, project)
         + " `autograd.grad` frees the graph like `backward()` does: tell it to keep what the "

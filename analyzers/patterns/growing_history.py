@@ -66,8 +66,10 @@ FIGURES = "Graph nodes that it keeps alive, pass by pass"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A name was seen to keep more graph in each pass; one of which nothing was walked so far is
-    not meant to be walked, either."""
+    """Match a name that keeps a larger graph in each iteration.
+
+    A doubtful one must not be meant for a backward call anywhere in the project.
+    """
     fault = silent(evidence, SEEN_AS)
     if fault is None or (fault.doubtful and runs_backward_on(fault, project)):
         return None
@@ -76,14 +78,16 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which name, and how its graph grew."""
+    """Explain which name it is, and how its graph grew."""
     who = f"`{match.carrier.name}`" if match.carrier else "A kept value"
     return f"{who} keeps the graph of every pass. {measured(match, project, FIGURES)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Of a hand-written engine, the value off its past; of an evaluation, no graphs; else the
-    number, or the tensor without its graph."""
+    """Propose a number, a detached tensor, or an evaluation without graphs.
+
+    In a hand-written engine, propose to cut the value from its history.
+    """
     fault = evidence_in(match, SilentFault)
     if fault.engine == "custom":
         yield from cut_after_backward(fault, project)

@@ -58,7 +58,7 @@ _TRANSFORMS = ("grad", "grad_and_value", "hessian", "jacfwd", "jacrev")
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The reused graph holds gradients that were made to be differentiated."""
+    """Match a reused graph that holds gradients which are differentiable."""
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or not _through_gradients(story):
         return None
@@ -67,7 +67,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _through_gradients(story: ReuseFeatures) -> bool:
-    """Whether the carried tensor comes from gradients that have a graph of their own."""
+    """Return True if the carried tensor comes from gradients that have a graph of their own."""
     for join in story.reuse.joins:
         for node in (join.old, join.raising):
             if node is not None and node.at is not None and _near_inner_update(story, node.at):
@@ -76,7 +76,7 @@ def _through_gradients(story: ReuseFeatures) -> bool:
 
 
 def _near_inner_update(story: ReuseFeatures, place: Place) -> bool:
-    """Whether the line lies behind a call that makes a graph of gradients, in its function."""
+    """Return True if the line follows a call that records gradients, in its function."""
     where = resolve_location(story.project, place)
     if where is None:
         return False
@@ -95,8 +95,10 @@ def _near_inner_update(story: ReuseFeatures, place: Place) -> bool:
 
 
 def _keeps_graph(call: ast.Call) -> bool:
-    """Whether the gradients of a call can be differentiated in their turn: by its option, or as
-    all that a transform of a function gives (`torch.func.grad(loss)(weights)`)."""
+    """Return True if the gradients of a call are differentiable.
+
+    They are by its option, or as the result of a transform (`torch.func.grad(loss)(weights)`).
+    """
     options = {option.arg: option.value for option in call.keywords}
     if called_name(call) in _TRANSFORMS and len(call.args) == 1 and "inputs" not in options:
         return True
@@ -105,8 +107,10 @@ def _keeps_graph(call: ast.Call) -> bool:
 
 
 def _leads_on(scope: Scope, inner: ast.stmt | None, made: ast.stmt) -> bool:
-    """Whether a statement may read what the call for gradients gave its function. A call that
-    gives no name anything leaves its gradients in `.grad`, for whoever reads them."""
+    """Return True if a statement may read the gradients that a call returned to its function.
+
+    A call that binds no name leaves its gradients in `.grad`, which any statement may read.
+    """
     names = set(bindings(inner)) if isinstance(inner, ast.Assign) else set()
     if not names or inner is made:
         return True
@@ -120,7 +124,7 @@ def _leads_on(scope: Scope, inner: ast.stmt | None, made: ast.stmt) -> bool:
 
 @remembered
 def _given_by_reading(scope: Scope) -> dict[str, set[str]]:
-    """For each name that a scope reads, the names that the statements which read it may change."""
+    """Return, for each name that a scope reads, the names that its readers may change."""
     found: dict[str, set[str]] = {}
     for node in walk_scope(scope):
         given = _given(node) if isinstance(node, ast.stmt) else []
@@ -130,7 +134,7 @@ def _given_by_reading(scope: Scope) -> dict[str, set[str]]:
 
 
 def _given(statement: ast.stmt) -> list[str]:
-    """The names that a statement may change: those it binds, and what it calls a method of."""
+    """Return the names that a statement may change: bound ones, and objects of method calls."""
     called = statement.value if isinstance(statement, ast.Expr) else None
     on = called.func if isinstance(called, ast.Call) else None
     owner = [spelled(on.value).partition(".")[0]] if isinstance(on, ast.Attribute) else []
@@ -138,14 +142,14 @@ def _given(statement: ast.stmt) -> list[str]:
 
 
 def _handed_back(statement: ast.stmt | None) -> bool:
-    """Whether a function only returns the gradient that it asked for: no weight moves by it."""
+    """Return True if a function only returns the gradient that it computed: it moves no weight."""
     return isinstance(statement, ast.Return) and not any(
         isinstance(node, ast.BinOp | ast.comprehension) for node in ast.walk(statement)
     )
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which fast weights are shared."""
+    """Explain which fast weights are shared."""
     return (
         account(match, project)
         + " The inner updates are one graph for all outer losses: add those up and call "

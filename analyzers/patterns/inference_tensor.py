@@ -49,5 +49,5 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """`no_grad` in place of inference mode."""
+    """Propose `no_grad` in place of inference mode."""
     yield from without_inference_mode(project)

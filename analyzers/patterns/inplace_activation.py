@@ -59,7 +59,7 @@ TITLE = "A value that backward needs is overwritten in place"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A saved tensor was changed, and it is neither a stepped weight nor a state over time."""
+    """Match a changed saved tensor that is neither a stepped weight nor a state over time."""
     stale = stale_of(evidence, project)
     if stale is None or stale.nature != "activation":
         return None
@@ -67,12 +67,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Who kept the value, and which line wrote over it."""
+    """Explain which operation saved the value, and which line overwrote it."""
     return changed(match, project) + " Write the new value into a new tensor instead."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Out of place; the module's flag; a copy before the write; a copy for who saves it."""
+    """Propose an out-of-place operation, the module's flag, or a copy before or after saving."""
     stale = stale_in(match)
     yield from not_in_place(stale)
     yield from without_flag(stale)

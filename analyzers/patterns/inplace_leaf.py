@@ -55,12 +55,12 @@ KIND = "leaf"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """PyTorch refused a write into a leaf, or into a view of one."""
+    """Match PyTorch's refusal of a write into a leaf, or into a view of one."""
     return refused(NAME, evidence, project, KIND)
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which leaf, and where."""
+    """Explain which leaf it is, and where."""
     return (
         changed(match, project) + " It is a leaf that requires grad: autograd cannot record a "
         "write into it."
@@ -68,7 +68,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Under `no_grad`; or out of place where the value belongs to the model."""
+    """Propose `no_grad`, or an out-of-place operation if the value belongs to the model."""
     evidence, where = evidence_in(match, InplaceChange), resolve_location(project, match.location)
     if where is None:
         return

@@ -58,7 +58,7 @@ TITLE = "A state is overwritten in place while earlier steps need it"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The tensor that was changed outlives the pass, or the call, that changes it."""
+    """Match a changed tensor that outlives the iteration, or the call, that changes it."""
     stale = stale_of(evidence, project)
     if stale is None or stale.nature != "state":
         return None
@@ -66,12 +66,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which state was written, and which step needed it."""
+    """Explain which state was written, and which step needed it."""
     return changed(match, project) + " Give each step a tensor of its own."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """A list that is stacked; a new tensor each time; a copy."""
+    """Propose a list that is stacked, a new tensor each time, or a copy."""
     stale = stale_in(match)
     yield from list_and_stack(stale)
     yield from not_in_place(stale, rank=1)

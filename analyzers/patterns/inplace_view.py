@@ -67,12 +67,12 @@ MAX_LOOPS = 3
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """PyTorch refused a write through a view."""
+    """Match PyTorch's refusal of a write through a view."""
     return refused(NAME, evidence, project, KIND)
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which view, and where."""
+    """Explain which view it is, and where."""
     return (
         changed(match, project) + " It is one of several views that one operation made, or one "
         "made under `no_grad`: compute a new tensor instead."
@@ -80,8 +80,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Under `no_grad` where a parameter is updated. Else new rows, stacked, where a loop went over
-    them; or new tensors; or clones of the views."""
+    """Propose `no_grad` for a parameter's update, else new rows, new tensors or clones.
+
+    New rows are stacked, if a loop iterates over them; clones are of the views.
+    """
     evidence, where = evidence_in(match, InplaceChange), resolve_location(project, match.location)
     if where is None:
         return

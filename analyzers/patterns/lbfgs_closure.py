@@ -42,7 +42,7 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.spared import spared_by_closure
@@ -59,9 +59,11 @@ KIND = "closure"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The failing call was made by a function that an optimizer called. A loss that it walks again
-    as it is goes by the closure's name for it: an optimizer of the script's own has others. What
-    nothing that is stepped has made may stay outside."""
+    """Match a failing call in a function that an optimizer called.
+
+    If the root is the same as before, the closure's name decides: an optimizer of the script's own
+    has other names. What no stepped parameter contributed to may stay outside.
+    """
     story = story_of(evidence, project)
     if story is None or not story.in_closure or story.from_grad:
         return None
@@ -70,12 +72,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     forward = forward_outside(story)
     root = backward_root(story.root_call) if story.root_call is not None else None
     if forward is not None and story.reuse.same_root and isinstance(root, ast.Name):
-        found = replace(found, carrier=Carrier(root.id, forward))
+        found = replace(found, carrier=GraphCarrier(root.id, forward))
     return replace(found, location=forward) if forward is not None else found
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which loss the closure did not make itself."""
+    """Explain which loss the closure did not compute itself."""
     return (
         account(match, project)
         + " The optimizer calls the closure several times in one step: forward and loss belong "

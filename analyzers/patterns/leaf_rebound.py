@@ -49,7 +49,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched, rebinding
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import account, line, story_in
 from analyzers.explain.reuse.describe import matched as matched_reuse
 from analyzers.explain.reuse.features import story_of
@@ -77,11 +77,13 @@ SEEN_AS, HELD = "unmoved-leaves", "unfed-parameters"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """The gradient, or the graph, is missing from a name that an update had rebound; or the name of
-    a loop was, and no leaf ever moves."""
+    """Match a missing gradient or graph of a name that an update rebound.
+
+    Also match a rebound name of a loop that never moves a leaf.
+    """
     if isinstance(evidence, SilentFault):
         for one in _updates(evidence, project):
-            carrier = Carrier(bindings(one.statement)[0], one.place)
+            carrier = GraphCarrier(bindings(one.statement)[0], one.place)
             return matched_silent(NAME, evidence, one.place, carrier)
         return None
     if (story := story_of(evidence, project)) is not None:
@@ -93,7 +95,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which name, rebound where."""
+    """Explain which name was rebound where."""
     if silent(match.evidence, HELD) is not None and match.carrier is not None:
         return (
             f"An optimizer holds the first `{match.carrier.name}`. The name goes to a new tensor "
@@ -118,7 +120,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The leaf updated in place; or the new tensor made a leaf."""
+    """Propose to update the leaf in place, or to make the new tensor a leaf."""
     if isinstance(match.evidence, SilentFault):
         for one in _updates(match.evidence, project):
             yield from leaf_kept(one, held=match.evidence.kind == HELD)
@@ -135,7 +137,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 
 
 def _updates(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
-    """The statements that give a new tensor to the name of a leaf."""
+    """Yield the statements that rebind the name of a leaf to a new tensor."""
     if fault.kind == SEEN_AS:
         yield from names_updated(fault, project)
     elif fault.kind == HELD and fault.taken is not None:

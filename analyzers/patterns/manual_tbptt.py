@@ -61,7 +61,7 @@ BEFORE = ("duplicate-backward", "recurrent-state", "stored-graph")
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """States in a list, walked by hand: with a handed-on gradient, or every so many steps."""
+    """Match states in a list with manual backward calls: with a passed gradient, or in windows."""
     story = story_of(evidence, project)
     if story is None or story.from_grad or not story.name:
         return None
@@ -78,7 +78,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _hands_on_gradients(story: ReuseFeatures) -> bool:
-    """Whether a backward near the failing one is given another tensor's `.grad`."""
+    """Return True if a backward call near the failing one gets another tensor's `.grad`."""
     return any(
         isinstance(call.func, ast.Attribute)
         and bool(call.args)
@@ -90,7 +90,7 @@ def _hands_on_gradients(story: ReuseFeatures) -> bool:
 
 
 def _has_state(story: ReuseFeatures) -> bool:
-    """Whether the loop hands a state from step to step, beside what is summed."""
+    """Return True if the loop carries a state from step to step, besides its sums."""
     if story.loop is None:
         return False
     own = {story.name}  # and what is new in each pass
@@ -116,7 +116,7 @@ def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
 
 
 def _windowed(story: ReuseFeatures) -> bool:
-    """Whether the walk happens every so many steps of the loop that it stands in."""
+    """Return True if the backward call runs only every so many steps of the loop around it."""
     if story.shared is None:
         return False
     return any(
@@ -127,7 +127,7 @@ def _windowed(story: ReuseFeatures) -> bool:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which segment was walked twice."""
+    """Explain which segment backward reached twice."""
     return (
         account(match, project)
         + " Each time step may be gone through once: detach the states after it."
@@ -135,7 +135,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Cut the window after its walk; detach where states are stored."""
+    """Propose to cut the window after its backward call, or to detach where states are stored."""
     story = story_in(match)
     yield from cut_window(story)
     if story.summed:

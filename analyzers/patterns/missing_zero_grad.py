@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from analyzers.evidence import Evidence, Place, SilentFault
 from analyzers.explain.handed import handed_on, of_inputs
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, owner_of, silent
 from analyzers.explain.source_locations import SourceLocation, resolve_location
@@ -92,7 +92,7 @@ FIGURES = "Norm of the gradients left over at each step"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """Steps were seen on gradients of steps before, and nothing near them clears."""
+    """Match steps on gradients of earlier steps, with nothing near them that clears."""
     fault = silent(evidence, SEEN_AS)
     where = resolve_location(project, fault.at) if fault is not None else None
     if fault is None:
@@ -111,12 +111,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if partly is not None or fault.detail == CLIMBED:
         name = owner_of(fault.params)
     name = name or next(iter(fault.params), None)
-    carrier = Carrier(name, where.place) if name and where is not None else None
+    carrier = GraphCarrier(name, where.place) if name and where is not None else None
     named: list[ast.expr | ast.stmt] = [*uncalled(where)] if where is not None else []
     named = [partly] if partly is not None else named
     if where is not None and not named and (used := _used_up(fault, where)) is not None:
         made = Place(where.module.path, used.made.lineno)
-        return matched(NAME, fault, made, Carrier(used.name, made))
+        return matched(NAME, fault, made, GraphCarrier(used.name, made))
     if where is not None and fault.detail == PILED:
         named = [statement for statement in (backward_in_closure(where),) if statement is not None]
     place = Place(where.module.path, named[0].lineno) if where is not None and named else None
@@ -125,7 +125,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which optimizer, and how its gradients grew."""
+    """Explain which optimizer it is, and how its gradients grew."""
     fault = evidence_in(match, SilentFault)
     names = some(fault.params) or "parameters"
     if _left_by(fault, resolve_location(project, fault.at)) is not None:
@@ -186,7 +186,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Cleared before the backward."""
+    """Propose to clear before the backward call."""
     fault = evidence_in(match, SilentFault)
     where = resolve_location(project, fault.seen_at)
     if where is not None and fault.gradient:
@@ -207,26 +207,32 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 
 
 def _left_by(fault: SilentFault, where: SourceLocation | None) -> ast.stmt | None:
-    """What stands beside the step for clearing, and was seen to leave these parameters out: what an
-    engine calls so was watched; elsewhere they alone tell, which nothing has ever cleared."""
+    """Return the clearing statement next to the step that left these parameters uncleared, or None.
+
+    An engine's clearing was observed; elsewhere only parameters that nothing ever cleared count.
+    """
     if where is None or not (fault.gradient or fault.detail == UNTOUCHED):
         return None
     return clears_others(where, fault.params)
 
 
 def _used_up(fault: SilentFault, where: SourceLocation) -> ExhaustedIterator | None:
-    """The script's own loop for clearing, where it has cleared nothing behind the first pass."""
+    """Return the script's own clearing loop if its iterator is exhausted after the first
+    iteration."""
     return exhausted_iterator(where) if fault.detail == UNTOUCHED and not fault.gradient else None
 
 
 def _by_hand(fault: SilentFault) -> bool:
-    """Whether the script updates the leaves itself: then the fault shows at a backward."""
+    """Return True if the script updates the leaves itself: then the fault shows at a backward
+    call."""
     return fault.visit is not None
 
 
 def _is_taken(fault: SilentFault, where: SourceLocation, project: Project) -> bool:
-    """Whether the script takes what a run was in doubt about: the gradient of an input that walks
-    were for, that of an ascent, or what leaves have gathered."""
+    """Return True if the script uses the gradients that a run was in doubt about.
+
+    They are an input's, an ascent's, or what leaves have accumulated.
+    """
     if fault.detail == CLIMBED:
         return ascends(where, project)
     if fault.detail != TAKEN:
@@ -235,7 +241,7 @@ def _is_taken(fault: SilentFault, where: SourceLocation, project: Project) -> bo
 
 
 def _takes_gradients(project: Project) -> bool:
-    """Whether the script itself reads the gradient of anything."""
+    """Return True if the script itself reads a gradient."""
     return any(_reads_gradient(module.tree) for module in project.modules.values())
 
 

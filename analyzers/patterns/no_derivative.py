@@ -52,5 +52,5 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The kernel of attention that has a second derivative."""
+    """Propose the kernel of attention that has a second derivative."""
     yield from on_math_kernel(project)

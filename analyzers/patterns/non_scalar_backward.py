@@ -53,21 +53,21 @@ KIND = "non-scalar"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A walk was asked of a tensor that is no single number."""
+    """Match a backward call from a tensor that is no single number."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "non-scalar":
         return None
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor, of which shape."""
+    """Explain which tensor it is, and its shape."""
     evidence = evidence_in(match, MissingGraph)
     shape = f" It has the shape {list(evidence.shape)}." if evidence.shape else ""
     return missing(match, project) + shape + " Only a single number has a gradient by itself."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The loss reduced where it is made, else where it is walked."""
+    """Propose to reduce the loss where it is computed, else at its backward call."""
     where = resolve_location(project, match.location)
     if where is not None:
         yield from reduced(where)

@@ -42,7 +42,7 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent import matched as matched_silent
@@ -64,13 +64,13 @@ _EARLY = "read before a backward has given it one"  # as the tracer says
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A gradient was read, or asked for, where none is kept; or at a time when there is none."""
+    """Match a gradient that is read where none is kept, or at a time when there is none."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
         where = resolve_location(project, fault.at)
         shown = shown_alone(where, project) if where is not None else None
         if where is None or shown is None:
             return None
-        carrier = Carrier(spelled(shown), where.place)
+        carrier = GraphCarrier(spelled(shown), where.place)
         return matched_silent(NAME, fault, where.place, carrier, TITLE_OF_TIME)
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "nonleaf":
         return None
@@ -81,7 +81,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor, and which operation made it; or why there is none at that time."""
+    """Explain which tensor it is and which operation made it, or why it has none at that time."""
     if isinstance(match.evidence, SilentFault):
         name = match.carrier.name if match.carrier is not None else "the gradient"
         early = match.evidence.detail == _EARLY
@@ -92,7 +92,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The result detached; or as the leaf; or its gradient kept."""
+    """Propose to detach the result, to make it the leaf, or to keep its gradient."""
     if isinstance(match.evidence, SilentFault):
         where = resolve_location(project, match.location)
         yield from read_in_time(where) if where is not None else ()

@@ -52,7 +52,7 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
-from analyzers.explain.pattern import Boundary, Match, Proposal
+from analyzers.explain.pattern import CrossedBoundary, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.reuse.shared_frame import Shared
@@ -68,7 +68,10 @@ BEFORE = ("duplicate-backward",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A cell at the margin of the script walked, in its second run, what its first run freed."""
+    """Match a cell whose second run calls backward on a graph that its first run freed.
+
+    The cell is at the margin of the script.
+    """
     story = story_of(evidence, project)
     shared = story.shared if story is not None else None
     if story is None or shared is None or shared.loops or not isinstance(shared.scope, ast.Module):
@@ -87,11 +90,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         story, NAME, Certainty.CERTAIN, story.reuse.reached.at, freed=freed, reached=reached
     )
     place = Place(shared.module.path, reached.first, shared.function)
-    return replace(found, boundary=Boundary("cell", place))
+    return replace(found, boundary=CrossedBoundary("cell", place))
 
 
 def _made_in(story: ReuseFeatures, *cells: Cell) -> bool:
-    """Whether the cell itself makes what it carries over: a state or a total, then."""
+    """Return True if the cell itself makes what it carries over, such as a state or a total."""
     module = story.shared.module if story.shared is not None else None
     return any(
         module is not None and carrier.place.file == module.path and carrier.place.line in cell
@@ -101,8 +104,10 @@ def _made_in(story: ReuseFeatures, *cells: Cell) -> bool:
 
 
 def _is_repeated(shared: Shared, freed: Cell, reached: Cell) -> bool:
-    """Whether one of the two cells is the other once more, maybe with lines added, and the same
-    statement of both walked the graph."""
+    """Return True if one cell is the other once more, perhaps with lines added.
+
+    The same statement of both must have called backward.
+    """
     if ast.dump(shared.freed) != ast.dump(shared.reached):
         return False
     first, second = _texts(shared.module, freed), _texts(shared.module, reached)
@@ -114,13 +119,13 @@ def _texts(module: Module, cell: Cell) -> list[str]:
 
 
 def _holds(longer: list[str], shorter: list[str]) -> bool:
-    """Whether all of the shorter list comes, in order, in the longer one."""
+    """Return True if the shorter list is a subsequence of the longer one."""
     rest = iter(longer)
     return all(text in rest for text in shorter)
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which cell ran again, and which did not."""
+    """Explain which cell ran again, and which did not."""
     freed, reached = match.facts["freed"], match.facts["reached"]
     assert isinstance(freed, Cell)
     assert isinstance(reached, Cell)
@@ -139,7 +144,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Put the forward into the cell that walks it."""
+    """Propose to put the forward pass into the cell that calls backward on it."""
     cell = match.facts["reached"]
     assert isinstance(cell, Cell)
     yield from forward_into_cell(story_in(match), cell)

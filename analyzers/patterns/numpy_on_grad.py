@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import names_held, resolve_location, root_of
 from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller, said_with_torch
@@ -58,31 +58,32 @@ KIND = "numpy"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """PyTorch refused to give the tensor's memory to NumPy."""
+    """Match PyTorch's refusal to give the tensor's memory to NumPy."""
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "numpy":
         return None
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, _given(evidence, project))
 
 
-def _given(evidence: MissingGraph, project: Project) -> Carrier | None:
-    """The first name on the line itself; else what is made there (a parameter of a model that is
-    called there is not what NumPy was given)."""
+def _given(evidence: MissingGraph, project: Project) -> GraphCarrier | None:
+    """Return the first name on the line itself, else what is computed there.
+
+    A parameter of a model that is called there is not what NumPy was given.
+    """
     where = resolve_location(project, evidence.at)
     if where is None:
         return None
     held = [n for n in names_held(evidence.holders) if mentions(where.statement, root_of(n))]
     made = bindings(where.statement) if isinstance(where.statement, ast.Assign) else []
-    return Carrier(next(iter([*held, *made]), ""), where.place)
+    return GraphCarrier(next(iter([*held, *made]), ""), where.place)
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor, at which line."""
+    """Explain which tensor it is, at which line."""
     return missing(match, project) + " NumPy cannot keep it."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detached where it is only read, or by who gives it; said with torch where it belongs to the
-    loss."""
+    """Propose to detach where it is only read, or at its source; else torch in place of NumPy."""
     evidence = evidence_in(match, MissingGraph)
     where = resolve_location(project, match.location)
     if where is not None:

@@ -56,7 +56,7 @@ BEFORE = ("forward-outside-loop",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """One line walks, pass after pass, parts of a batch output that was made before the loop."""
+    """Match one line that calls backward on parts of a batch output made before the loop."""
     story = story_of(evidence, project)
     if story is None or story.same_pass or story.from_grad or story.in_closure:
         return None
@@ -66,7 +66,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which output the samples share."""
+    """Explain which output the samples share."""
     return (
         account(match, project)
         + " Every sample hangs on that one graph: reduce first and call backward once, or run the "
@@ -75,7 +75,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Sum in the loop and one backward behind it; failing that, a forward for every sample."""
+    """Propose a sum in the loop and one backward after it, else a forward for every sample."""
     story = story_in(match)
     yield from sum_after_loop(story)
     yield from forward_into_loop(story, rank=SECOND_CHOICE)

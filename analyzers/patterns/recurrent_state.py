@@ -66,7 +66,7 @@ USUAL = True
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A value made in one pass is, in the next, an input of its own successor."""
+    """Match a value of one iteration that is, in the next, an input of its own successor."""
     story = story_of(evidence, project)
     if story is None or not story.hands_on:
         return None
@@ -82,7 +82,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which state crossed which boundary."""
+    """Explain which state crossed which boundary."""
     return (
         account(match, project)
         + " The next pass wants its numbers, not its history: detach it between the passes "
@@ -91,8 +91,11 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The script's own reset made whole; or detach at the head of the loop, behind the backward, or
-    where the state is stored; or begin anew where passes go through the same data."""
+    """Propose to complete the script's own reset, or to detach the state.
+
+    Detach at the head of the loop, after the backward call, or where the state is stored. Where
+    iterations repeat the same data, also propose to restart the state.
+    """
     story = story_in(match)
     yield from reset_of_all_layers(story)
     yield from reset_for_samples(story)

@@ -75,7 +75,7 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The other kind of checkpoint; no search for unused parameters; a graph that stays."""
+    """Propose the other kind of checkpoint, no search for unused parameters, or a static graph."""
     yield from not_reentrant(project)
     yield from all_used(project, 1)
     yield from static_graph(project, 2)

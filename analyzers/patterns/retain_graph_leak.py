@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
-from analyzers.explain.pattern import Boundary, Match, Proposal, evidence_in
+from analyzers.explain.pattern import CrossedBoundary, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
 from analyzers.repair.cut.leaking import carried, detach_and_release, release_after_call
@@ -56,7 +56,7 @@ FIGURES = "Graph nodes that a backward goes through, call by call"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """Walks with kept graphs were seen to reach further back each time."""
+    """Match backward calls with kept graphs that reach further back each time."""
     fault = silent(evidence, SEEN_AS)
     if fault is None:
         return None
@@ -65,12 +65,17 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if found is None or first is None:
         return found
     return Match(
-        NAME, found.certainty, fault, found.location, found.carrier, Boundary("loop", first.place)
+        NAME,
+        found.certainty,
+        fault,
+        found.location,
+        found.carrier,
+        CrossedBoundary("loop", first.place),
     )
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which state, and how the walks grew."""
+    """Explain which state it is, and how the backward calls grew."""
     who = f"`{match.carrier.name}`" if match.carrier else "A value"
     return (
         f"{who} goes from pass to pass with its whole history, which `retain_graph=True` keeps. "
@@ -79,7 +84,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The state detached, the flag gone."""
+    """Propose to detach the state and to remove the flag."""
     fault = evidence_in(match, SilentFault)
     yield from detach_and_release(fault, project)
     yield from release_after_call(fault, project)

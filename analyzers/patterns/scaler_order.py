@@ -64,7 +64,7 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Each call once; parameters in single precision."""
+    """Propose each call once, or parameters in single precision."""
     yield from in_single_precision(project)
     yield from scaled_once(project, 1)
     yield from unscaled_with_the_step(project, 2)

@@ -60,7 +60,7 @@ TITLE = "Two losses share activations, each with its own backward"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """Two different walks in one pass meet in an activation that neither renewed."""
+    """Match two roots of one iteration that share an activation which neither recomputes."""
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or story.in_closure:
         return None
@@ -77,7 +77,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which activation both losses reach."""
+    """Explain which activation both losses reach."""
     remedy = (
         "weights change between the two, so that the second backward needs a forward of its own"
         if story_in(match).same_pass and story_in(match).steps_between
@@ -87,8 +87,11 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """One backward of the sum; all backwards before all steps; where weights change between the
-    two, another forward; at last, keep the first graph."""
+    """Propose one backward call of the sum, or all backward calls before all steps.
+
+    Where weights change between the two, propose another forward; as the last resort, keep the
+    first graph.
+    """
     story = story_in(match)
     if story.from_grad:
         yield from keep_for_second(story)

@@ -54,7 +54,7 @@ from analyzers.evidence import Evidence, KnownError, MissingGraph, Place, Silent
 from analyzers.explain import known, missing
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
-from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent import matched, silent
@@ -92,7 +92,8 @@ _KEPT_OUT = re.compile(  # what is left out of an optimizer on purpose goes by s
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """Parameters of an optimizer were never reached; a cut on their way is the place."""
+    """Match parameters of an optimizer that backward never reached; a cut on the path is the
+    place."""
     if isinstance(evidence, MissingGraph):
         return _missed(evidence, project)
     if (error := known.known(evidence, KIND)) is not None:
@@ -107,17 +108,17 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault.detail == FROZEN:
         where = frozen_among(fault.params, project)
         at = where.place if where is not None else fault.taken
-        carrier = Carrier(owner_path(fault.params), at) if at is not None else None
+        carrier = GraphCarrier(owner_path(fault.params), at) if at is not None else None
         return matched(NAME, fault, at, carrier, TITLE_OF_FROZEN)
     replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
     if replaced and any(leaves_renewed(fault, project)):
         return None  # the update is at fault
     cuts = list(cuts_of_fault(fault, project)) if not replaced else []
     if fault.taken is not None and not cuts:
-        carrier = Carrier(owner_path(fault.instead), fault.taken)
+        carrier = GraphCarrier(owner_path(fault.instead), fault.taken)
         title = TITLE_OF_UNHELD if fault.kind == UNHELD else TITLE_OF_OTHERS
         return matched(NAME, fault, fault.taken, carrier, title)
-    if fault.doubtful:  # no call uses them: that their values are read tells
+    if fault.doubtful:  # no call uses them, but their values are read
         cuts = [cut for cut in cuts if cut.own]
     if fault.doubtful and not cuts:
         return None
@@ -125,7 +126,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         backward_root = fault.visit.root if fault.visit is not None else ()
         at = fault.seen_at
         return matched(
-            NAME, fault, at, Carrier(backward_root[0], at) if backward_root and at else None
+            NAME, fault, at, GraphCarrier(backward_root[0], at) if backward_root and at else None
         )
     found = matched(NAME, fault, cuts[0].place, cuts[0].carrier)
     if found is not None:
@@ -134,15 +135,18 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _meant_to_stay(fault: SilentFault, project: Project) -> bool:
-    """Whether what no optimizer has is called like what is kept out of one, or the script itself
-    asks for its gradient; or it was trained before, and is loaded."""
+    """Return True if parameters without an optimizer are meant to stay as they are.
+
+    Their names say so, the script itself asks for their gradient, or they were trained before and
+    are loaded.
+    """
     asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
     kept = any(_KEPT_OUT.search(name) or name in asked for name in fault.instead)
     return kept or (fault.kind == UNHELD and any(map(_loads, project.each(ast.Call))))
 
 
 def _loads(found: tuple[Module, ast.Call]) -> bool:
-    """Whether a call gives a module weights that were trained before."""
+    """Return True if a call loads weights that were trained before into a module."""
     _, call = found
     name = called_name(call)
     if name in ("from_pretrained", "load_state_dict", "load_from_checkpoint"):
@@ -155,7 +159,7 @@ def _loads(found: tuple[Module, ast.Call]) -> bool:
 
 
 def _missed(evidence: MissingGraph, project: Project) -> Match | None:
-    """A gradient that the script reads is None, and a run has seen where that was lost."""
+    """Match a gradient that the script reads as None, if a run recorded where it was lost."""
     if kind_of(evidence, project) != "starved":
         return None
     where = where_switched_off(evidence.ended_stack, project)
@@ -165,7 +169,7 @@ def _missed(evidence: MissingGraph, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which parameters, cut off where."""
+    """Explain which parameters are cut off where."""
     if isinstance(match.evidence, KnownError):
         return known.explain(match, project)
     if isinstance(match.evidence, MissingGraph):
@@ -218,7 +222,7 @@ def explain(match: Match, project: Project) -> str:
 
 
 def _without_own_backward(match: Match, fault: SilentFault, project: Project) -> str:
-    """Gradients come to the parameters from a backward that is for others."""
+    """Explain that the parameters get gradients from a backward call that is meant for others."""
     visit = fault.visit
     last = f" at {line(visit.at, project)}" if visit is not None else ""
     return (
@@ -229,14 +233,14 @@ def _without_own_backward(match: Match, fault: SilentFault, project: Project) ->
 
 
 def _cuts(match: Match) -> list[Cut]:
-    """What `match` has found on the way, the likeliest first."""
+    """Return the cuts that `match` found on the path, the likeliest first."""
     found = match.facts.get("cuts", [])
     assert isinstance(found, list)
     return [cut for cut in found if isinstance(cut, Cut)]
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Each cut taken away, or all of them."""
+    """Propose to remove each cut, or all of them."""
     if isinstance(match.evidence, KnownError):
         lost = resolve_location(project, match.location)
         yield from without_cut(lost) if lost is not None else ()

@@ -51,8 +51,8 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
-from analyzers.explain.inplace import Stale, stale_in, stale_of
-from analyzers.explain.pattern import SECOND_CHOICE, Boundary, Carrier, Match, Proposal
+from analyzers.explain.inplace import StaleValue, stale_in, stale_of
+from analyzers.explain.pattern import SECOND_CHOICE, CrossedBoundary, GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.source_locations import SourceLocation, resolve_location
@@ -60,7 +60,7 @@ from analyzers.repair.combine.one_backward import sum_with_earlier_backward
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.remake.thread_parameter import called_again, recompute_where_read
 from analyzers.repair.reschedule.carried import detach_attributes, detach_carried, freed_again
-from analyzers.repair.reschedule.schedule import Schedule, schedule_of
+from analyzers.repair.reschedule.schedule import StepBeforeBackward, schedule_of
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
     forward_in_loop,
@@ -80,7 +80,7 @@ TITLE = "A step changed weights that a later backward needs"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A weight was changed between the forward and its walk, after another walk."""
+    """Match a weight that changed between the forward and its backward call, after another one."""
     stale = stale_of(evidence, project)
     if stale is None or stale.nature != "step":
         return None
@@ -97,9 +97,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     )
 
 
-def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
-    """The state that a pass hands on, or what was made once for all of them; else the loss that
-    was walked too late."""
+def _carrier(stale: StaleValue, schedule: StepBeforeBackward | None) -> GraphCarrier | None:
+    """Return the state that an iteration passes on, or what was computed once for all of them.
+
+    Otherwise return the loss whose backward call is too late.
+    """
     visit = stale.evidence.reached
     if visit is None:
         return None
@@ -108,33 +110,36 @@ def _carrier(stale: Stale, schedule: Schedule | None) -> Carrier | None:
     if schedule is not None and not schedule.straight:
         loops = schedule.loops
         for name in carried_names(loops[0], schedule.roots) if loops else []:
-            return Carrier(name, place)
+            return GraphCarrier(name, place)
         for name in _made_before(loops[0], resolve_location(stale.project, saved)) if loops else []:
-            return Carrier(name, place)
+            return GraphCarrier(name, place)
     root = [*visit.root] or _root_names(resolve_location(stale.project, visit.at))
-    return Carrier(root[-1], place) if root else None
+    return GraphCarrier(root[-1], place) if root else None
 
 
 def _root_names(where: SourceLocation | None) -> list[str]:
-    """The plain names in what a statement walks: `(0.3 * loss).backward()`."""
+    """Return the plain names in a statement's backward root: `(0.3 * loss).backward()`."""
     call = where.call(*BACKWARD_CALLS) if where is not None else None
     tensor = backward_root(call) if call is not None else None
     return sorted(n for n in names_read(tensor) if "." not in n) if tensor is not None else []
 
 
-def _kept(stale: Stale, schedule: Schedule | None) -> Carrier | None:
-    """Where several calls of one function walk and step, what an object keeps from call to call,
-    and the statement that put it there, computed with the old weights."""
+def _kept(stale: StaleValue, schedule: StepBeforeBackward | None) -> GraphCarrier | None:
+    """Return what an object keeps from call to call, and the statement that stored it.
+
+    That is for several calls of one function that runs backward and steps; the old weights computed
+    the value.
+    """
     saved = stale.evidence.node.at if stale.evidence.node is not None else None
     where = resolve_location(stale.project, saved)
     if saved is None or where is None or schedule is None or schedule.straight:
         return None
     names = [name for name in bindings(where.statement) if "." in name]
-    return Carrier(names[0], saved, "attribute") if names else None
+    return GraphCarrier(names[0], saved, "attribute") if names else None
 
 
 def _made_before(loop: Loop, saving: SourceLocation | None) -> list[str]:
-    """What the statement that saved the weight gives a name in front of the loop that reads it."""
+    """Return what the statement that saved the weight binds, before the loop that reads it."""
     if saving is None or saving.module.holds(loop, saving.statement):
         return []
     if saving.module.scope_of(loop) is not saving.scope:
@@ -143,16 +148,17 @@ def _made_before(loop: Loop, saving: SourceLocation | None) -> list[str]:
     return [name for name in bindings(saving.statement) if name in read]
 
 
-def _boundary(schedule: Schedule | None) -> Boundary:
+def _boundary(schedule: StepBeforeBackward | None) -> CrossedBoundary:
     if schedule is None or schedule.straight:
-        return Boundary()
+        return CrossedBoundary()
     loops = schedule.loops
     path = schedule.where.module.path
-    return Boundary("loop", Place(path, loops[0].lineno)) if loops else Boundary()
+    return CrossedBoundary("loop", Place(path, loops[0].lineno)) if loops else CrossedBoundary()
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which weight, changed by which step, needed by which backward; what kept that graph."""
+    """Explain which step changed which weight that which backward needs, and what kept that
+    graph."""
     text = changed(match, project) + " That graph was made with the weights from before the step."
     if match.carrier is None or match.boundary.place is None:
         return text
@@ -161,9 +167,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """A fresh forward, or the steps last; across passes: a cut state, or the forward inside."""
+    """Propose a fresh forward, or the steps last; across iterations a cut state, or a forward
+    inside."""
     stale, schedule = stale_in(match), match.facts["schedule"]
-    if not isinstance(schedule, Schedule):
+    if not isinstance(schedule, StepBeforeBackward):
         visit = stale.evidence.reached
         where = resolve_location(project, visit.at) if visit is not None else None
         yield from sum_with_earlier_backward(where) if where is not None else ()

@@ -64,7 +64,7 @@ USUAL = True
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A value put into something that outlives the iteration, and read there later."""
+    """Match a value stored in an object that outlives the iteration, and read there later."""
     story = story_of(evidence, project)
     if story is not None and kept_by_module(story):
         return matched(story, NAME, Certainty.CERTAIN)
@@ -87,7 +87,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def explain(match: Match, project: Project) -> str:
-    """What is kept, and who walked it again."""
+    """Explain what is stored, and which backward call reached it again."""
     text = account(match, project)
     kept = line(match.location, project)
     if kept not in text:
@@ -96,8 +96,11 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """No cache of what no pass makes anew; detach what goes into the store; a plain value computed
-    anew; failing that, empty the store or cut it at the boundary."""
+    """Propose to store no graph.
+
+    No cache of what no iteration recomputes; a detached value in the store; a plain value
+    recomputed; failing that, an emptied store or a cut at the boundary.
+    """
     story = story_in(match)
     yield from gathered_emptied(story)
     if not story.reuse.remade:

@@ -41,9 +41,9 @@ from collections.abc import Iterator
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Place, SilentFault
 from analyzers.explain import known
-from analyzers.explain.bootstrap_targets import CROSSED, Target, constant_target
+from analyzers.explain.bootstrap_targets import CROSSED, BootstrapTarget, constant_target
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import Carrier, Match, Proposal
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.collected import kept_with_graph
 from analyzers.explain.reuse.describe import account, line, matched, story_in
 from analyzers.explain.reuse.features import story_of
@@ -75,8 +75,8 @@ KIND = "target"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """One of the two walks only meant to read the value that they share; or a loss trains what it
-    is to aim at."""
+    """Match a backward call that only meant to read the shared value, or a loss that trains its
+    target."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
         return _aimed_at(fault, project)
     if (error := known.known(evidence, KIND)) is not None:
@@ -101,18 +101,22 @@ def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
         return None
     module = target.where.module
     at = target.where.place if target.made is None else Place(module.path, target.made.lineno)
-    found = matched_silent(NAME, fault, at, Carrier(target.name, at) if target.name else None)
+    found = matched_silent(NAME, fault, at, GraphCarrier(target.name, at) if target.name else None)
     if found is not None:
         found.facts["target"] = target
     return found
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which value was meant to be read only."""
+    """Explain which value was meant to be read only."""
     if isinstance(match.evidence, KnownError):
         return known.explain(match, project)
     target = match.facts.get("target")
-    if isinstance(match.evidence, SilentFault) and isinstance(target, Target) and target.weighs:
+    if (
+        isinstance(match.evidence, SilentFault)
+        and isinstance(target, BootstrapTarget)
+        and target.weighs
+    ):
         return (
             f"What weighs the log-probabilities at {line(match.location, project)} keeps its "
             f"graph: the backward trains {some(match.evidence.params)} to make the weight larger, "
@@ -127,7 +131,7 @@ def explain(match: Match, project: Project) -> str:
         if match.evidence.detail == CROSSED:
             text += " The other prediction is made of it: nothing keeps both from being the same "
             text += "for everything."
-        if isinstance(target, Target) and target.is_alias:
+        if isinstance(target, BootstrapTarget) and target.is_alias:
             text += " Where nothing is recorded, a value that has a graph keeps it."
         return text
     return (
@@ -142,7 +146,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from detached_argument(match.evidence, project)
         return
     target = match.facts.get("target")
-    if isinstance(target, Target):
+    if isinstance(target, BootstrapTarget):
         yield from constant(target)
         return
     story = story_in(match)

@@ -43,7 +43,7 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import Carrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
@@ -74,7 +74,7 @@ KIND = "unused"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """A gradient was asked of a tensor that no path leads to."""
+    """Match a gradient asked of a tensor that no path leads to."""
     if not isinstance(evidence, MissingGraph):
         return None
     if kind_of(evidence, project) not in ("unused", "flat-input"):
@@ -82,7 +82,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     parts = parts_asked(resolve_location(project, evidence.at))
     taken_there = bool(parts) and parts[0].asked == spelled(parts[0].taken)
     at = evidence.at if taken_there else None
-    whole = Carrier(spelled(parts[0].whole), at) if at is not None else None
+    whole = GraphCarrier(spelled(parts[0].whole), at) if at is not None else None
     found = matched(NAME, evidence, Certainty.CERTAIN, evidence.at, whole)
     return (
         replace(found, title=TITLE_OF_NONE) if found and _is_cleared(evidence, project) else found
@@ -90,13 +90,13 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _is_cleared(evidence: MissingGraph, project: Project) -> bool:
-    """Whether the gradient is only asked for to be cleared."""
+    """Return True if the gradient is only read to be cleared."""
     where = resolve_location(project, evidence.at)
     return where is not None and any(cleared_if_there(where))
 
 
 def explain(match: Match, project: Project) -> str:
-    """Which tensor, and what does not look at it."""
+    """Explain which tensor it is, and what does not read it."""
     evidence = evidence_in(match, MissingGraph)
     if match.title == TITLE_OF_NONE:
         return (
@@ -119,8 +119,10 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """The wanted tensor used, or made to require grad; parameters without a gradient skipped;
-    zeros asked for."""
+    """Propose to use the wanted tensor or to let it require grad.
+
+    Otherwise skip parameters without a gradient, or ask for zeros.
+    """
     evidence = evidence_in(match, MissingGraph)
     where, question = resolve_location(project, evidence.at), question_of(evidence, project)
     if where is None:
@@ -140,7 +142,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
 def _meant(
     where: SourceLocation, question: Question | None, project: Project
 ) -> Iterator[Proposal]:
-    """The wanted tensor where it was plainly meant to be used."""
+    """Propose the wanted tensor where it was plainly meant to be used."""
     if question is not None:
         yield from joined_again(question.where, question.outputs)
     yield from asked_of_whole(where)

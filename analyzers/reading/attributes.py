@@ -14,7 +14,7 @@ from analyzers.reading import (
     tensors,
 )
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Binding, Lost
+from analyzers.reading.graph import Lost, NameBinding
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.tensors import MODULE_METHODS, TENSOR_METHODS
@@ -23,14 +23,14 @@ from analyzers.reading.values import (
     Bound,
     Class,
     Const,
-    Function,
-    Gradient,
+    FunctionValue,
+    GradientValue,
     Instance,
     Layer,
     Library,
     Mapping,
-    Method,
-    Optimizer,
+    MethodValue,
+    OptimizerValue,
     Sequence,
     Super,
     Tensor,
@@ -56,33 +56,33 @@ def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
         return _of_tensor(machine, owner, name, frame)
     if isinstance(owner, Class):
         found = owner.lookup(name)
-        if isinstance(found, Function) and "classmethod" in found.tags:
+        if isinstance(found, FunctionValue) and "classmethod" in found.tags:
             return Bound(found, owner)
         if found is None and name == "apply" and classes.is_autograd_function(owner):
-            return Method(owner, "apply")
+            return MethodValue(owner, "apply")
         return found or Unknown(name)
     if isinstance(owner, Super):
         return _of_super(owner, name)
-    if isinstance(owner, Gradient) and name == "data":
+    if isinstance(owner, GradientValue) and name == "data":
         return owner
-    if isinstance(owner, Layer | Optimizer):
+    if isinstance(owner, Layer | OptimizerValue):
         found = owner.attrs.get(name)
         if found is None and name in ("weight", "bias") and isinstance(owner, Layer) and owner.leaf:
             return owner.leaf
-        return found or Method(owner, name)
+        return found or MethodValue(owner, name)
     if isinstance(owner, Sequence) and owner.kind == "tuple" and name in _FIELDS:
         position = _FIELDS[name]
         return owner.items[position] if position < len(owner.items) else Unknown()
-    if isinstance(owner, Function | Bound):
+    if isinstance(owner, FunctionValue | Bound):
         return Unknown(name)
-    return Method(owner, name)
+    return MethodValue(owner, name)
 
 
 def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> Value:
     if name in owner.attrs:
         return owner.attrs[name]
     found = owner.cls.lookup(name)
-    if isinstance(found, Function):
+    if isinstance(found, FunctionValue):
         found = found.getter or found
         if "property" in found.tags:
             value = machine.call(found, [owner], {}, frame)
@@ -90,7 +90,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
                 owner.attrs[name] = value
             return value
         if owner.cls.engine and name == owner.cls.engine:
-            return Method(owner, "backward")
+            return MethodValue(owner, "backward")
         return classes.bind(found, owner)
     if found is not None:
         return found
@@ -98,7 +98,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
         return Mapping.of(owner.attrs)
     if owner.cls.library_bases():
         if name in MODULE_METHODS:
-            return Method(owner, name)
+            return MethodValue(owner, name)
         if name in ("weight", "bias") and classes.is_layer(owner.cls):
             return owner.attrs.setdefault(name, leaf_tensor(machine, frame))
     return _remember(owner.attrs, name)
@@ -113,7 +113,7 @@ def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Va
     if name in owner.attrs:
         return owner.attrs[name]
     if name in TENSOR_METHODS:
-        return Method(owner, name)
+        return MethodValue(owner, name)
     if name == "data":
         cut = (owner.node,) if owner.node is not None else ()
         return Tensor(lost=Lost("data", frame.place(), cut, operators.origins([owner])[1]))
@@ -149,7 +149,7 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
             return Const(owner.node.trainable)
         case _ if name in _FACTS or name in ("is_leaf", "names", "_version"):
             return Unknown(data=True)
-    return Method(owner, name)
+    return MethodValue(owner, name)
 
 
 def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
@@ -171,9 +171,9 @@ def _of_super(owner: Super, name: str) -> Value:
     start = lineage.index(owner.owner) + 1 if owner.owner in lineage else 1
     for cls in lineage[start:]:
         found = cls.attrs.get(name)
-        if isinstance(found, Function):
+        if isinstance(found, FunctionValue):
             return classes.bind(found, owner.receiver)
-    return Method(owner.receiver, name)
+    return MethodValue(owner.receiver, name)
 
 
 def write(
@@ -186,7 +186,7 @@ def write(
             return
         if owner.cls.engine:
             engines.attribute_set(owner, name, value)
-    if isinstance(owner, Gradient) or (name == "grad" and isinstance(owner, Tensor | Unknown)):
+    if isinstance(owner, GradientValue) or (name == "grad" and isinstance(owner, Tensor | Unknown)):
         machine.gradient_set(owner)
         return
     if isinstance(owner, Tensor):
@@ -204,7 +204,7 @@ def write(
     log.append(moment)
     path = spelled(target)
     machine.name(
-        value, Binding(path, frame.function, "attribute", "Tensor", frame.serial, log, moment)
+        value, NameBinding(path, frame.function, "attribute", "Tensor", frame.serial, log, moment)
     )
     machine.write((path, "attribute"), value)
 
@@ -213,7 +213,7 @@ def _set_by_property(
     machine: Machine, owner: Instance, name: str, value: Value, frame: Frame
 ) -> bool:
     setter = owner.cls.lookup(name)
-    if not (isinstance(setter, Function) and "setter" in setter.tags):
+    if not (isinstance(setter, FunctionValue) and "setter" in setter.tags):
         return False
     machine.call(setter, [owner, value], {}, frame)
     return True

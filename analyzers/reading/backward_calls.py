@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from analyzers.evidence import BackwardCall, Holder, MissingGraph, Place
 from analyzers.reading import guesses, operators, silent
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Found, Lost, Node
+from analyzers.reading.graph import Lost, Reached, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
 from analyzers.source import ops
@@ -48,7 +48,7 @@ def backward(
         _check_inputs(machine, kwargs, found, frame)
 
 
-def _goals(options: dict[str, Value]) -> frozenset[Node]:
+def _goals(options: dict[str, Value]) -> frozenset[TapeNode]:
     """Return the tensors whose gradients alone are asked for; empty if they are not all known."""
     inputs = options.get("inputs")
     given = inputs.items if isinstance(inputs, Sequence) else [inputs] if inputs else []
@@ -59,10 +59,10 @@ def _goals(options: dict[str, Value]) -> frozenset[Node]:
 
 def run(
     machine: Machine,
-    roots: tuple[Node, ...],
+    roots: tuple[TapeNode, ...],
     visit: BackwardCall,
-    goals: frozenset[Node] = frozenset(),
-) -> Found:
+    goals: frozenset[TapeNode] = frozenset(),
+) -> Reached:
     """Execute one backward call, report its evidence and return what it could reach.
 
     With `goals` it takes only the paths that lead there, and frees no other nodes.
@@ -94,7 +94,7 @@ def run(
     return whole
 
 
-def _sources(found: Found) -> set[str]:
+def _sources(found: Reached) -> set[str]:
     """Return where the gradients of a backward call arrive.
 
     That is at leaves, and at whatever is called that is no operation on tensors.
@@ -115,9 +115,9 @@ def _flag(kwargs: dict[str, Value], name: str) -> bool:
     return bool(value.value) if isinstance(value, Const) else True
 
 
-def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Node, ...]:
+def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[TapeNode, ...]:
     """Return the nodes that backward starts from; an unknown tensor gets its node on first use."""
-    found: list[Node] = []
+    found: list[TapeNode] = []
     for value in values:
         for part in operators.parts(value):
             if isinstance(part, Unknown) and part.node is None and not (part.data or part.built):
@@ -130,7 +130,7 @@ def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Nod
     return tuple(found)
 
 
-def names_of(roots: tuple[Node, ...]) -> tuple[str, ...]:
+def names_of(roots: tuple[TapeNode, ...]) -> tuple[str, ...]:
     """Return names that hold the roots."""
     names = (binding.path for root in roots for binding in reversed(root.names))
     return tuple(dict.fromkeys(names))[:8]
@@ -161,7 +161,7 @@ def _check_scalar(machine: Machine, values: list[Value], kind: str, frame: Frame
         _report(machine, "non-scalar", values, Lost("non_scalar", made), frame, op=kind)
 
 
-def _check_copies(machine: Machine, values: list[Value], found: Found, frame: Frame) -> None:
+def _check_copies(machine: Machine, values: list[Value], found: Reached, frame: Frame) -> None:
     """Report a backward call that ends only at copies of values which had graphs.
 
     The flag that made them leaves only silenced the error.
@@ -172,7 +172,9 @@ def _check_copies(machine: Machine, values: list[Value], found: Found, frame: Fr
         _report(machine, "missing", values, ended[0], frame, op="backward")
 
 
-def _check_inputs(machine: Machine, options: dict[str, Value], found: Found, frame: Frame) -> None:
+def _check_inputs(
+    machine: Machine, options: dict[str, Value], found: Reached, frame: Frame
+) -> None:
     """Report a gradient asked of a tensor that the outputs do not depend on.
 
     Every node on the way must be known, so that no path is overlooked.

@@ -24,12 +24,12 @@ from analyzers.reading.values import (
     Class,
     Const,
     Context,
-    Function,
+    FunctionValue,
     Instance,
     Layer,
     Library,
     Mapping,
-    Method,
+    MethodValue,
     Native,
     Sequence,
     Unknown,
@@ -42,9 +42,9 @@ from analyzers.source.trees import remembered
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def make_function(machine: Machine, node: Definition, frame: Frame) -> Function:
+def make_function(machine: Machine, node: Definition, frame: Frame) -> FunctionValue:
     """Return the function of a definition, with its defaults evaluated now."""
-    function = Function(node, frame)
+    function = FunctionValue(node, frame)
     if not frame.captured:
         frame.captured = True
         machine.captured.append(frame)
@@ -60,7 +60,7 @@ def make_function(machine: Machine, node: Definition, frame: Frame) -> Function:
 
 
 def decorate(
-    machine: Machine, decorator: ast.expr, value: Value, function: Function, frame: Frame
+    machine: Machine, decorator: ast.expr, value: Value, function: FunctionValue, frame: Frame
 ) -> Value:
     """Return the value of a function under a decorator."""
     made = machine.evaluate(decorator, frame)
@@ -76,12 +76,12 @@ def decorate(
             function.tags |= {"property"}
     elif name in ("lru_cache", "cache") or _is_cache(decorator):
         function.cached = {}
-    elif isinstance(made, Function):
+    elif isinstance(made, FunctionValue):
         return machine.call(made, [value], {}, frame)
     elif isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter"):
         function.tags |= {"setter"}
         before = frame.names.get(function.name)
-        if isinstance(before, Function):
+        if isinstance(before, FunctionValue):
             function.getter = before.getter or before
     return value
 
@@ -101,7 +101,7 @@ def call_at(
     frame: Frame,
 ) -> Value:
     """Return the result of a call in the source: container methods need the receiver's spelling."""
-    if isinstance(callee, Method) and isinstance(callee.receiver, Sequence | Mapping):
+    if isinstance(callee, MethodValue) and isinstance(callee.receiver, Sequence | Mapping):
         receiver = callee.receiver
         path = "" if receiver.names else spelled(node.func.value)  # type: ignore[attr-defined]
         return container_methods.method(machine, receiver, callee.name, args, path, frame)
@@ -121,7 +121,7 @@ def call_at(
 def is_generator(callee: Value) -> bool:
     """Return True if a call of it makes one of the script's generators."""
     function = callee.function if isinstance(callee, Bound) else callee
-    return isinstance(function, Function) and _yields(function.definition)
+    return isinstance(function, FunctionValue) and _yields(function.definition)
 
 
 @remembered
@@ -129,9 +129,13 @@ def _yields(definition: ast.AST) -> bool:
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(definition))
 
 
-@callable_kind(Function)
+@callable_kind(FunctionValue)
 def call_function(
-    machine: Machine, function: Function, args: list[Value], kwargs: dict[str, Value], frame: Frame
+    machine: Machine,
+    function: FunctionValue,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
 ) -> Value:
     """Enter a function of the script with a new frame."""
     key: object = None
@@ -158,7 +162,11 @@ def _cache_key(value: Value) -> object:
 
 
 def _enter(
-    machine: Machine, function: Function, args: list[Value], kwargs: dict[str, Value], frame: Frame
+    machine: Machine,
+    function: FunctionValue,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    frame: Frame,
 ) -> Value:
     definition = function.definition
     inner = machine.new_frame(
@@ -190,7 +198,11 @@ def _enter(
 
 
 def bind_arguments(
-    machine: Machine, function: Function, args: list[Value], kwargs: dict[str, Value], inner: Frame
+    machine: Machine,
+    function: FunctionValue,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    inner: Frame,
 ) -> None:
     """Give the parameters their values; unknown where an argument is missing."""
     parameters = function.definition.args
@@ -263,9 +275,9 @@ def _call_library(
     return library.call(machine, function.path, args, kwargs, frame)
 
 
-@callable_kind(Method)
+@callable_kind(MethodValue)
 def _call_method(
-    machine: Machine, method: Method, args: list[Value], kwargs: dict[str, Value], frame: Frame
+    machine: Machine, method: MethodValue, args: list[Value], kwargs: dict[str, Value], frame: Frame
 ) -> Value:
     receiver = method.receiver
     if isinstance(receiver, Sequence | Mapping):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from analyzers import evidence
 from analyzers.evidence import Holder
-from analyzers.reading.graph import Binding, Found, Node, Traversal
+from analyzers.reading.graph import NameBinding, Reached, TapeNode, Traversal
 
 MAX_HOLDERS = 12
 
 
-def public(node: Node) -> evidence.Node:
+def public(node: TapeNode) -> evidence.Node:
     """Return a node as evidence."""
     return evidence.Node(node.op, node.at, made_after=node.made_after)
 
 
-def holder_of(binding: Binding, when: str) -> Holder:
+def holder_of(binding: NameBinding, when: str) -> Holder:
     """Return a name as evidence; `when` it held the tensor: now, or when the graph was freed."""
     return Holder(
         binding.path,
@@ -27,8 +27,12 @@ def holder_of(binding: Binding, when: str) -> Holder:
 
 
 def carriers_of(
-    old: Node, child: Node | None, freed: Traversal, found: Found, roots: tuple[Node, ...]
-) -> tuple[list[Node], Node | None]:
+    old: TapeNode,
+    child: TapeNode | None,
+    freed: Traversal,
+    found: Reached,
+    roots: tuple[TapeNode, ...],
+) -> tuple[list[TapeNode], TapeNode | None]:
     """Return the nodes whose tensors may have carried the freed graph, and the first new consumer.
 
     What derives from a freed node, was made before it was freed and was not reached then carries
@@ -45,7 +49,7 @@ def carriers_of(
 
 
 def holders(
-    sources: list[Node], new: Node | None, freed: Traversal, traversal: Traversal
+    sources: list[TapeNode], new: TapeNode | None, freed: Traversal, traversal: Traversal
 ) -> tuple[Holder, ...]:
     """Return the names that held the tensor when its graph was freed, best first.
 
@@ -77,7 +81,7 @@ def holders(
     return tuple(dict.fromkeys(holder for _, holder in ranked))[:MAX_HOLDERS]
 
 
-def _below(node: Node) -> list[Node]:
+def _below(node: TapeNode) -> list[TapeNode]:
     """Return a few freed nodes under this one, nearest first."""
     found = [node]
     for inner in found:

@@ -10,7 +10,7 @@ from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
     Bound,
     Class,
-    Function,
+    FunctionValue,
     Instance,
     Super,
     Unknown,
@@ -30,7 +30,7 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
     machine.execute(node.body, body)
     cls.attrs = body.names
     for value in cls.attrs.values():
-        if isinstance(value, Function) and value.frame is body:
+        if isinstance(value, FunctionValue) and value.frame is body:
             value.frame = frame
     decorated = any("dataclass" in ast.unparse(d) for d in node.decorator_list)
     tuple_like = any("NamedTuple" in path for path in cls.library_bases())
@@ -55,7 +55,7 @@ def instantiate(
     if cls.engine:
         engines.created(machine, instance, [*args, *kwargs.values()], frame)
     init = cls.lookup("__init__")
-    if isinstance(init, Function):
+    if isinstance(init, FunctionValue):
         machine.call(init, [instance, *args], kwargs, frame)
     elif cls.fields is not None:
         for name, value in zip(cls.fields, args, strict=False):
@@ -82,12 +82,12 @@ def method_of(value: Value, name: str) -> Value | None:
     """Return a bound method of an instance, or None."""
     if isinstance(value, Instance):
         found = value.cls.lookup(name)
-        if isinstance(found, Function):
+        if isinstance(found, FunctionValue):
             return bind(found, value)
     return None
 
 
-def bind(function: Function, receiver: Instance) -> Value:
+def bind(function: FunctionValue, receiver: Instance) -> Value:
     """Return the value of a function looked up on an instance."""
     if "staticmethod" in function.tags:
         return function

@@ -10,14 +10,14 @@ from analyzers.reading.values import (
     Bound,
     Class,
     Const,
-    Function,
-    Gradient,
+    FunctionValue,
+    GradientValue,
     Instance,
     Layer,
     Library,
     Mapping,
-    Method,
-    Optimizer,
+    MethodValue,
+    OptimizerValue,
     Sequence,
     Tensor,
     Unknown,
@@ -25,7 +25,17 @@ from analyzers.reading.values import (
 )
 
 _JUMPS = (ast.Return, ast.Continue, ast.Break, ast.Raise)
-_ALWAYS_TRUE = (Function, Bound, Class, Instance, Layer, Library, Method, Optimizer, Gradient)
+_ALWAYS_TRUE = (
+    FunctionValue,
+    Bound,
+    Class,
+    Instance,
+    Layer,
+    Library,
+    MethodValue,
+    OptimizerValue,
+    GradientValue,
+)
 
 
 def truth(value: Value) -> bool | None:

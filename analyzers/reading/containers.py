@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from analyzers.reading import inplace
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Binding, Node
+from analyzers.reading.graph import NameBinding, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import MAX_ITEMS
 from analyzers.reading.parameters import leaves
@@ -18,9 +18,9 @@ from analyzers.reading.values import (
     Instance,
     Layer,
     Mapping,
-    Parameters,
+    ParametersValue,
     Sequence,
-    Stream,
+    StreamValue,
     Tensor,
     Unknown,
     Value,
@@ -38,7 +38,7 @@ def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") ->
             part.storage, part.view = value.storage, True
         return part
     if isinstance(value, Unknown):
-        node: Node | None = None
+        node: TapeNode | None = None
         if value.node is not None:
             node = machine.tape.node(value.node.op, frame.place(), (value.node,), False)
         return Unknown(value.origin, node, value.data, value.lost)
@@ -51,9 +51,9 @@ def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
         return list(value.items)
     if isinstance(value, Mapping):
         return [Const(key) for key in value.items]
-    if isinstance(value, Parameters):
+    if isinstance(value, ParametersValue):
         return list(itertools.islice(iterate(machine, value, frame), MAX_ITEMS))
-    if isinstance(value, Stream):
+    if isinstance(value, StreamValue):
         count = MAX_ITEMS if value.exact else 3
         return list(itertools.islice(value.make(), count))
     return [part_of(machine, value, frame)]
@@ -61,7 +61,7 @@ def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
 
 def split(machine: Machine, value: Value, count: int, frame: Frame) -> list[Value]:
     """Return the value unpacked into `count` parts."""
-    if isinstance(value, Sequence | Stream):
+    if isinstance(value, Sequence | StreamValue):
         items = listed(machine, value, frame)
         if len(items) == count:
             return items
@@ -78,7 +78,7 @@ _DERIVED = re.compile(r"grad|loss|param|weight", re.IGNORECASE)
 
 def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     """Yield the items that a loop receives, without end if their number is not known."""
-    if isinstance(value, Stream):
+    if isinstance(value, StreamValue):
         yield from value.make()
     elif isinstance(value, Sequence):
         position = 0
@@ -93,7 +93,7 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
         yield from [Const(key) for key in value.items]
     elif isinstance(value, Layer):
         yield from value.children
-    elif isinstance(value, Parameters):
+    elif isinstance(value, ParametersValue):
         found: list[Value] = [*leaves(value)] or [Unknown()]
         for leaf in found:
             yield Sequence([Unknown(data=True), leaf], "tuple") if value.named else leaf
@@ -113,7 +113,7 @@ def enough(value: Value) -> float:
     """Return after how many items of an iteration all others are alike; infinity if none are."""
     if isinstance(value, Sequence):
         return len(value.items) + 2 if value.open else math.inf
-    if isinstance(value, Stream):
+    if isinstance(value, StreamValue):
         return math.inf
     return 3 if isinstance(value, Tensor | Unknown) else math.inf
 
@@ -248,7 +248,7 @@ def named_in(
     machine: Machine, target: Value, key: object, value: Value, path: str, frame: Frame
 ) -> None:
     """Record at the graph of a stored value where it is stored."""
-    names: list[Binding] = getattr(target, "names", [])
+    names: list[NameBinding] = getattr(target, "names", [])
     kind = getattr(target, "kind", "dict")
     moment = machine.tape.tick()
     if names:
@@ -256,7 +256,7 @@ def named_in(
         binding = outer.within(key, kind)
         binding.log, binding.moment = [moment], moment
     else:
-        binding = Binding(
+        binding = NameBinding(
             f"{path}[{key!r}]", frame.function, "item", kind, frame.serial, [moment], moment
         )
     machine.name(value, binding)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Node
+from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import parts
-from analyzers.reading.values import Class, Function, Instance, Value
+from analyzers.reading.values import Class, FunctionValue, Instance, Value
 from analyzers.source.trees import walk
 
 
@@ -39,7 +39,7 @@ def backward_method(cls: Class) -> str:
 
 
 def _refuses(method: Value | None) -> bool:
-    return isinstance(method, Function) and any(
+    return isinstance(method, FunctionValue) and any(
         isinstance(node, ast.Raise | ast.Assert) for node in walk(method.definition)
     )
 
@@ -68,7 +68,7 @@ def _makes(func: ast.expr, name: str) -> bool:
     return False
 
 
-def engine_nodes(values: list[Value]) -> tuple[Node, ...]:
+def engine_nodes(values: list[Value]) -> tuple[TapeNode, ...]:
     """Return the graphs of engine instances among the values."""
     return tuple(
         dict.fromkeys(

@@ -14,7 +14,7 @@ from analyzers.reading.values import (
     Library,
     Mapping,
     Sequence,
-    Stream,
+    StreamValue,
     Unknown,
     Value,
 )
@@ -201,7 +201,7 @@ def _arguments(
     for arg in node.args:
         value = machine.evaluate(arg, frame)
         if isinstance(arg, ast.Starred):
-            if isinstance(value, Sequence | Mapping | Stream):
+            if isinstance(value, Sequence | Mapping | StreamValue):
                 args.extend(containers.listed(machine, value, frame))
                 continue
         args.append(value)

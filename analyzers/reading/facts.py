@@ -8,7 +8,7 @@ from functools import cached_property
 from analyzers.source.trees import walk
 
 
-class Facts:
+class LoopFacts:
     """Facts about one loop."""
 
     def __init__(self, node: ast.AST) -> None:

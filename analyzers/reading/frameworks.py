@@ -8,7 +8,7 @@ from analyzers.evidence import Place
 from analyzers.reading import backward_calls, classes
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Class, Const, Function, Instance, Mapping, Sequence, Value
+from analyzers.reading.values import Class, Const, FunctionValue, Instance, Mapping, Sequence, Value
 from analyzers.source import trees
 
 # The method that returns the loss, and the name of the base class that calls backward on it.
@@ -21,7 +21,7 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
     for name, base in TRAINERS.items():
         method = cls.attrs.get(name)
         trained = any(path.rpartition(".")[2].endswith(base) for path in cls.library_bases())
-        if not isinstance(method, Function) or not trained:
+        if not isinstance(method, FunctionValue) or not trained:
             continue
         instance = classes.instantiate(machine, cls, [], {}, frame)
         if not isinstance(instance, Instance) or _runs_backward_itself(instance):
@@ -30,7 +30,7 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
             run_returned(machine, method, machine.call(method, [instance], {}, frame))
 
 
-def run_returned(machine: Machine, method: Function, returned: Value) -> None:
+def run_returned(machine: Machine, method: FunctionValue, returned: Value) -> None:
     """Call backward on the loss that a training step returns, as its trainer does.
 
     Other methods are ignored. If an in-place change is to be explained, the caller is taken to run
@@ -62,7 +62,7 @@ def _loss(returned: Value) -> Value | None:
     return returned
 
 
-def _place_of_return(method: Function) -> Place:
+def _place_of_return(method: FunctionValue) -> Place:
     returns = [n.lineno for n in trees.walk(method.definition) if isinstance(n, ast.Return)]
     line = max(returns, default=method.definition.lineno)
     return Place(method.frame.file, line, method.qualified)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from analyzers.evidence import BackwardCall, Place, SilentFault
 from analyzers.reading.carriers import MAX_HOLDERS, holder_of
-from analyzers.reading.graph import Binding, Node, Traversal
-from analyzers.reading.values import Const, Gradient, Mapping, Sequence, Taken, Value
+from analyzers.reading.graph import NameBinding, TapeNode, Traversal
+from analyzers.reading.values import Const, GradientValue, Mapping, Sequence, Taken, Value
 
 if TYPE_CHECKING:
     from analyzers.reading.frames import Frame
@@ -24,7 +24,7 @@ MAX_PARTS = 64
 
 
 @dataclass(slots=True)
-class Slot:
+class GradSlot:
     """The state of one leaf's `.grad`.
 
     `tensor` counts the tensors that it has been, `written` the backward calls that added to one,
@@ -44,20 +44,20 @@ class Slots:
     def __init__(self) -> None:
         self.cleared = 0
         self.met: dict[object, Taken] = {}
-        self.names: dict[Taken, list[Binding]] = {}
-        self._of: dict[Node, Slot] = {}
+        self.names: dict[Taken, list[NameBinding]] = {}
+        self._of: dict[TapeNode, GradSlot] = {}
 
-    def of(self, leaf: Node) -> Slot:
+    def of(self, leaf: TapeNode) -> GradSlot:
         """Return the slot of a leaf."""
         slot = self._of.get(leaf)
         if slot is None:
-            slot = self._of[leaf] = Slot(cleared=self.cleared)
+            slot = self._of[leaf] = GradSlot(cleared=self.cleared)
         if slot.cleared != self.cleared:
             slot.cleared = self.cleared
             self._emptied(slot)
         return slot
 
-    def replaced(self, leaf: Node) -> None:
+    def replaced(self, leaf: TapeNode) -> None:
         """Record that `p.grad` is None, or another tensor, from now on."""
         self._emptied(self.of(leaf))
 
@@ -80,18 +80,18 @@ class Slots:
             self.cleared += 1
 
     @staticmethod
-    def _emptied(slot: Slot) -> None:
+    def _emptied(slot: GradSlot) -> None:
         slot.tensor += 1
         slot.filled = False
 
 
-def read(machine: Machine, leaf: Node, frame: Frame) -> Gradient:
+def read(machine: Machine, leaf: TapeNode, frame: Frame) -> GradientValue:
     """Return `p.grad`: until something is added to it there is no tensor that could be kept."""
     slot = machine.gradients.of(leaf)
     if not slot.filled:
-        return Gradient(leaf)
+        return GradientValue(leaf)
     taken = Taken(leaf, slot.tensor, slot.written, frame.place())
-    return Gradient(leaf, (taken,), names=machine.gradients.names.setdefault(taken, []))
+    return GradientValue(leaf, (taken,), names=machine.gradients.names.setdefault(taken, []))
 
 
 def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Taken, ...]:
@@ -115,9 +115,9 @@ def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[T
     return tuple(dict.fromkeys(found))[:MAX_PARTS]
 
 
-def _gradients(values: Iterable[Value], depth: int = 2) -> Iterator[Gradient]:
+def _gradients(values: Iterable[Value], depth: int = 2) -> Iterator[GradientValue]:
     for value in values:
-        if isinstance(value, Gradient):
+        if isinstance(value, GradientValue):
             yield value
         elif depth and isinstance(value, Sequence):
             yield from _gradients(value.items[-MAX_PARTS:], depth - 1)

@@ -8,7 +8,7 @@ from analyzers.evidence import BackwardCall, Place
 
 
 @dataclass(slots=True)
-class Binding:
+class NameBinding:
     """A name that took on a value: `log` holds the moments at which it was bound, `moment` is
     the one of this value."""
 
@@ -29,12 +29,12 @@ class Binding:
         """Return the last part of the path: `h` for `self.h[0]`."""
         return self.path.partition("[")[0].rpartition(".")[2]
 
-    def within(self, key: object, container: str) -> Binding:
+    def within(self, key: object, container: str) -> NameBinding:
         """Return the binding of a part, named through its container."""
         outer = self.container if self.container != "Tensor" else container
         return replace(self, path=f"{self.path}[{key!r}]", container=outer)
 
-    def member(self, attribute: str) -> Binding:
+    def member(self, attribute: str) -> NameBinding:
         """Return the binding of an attribute, named through its object."""
         return replace(self, path=f"{self.path}.{attribute}", kind="attribute")
 
@@ -44,14 +44,14 @@ class Storage:
 
     __slots__ = ("change", "leaf", "names", "version")
 
-    def __init__(self, leaf: Node | None = None) -> None:
+    def __init__(self, leaf: TapeNode | None = None) -> None:
         self.version = 0
         self.change: tuple[Place, str] | None = None
         self.leaf = leaf
-        self.names: list[Binding] = []
+        self.names: list[NameBinding] = []
 
 
-class Node:
+class TapeNode:
     """An autograd node: the line that made it, its inputs, and what became of it.
 
     `strong`: its graph certainly reaches a parameter. `freed`: the backward call that freed it.
@@ -83,7 +83,7 @@ class Node:
     )
 
     def __init__(
-        self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None, made_after: int
+        self, op: str, at: Place, parents: tuple[TapeNode, ...], saves: bool | None, made_after: int
     ) -> None:
         self.op = op
         self.at = at
@@ -95,7 +95,7 @@ class Node:
         self.leaf = False
         self.trainable = True
         self.engine = ""
-        self.names: list[Binding] = []
+        self.names: list[NameBinding] = []
         self.saved: list[tuple[Storage, int]] = []
         self.times_reached = 0
         self.born = 0
@@ -113,7 +113,7 @@ class Lost:
 
     op: str
     at: Place
-    cut: tuple[Node, ...] = ()
+    cut: tuple[TapeNode, ...] = ()
     before: tuple[Lost, ...] = ()
     stack: tuple[Place, ...] = ()
 
@@ -127,17 +127,17 @@ class Traversal:
     moment: int
     keeps: bool
     reach: int = 0
-    leaves: set[Node] = field(default_factory=set)
-    roots: tuple[Node, ...] = ()
+    leaves: set[TapeNode] = field(default_factory=set)
+    roots: tuple[TapeNode, ...] = ()
 
 
 @dataclass(slots=True)
-class Found:
+class Reached:
     """What one pass over a graph met. `joins`: edges into freed nodes; `entered`: the consumer
     through which each live node was first reached."""
 
-    live: list[Node] = field(default_factory=list)
-    joins: list[tuple[Node | None, Node]] = field(default_factory=list)
-    entered: dict[Node, Node | None] = field(default_factory=dict)
-    leaves: set[Node] = field(default_factory=set)
+    live: list[TapeNode] = field(default_factory=list)
+    joins: list[tuple[TapeNode | None, TapeNode]] = field(default_factory=list)
+    entered: dict[TapeNode, TapeNode | None] = field(default_factory=dict)
+    leaves: set[TapeNode] = field(default_factory=set)
     complete: bool = True

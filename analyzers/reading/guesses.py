@@ -9,10 +9,10 @@ import ast
 
 from analyzers.reading import inplace, operators
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Node
+from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
-from analyzers.reading.values import NONE, Bound, Function, Tensor, Unknown, Value
+from analyzers.reading.values import NONE, Bound, FunctionValue, Tensor, Unknown, Value
 from analyzers.source import ops
 from analyzers.source.flow import names_read
 from analyzers.source.project import Project
@@ -52,7 +52,7 @@ def name(machine: Machine, name: str, frame: Frame) -> Value:
     return Unknown(name)
 
 
-def argument(machine: Machine, function: Function, name: str, frame: Frame) -> Value:
+def argument(machine: Machine, function: FunctionValue, name: str, frame: Frame) -> Value:
     """Return the argument of a function that nothing calls.
 
     If memory is at issue it is an activation, unless it is used in ways that a tensor does not
@@ -65,7 +65,7 @@ def argument(machine: Machine, function: Function, name: str, frame: Frame) -> V
     return machine.tensor(name, (leaf,), frame)
 
 
-def _is_object(function: Function, name: str) -> bool:
+def _is_object(function: FunctionValue, name: str) -> bool:
     return any(
         isinstance(node, ast.Attribute)
         and node.attr in _OF_OBJECTS
@@ -117,7 +117,7 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     return result
 
 
-def loss(machine: Machine, origin: str, frame: Frame) -> Node | None:
+def loss(machine: Machine, origin: str, frame: Frame) -> TapeNode | None:
     """Return the graph of a loss that the fragment does not define, or None.
 
     The loss is taken to come from the same model as its neighbours, made before, with that model's
@@ -145,7 +145,7 @@ def constructs(origin: str) -> bool:
 
 def closure(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> None:
     """Call the closure that is passed to `step` of an unknown optimizer, several times."""
-    if callee.origin == "step" and args and isinstance(args[0], Function | Bound):
+    if callee.origin == "step" and args and isinstance(args[0], FunctionValue | Bound):
         machine.library.append("torch/optim/lbfgs.py")
         for _ in range(_CLOSURE_CALLS):
             machine.call(args[0], [], {}, frame)

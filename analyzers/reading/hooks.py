@@ -7,7 +7,7 @@ from typing import Literal
 
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Instance, Layer, Optimizer, Sequence, Value
+from analyzers.reading.values import Instance, Layer, OptimizerValue, Sequence, Value
 
 When = Literal["before", "after"]
 
@@ -22,7 +22,7 @@ CALLED = 8  # hooks of one moment that are followed
 
 def register(receiver: Value, name: str, hook: Value) -> None:
     """Execute `receiver.register_…_hook(hook)`."""
-    if isinstance(receiver, Layer | Instance | Optimizer):
+    if isinstance(receiver, Layer | Instance | OptimizerValue):
         hooks = receiver.attrs.setdefault(_key(REGISTERED[name]), Sequence([]))
         if isinstance(hooks, Sequence):
             hooks.items.append(hook)
@@ -30,7 +30,7 @@ def register(receiver: Value, name: str, hook: Value) -> None:
 
 def around(
     machine: Machine,
-    receiver: Layer | Instance | Optimizer,
+    receiver: Layer | Instance | OptimizerValue,
     args: list[Value],
     frame: Frame,
     compute: Callable[[], Value],
@@ -46,7 +46,7 @@ def around(
 
 def _call(
     machine: Machine,
-    receiver: Layer | Instance | Optimizer,
+    receiver: Layer | Instance | OptimizerValue,
     when: When,
     given: list[Value],
     frame: Frame,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers.evidence import Change, Holder, InplaceChange
 from analyzers.reading import operators
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Node, Storage
+from analyzers.reading.graph import Storage, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import Tensor, Value
 from analyzers.source import ops
@@ -67,7 +67,7 @@ def _check(machine: Machine, target: Tensor, op: str, frame: Frame) -> None:
     )
 
 
-def _holders(node: Node, storage: Storage) -> tuple[Holder, ...]:
+def _holders(node: TapeNode, storage: Storage) -> tuple[Holder, ...]:
     names = node.names or storage.names
     return tuple(
         Holder(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]

@@ -25,10 +25,10 @@ from analyzers.reading.values import (
     NONE,
     Const,
     Context,
-    Function,
+    FunctionValue,
     Instance,
     Sequence,
-    Stream,
+    StreamValue,
     Tensor,
     Unknown,
     Value,
@@ -96,7 +96,7 @@ def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
             else:
                 yield operators.operate(machine, "stack", [sample], frame)
 
-    return Stream(batches)
+    return StreamValue(batches)
 
 
 def _sample(machine: Machine, dataset: Value, frame: Frame) -> Value:
@@ -199,7 +199,7 @@ def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> Value:
         mode = args[0] if args else kwargs.get("mode", Const(True))
         grad = bool(mode.value) if isinstance(mode, Const) else None
         return Context(grad)
-    if args and isinstance(args[0], Function) and grad is not None:
+    if args and isinstance(args[0], FunctionValue) and grad is not None:
         args[0].no_grad = not grad
         return args[0]
     return Context(grad)

@@ -20,8 +20,8 @@ from analyzers.reading.values import (
     Const,
     Instance,
     Layer,
-    Optimizer,
-    Parameters,
+    OptimizerValue,
+    ParametersValue,
     Sequence,
     Unknown,
     Value,
@@ -208,7 +208,7 @@ def _generator_of(node: ast.expr) -> tuple[ast.expr, bool]:
 
 def _least(machine: Machine, node: ast.For, source: Value) -> int:
     """Return how many objects a loop surely receives: each of them gets the same treatment."""
-    if isinstance(source, Parameters):
+    if isinstance(source, ParametersValue):
         return len(leaves(source)) if machine.facts_of(node).freezes else 0
     items = source.children if isinstance(source, Layer) else getattr(source, "items", ())
     if not isinstance(items, list) or not any(_is_object(item) for item in items):
@@ -219,7 +219,9 @@ def _least(machine: Machine, node: ast.For, source: Value) -> int:
 def _is_object(item: Value) -> bool:
     """Return True for an object, or the name of one; alone, or together with others."""
     parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
-    return any(isinstance(part, Instance | Layer | Optimizer) or _is_name(part) for part in parts)
+    return any(
+        isinstance(part, Instance | Layer | OptimizerValue) or _is_name(part) for part in parts
+    )
 
 
 def _is_name(part: Value) -> bool:

@@ -15,16 +15,16 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from analyzers.evidence import Evidence, Place
-from analyzers.reading.facts import Facts
+from analyzers.reading.facts import LoopFacts
 from analyzers.reading.frames import Frame
 from analyzers.reading.gradients import Slots
-from analyzers.reading.graph import Binding, Lost, Node, Storage
+from analyzers.reading.graph import Lost, NameBinding, Storage, TapeNode
 from analyzers.reading.tape import LEAF, Tape
 from analyzers.reading.values import (
     KEEPS_NAMES,
-    Gradient,
+    GradientValue,
     Instance,
-    Optimizer,
+    OptimizerValue,
     Sequence,
     Tensor,
     Unknown,
@@ -84,11 +84,13 @@ class Machine:
         self.suspecting = suspecting
         self.leaf_names = leaf_names
         self.reached = reached  # functions that the entry may come to
-        self.guessed: dict[Node, Storage] = {}
-        self.unseen: dict[Frame, Node] = {}  # what made the losses that a frame has from outside
+        self.guessed: dict[TapeNode, Storage] = {}
+        self.unseen: dict[
+            Frame, TapeNode
+        ] = {}  # what made the losses that a frame has from outside
         self.depth = 0
         self.active: list[ast.AST] = []
-        self.facts: dict[ast.AST, Facts] = {}
+        self.facts: dict[ast.AST, LoopFacts] = {}
         self.frames = 0
         self.grad = True
         self.incomplete: dict[str, None] = {}
@@ -112,9 +114,11 @@ class Machine:
         self.consumer: Callable[[Value], None] | None = None  # of the generator called now
         self.zeroings = 0
         self.gradients = Slots()
-        self.optimizers: list[tuple[Optimizer, Frame]] = []
-        self.unfollowed: set[Node] = set()  # graphs handed to what is not seen
-        self.fed: set[Node] = set()  # leaves that the script changes by hand, or gives gradients
+        self.optimizers: list[tuple[OptimizerValue, Frame]] = []
+        self.unfollowed: set[TapeNode] = set()  # graphs handed to what is not seen
+        self.fed: set[TapeNode] = (
+            set()
+        )  # leaves that the script changes by hand, or gives gradients
         self.library: list[str] = []
         self.model_names = model_names
 
@@ -177,11 +181,11 @@ class Machine:
             return Unknown()
         return self.call(method, [owner, *args], {}, frame)
 
-    def facts_of(self, node: ast.AST) -> Facts:
+    def facts_of(self, node: ast.AST) -> LoopFacts:
         """Return the syntactic facts of a loop, computed once."""
         facts = self.facts.get(node)
         if facts is None:
-            facts = self.facts[node] = Facts(node)
+            facts = self.facts[node] = LoopFacts(node)
         return facts
 
     def gave_up(self, reason: str) -> None:
@@ -222,7 +226,7 @@ class Machine:
     def tensor(
         self,
         op: str,
-        parents: tuple[Node, ...],
+        parents: tuple[TapeNode, ...],
         frame: Frame,
         saves: bool | None = None,
         scalar: bool | None = None,
@@ -239,7 +243,7 @@ class Machine:
         node.ended = ended
         return Tensor(node, scalar=scalar)
 
-    def leaf_node(self, frame: Frame, lost: Lost | None = None) -> Node:
+    def leaf_node(self, frame: Frame, lost: Lost | None = None) -> TapeNode:
         """Return a node for a leaf that requires a gradient; `lost`: where its data lost a
         graph."""
         node = self.tape.node(LEAF, frame.place(), (), saves=False)
@@ -250,7 +254,7 @@ class Machine:
     def gradient_set(self, owner: Value) -> None:
         """Record `p.grad = None` or its like."""
         self.zeroings += 1
-        leaf = owner.leaf if isinstance(owner, Gradient) else owner.node
+        leaf = owner.leaf if isinstance(owner, GradientValue) else owner.node
         if leaf is not None:
             self.gradients.replaced(leaf)
         else:
@@ -258,7 +262,7 @@ class Machine:
         if owner.node is not None:
             self.fed.add(owner.node)
 
-    def changed_by_hand(self, leaf: Node) -> None:
+    def changed_by_hand(self, leaf: TapeNode) -> None:
         """Record a write to a parameter: once training has begun, it need not learn by
         gradients."""
         if self.tape.calls:
@@ -285,10 +289,10 @@ class Machine:
             return
         kind = "global" if frame.module is None else "local"
         scope = frame.function
-        self.name(value, Binding(name, scope, kind, "Tensor", frame.serial, log, moment))
+        self.name(value, NameBinding(name, scope, kind, "Tensor", frame.serial, log, moment))
         self.write((scope, name), value)
 
-    def name(self, value: Value, binding: Binding, depth: int = 0) -> None:
+    def name(self, value: Value, binding: NameBinding, depth: int = 0) -> None:
         """Record at the graph of a value a name that is bound to it."""
         names = value.names
         if names is not None:
@@ -307,7 +311,7 @@ class Machine:
             value.storage.names.append(binding)
             del value.storage.names[:-6]
 
-    def _name_parts(self, value: Value, binding: Binding, depth: int) -> None:
+    def _name_parts(self, value: Value, binding: NameBinding, depth: int) -> None:
         items: object = getattr(value, "items", None)
         parts: list[tuple[object, Value]] = []
         if isinstance(items, list):

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from analyzers.reading import gradients, shapes
 from analyzers.reading.conditions import key_of, truth, unknown
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Lost, Node
+from analyzers.reading.graph import Lost, TapeNode
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import (
     Const,
-    Gradient,
+    GradientValue,
     Instance,
     Mapping,
     Sequence,
@@ -70,9 +70,9 @@ def parts(value: Value, depth: int = 4) -> Iterable[Value]:
                 yield from parts(item, min(depth - 1, 1))
 
 
-def origins(values: Iterable[Value]) -> tuple[tuple[Node, ...], tuple[Lost, ...]]:
+def origins(values: Iterable[Value]) -> tuple[tuple[TapeNode, ...], tuple[Lost, ...]]:
     """Return the graphs that the values carry, and where others ended; each once."""
-    found: dict[Node, None] = {}
+    found: dict[TapeNode, None] = {}
     lost: dict[Lost, None] = {}
     for value in values:
         for part in (value,) if isinstance(value, Tensor) else parts(value):
@@ -92,7 +92,7 @@ def maybe_graph(values: Iterable[Value]) -> bool:
     )
 
 
-def graphs(values: Iterable[Value]) -> tuple[Node, ...]:
+def graphs(values: Iterable[Value]) -> tuple[TapeNode, ...]:
     """Return the graphs that the values carry, each once."""
     return origins(values)[0]
 
@@ -201,9 +201,9 @@ def _by_gradient(
     Gradients alone give a gradient; together with a graph the result is a manual update, which is
     no leaf any more.
     """
-    if not isinstance(left, Gradient) and not isinstance(right, Gradient):
+    if not isinstance(left, GradientValue) and not isinstance(right, GradientValue):
         return None
-    other = right if isinstance(left, Gradient) else left
+    other = right if isinstance(left, GradientValue) else left
     if other.node is None:
         return of_gradients(machine, [left, right], frame)
     result = operate(machine, name_of(operator), [left, right], frame)
@@ -212,11 +212,11 @@ def _by_gradient(
     return result
 
 
-def of_gradients(machine: Machine, values: list[Value], frame: Frame) -> Gradient:
+def of_gradients(machine: Machine, values: list[Value], frame: Frame) -> GradientValue:
     """Return the result of a computation with at least one gradient."""
-    leaf = next(value.leaf for value in values if isinstance(value, Gradient))
+    leaf = next(value.leaf for value in values if isinstance(value, GradientValue))
     taken = gradients.computed(machine, values, frame)
-    return Gradient(leaf, taken, len(machine.tape.calls))
+    return GradientValue(leaf, taken, len(machine.tape.calls))
 
 
 def _scalar(left: Value, right: Value) -> bool | None:

@@ -11,8 +11,8 @@ from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
     Mapping,
-    Optimizer,
-    Parameters,
+    OptimizerValue,
+    ParametersValue,
     Sequence,
     Tensor,
     Unknown,
@@ -22,7 +22,7 @@ from analyzers.reading.values import (
 
 def make(
     machine: Machine, kind: str, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Optimizer:
+) -> OptimizerValue:
     """Return `torch.optim.<kind>(params, ...)`."""
     params = args[0] if args else kwargs.get("params", Unknown())
     if isinstance(params, Sequence):
@@ -32,7 +32,7 @@ def make(
             backward_calls.refused(
                 machine, item, "nonleaf", "can't optimize a non-leaf Tensor", frame
             )
-    optimizer = Optimizer(params, kind)
+    optimizer = OptimizerValue(params, kind)
     machine.optimizers.append((optimizer, frame))
     return optimizer
 
@@ -44,7 +44,7 @@ def _group(item: Value) -> Value:
 
 
 def method(
-    machine: Machine, optimizer: Optimizer, name: str, args: list[Value], frame: Frame
+    machine: Machine, optimizer: OptimizerValue, name: str, args: list[Value], frame: Frame
 ) -> Value:
     """Return the result of a method call on an optimizer."""
     if name == "step":
@@ -59,7 +59,7 @@ def method(
     return Unknown(data=True)
 
 
-def step(machine: Machine, optimizer: Optimizer, args: list[Value], frame: Frame) -> Value:
+def step(machine: Machine, optimizer: OptimizerValue, args: list[Value], frame: Frame) -> Value:
     """Change the parameters, after calling the closure where one is given."""
     result: Value = Unknown(data=True)
     if args:
@@ -68,7 +68,7 @@ def step(machine: Machine, optimizer: Optimizer, args: list[Value], frame: Frame
             result = machine.call(args[0], [], {}, frame)
         machine.library.pop()
     optimizer.steps += 1
-    for leaf in leaves(Parameters(optimizer.params)):
+    for leaf in leaves(ParametersValue(optimizer.params)):
         bump(leaf.storage, frame, "step")
     silent.after_step(machine, optimizer, frame)
     return result

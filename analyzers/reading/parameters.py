@@ -11,7 +11,7 @@ from analyzers.reading.values import (
     Instance,
     Layer,
     Mapping,
-    Parameters,
+    ParametersValue,
     Sequence,
     Tensor,
     Unknown,
@@ -42,7 +42,7 @@ def leaves(value: Value, depth: int = 10, seen: set[int] | None = None) -> list[
     if id(value) in seen or depth < 0:
         return []
     seen.add(id(value))
-    if isinstance(value, Parameters):
+    if isinstance(value, ParametersValue):
         return leaves(value.source, depth, seen)
     if isinstance(value, Tensor):
         return [value] if value.node is not None and value.node.leaf else []

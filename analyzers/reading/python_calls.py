@@ -18,9 +18,9 @@ from analyzers.reading.values import (
     Instance,
     Layer,
     Mapping,
-    Parameters,
+    ParametersValue,
     Sequence,
-    Stream,
+    StreamValue,
     Tensor,
     Unknown,
     Value,
@@ -58,11 +58,11 @@ def to_range(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
     bounds = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int)]
     if len(bounds) == len(args) and bounds and not (len(bounds) == 3 and bounds[2] == 0):
         exact = range(*bounds)
-        return Stream(lambda: (Const(i) for i in exact), exact=True)
+        return StreamValue(lambda: (Const(i) for i in exact), exact=True)
     start = bounds[0] if len(args) > 1 and isinstance(args[0], Const) and bounds else 0
     if len(args) > 1 and not isinstance(args[0], Const):
-        return Stream(lambda: iter(lambda: Unknown(data=True), None))
-    return Stream(lambda: (Const(i) for i in itertools.count(start)))
+        return StreamValue(lambda: iter(lambda: Unknown(data=True), None))
+    return StreamValue(lambda: (Const(i) for i in itertools.count(start)))
 
 
 def _enumerate(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
@@ -74,7 +74,7 @@ def _enumerate(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Va
         for i, item in enumerate(containers.iterate(machine, source, frame), start):
             yield Sequence([Const(i), item], "tuple")
 
-    return Stream(pairs, exact=not isinstance(source, Unknown))
+    return StreamValue(pairs, exact=not isinstance(source, Unknown))
 
 
 def _zip(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
@@ -83,7 +83,7 @@ def _zip(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
         for row in zip(*streams, strict=False):
             yield Sequence(list(row), "tuple")
 
-    return Stream(rows, exact=any(isinstance(a, Sequence | Stream) for a in args))
+    return StreamValue(rows, exact=any(isinstance(a, Sequence | StreamValue) for a in args))
 
 
 def same(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
@@ -106,7 +106,7 @@ def to_list(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value
         return Sequence([])
     source = args[0]
     open_ = isinstance(source, Unknown | Tensor) or (
-        isinstance(source, Stream) and not source.exact
+        isinstance(source, StreamValue) and not source.exact
     )
     return Sequence(containers.listed(machine, source, frame), "list", open_)
 
@@ -120,11 +120,11 @@ def _tuple(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
 
 def to_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     found = Mapping(dict(kwargs))
-    if args and isinstance(args[0], Parameters):
+    if args and isinstance(args[0], ParametersValue):
         found.items.update(enumerate(leaves(args[0])))
     if args and isinstance(args[0], Mapping):
         found.items = {**args[0].items, **found.items}
-    if args and isinstance(args[0], Sequence | Stream):
+    if args and isinstance(args[0], Sequence | StreamValue):
         for pair in containers.listed(machine, args[0], frame):
             if isinstance(pair, Sequence) and len(pair.items) == 2:
                 _put(found, *pair.items)
@@ -216,10 +216,10 @@ def _iter(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     """Return an iterator over a finite iterable: it continues where it stopped."""
     source = same(machine, args, kwargs, frame)
     ends = isinstance(source, Sequence) and source.kind != "generator" and not source.open
-    if not ends and not (isinstance(source, Stream) and source.exact):
+    if not ends and not (isinstance(source, StreamValue) and source.exact):
         return source
     items = itertools.chain(containers.iterate(machine, source, frame))
-    return Stream(lambda: items, exact=True)
+    return StreamValue(lambda: items, exact=True)
 
 
 def _next(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:

@@ -8,7 +8,7 @@ import re
 from analyzers.reading import calling, classes, frameworks, importing, slicing, suspicion
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, OutOfBudgetError
-from analyzers.reading.values import Class, Function, Instance, Unknown, Value
+from analyzers.reading.values import Class, FunctionValue, Instance, Unknown, Value
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
@@ -80,18 +80,18 @@ def _run_again(machine: Machine, first: int, last: int) -> None:
 
 def _uncalled(machine: Machine, frame: Frame) -> None:
     for value in list(frame.names.values()):
-        if isinstance(value, Function) and value.frame is frame:
+        if isinstance(value, FunctionValue) and value.frame is frame:
             if _untouched(machine, value):
                 _call_alone(machine, value, [], frame)
         elif isinstance(value, Class) and value.frame is frame:
             _uncalled_methods(machine, value, frame)
 
 
-def _untouched(machine: Machine, function: Function) -> bool:
+def _untouched(machine: Machine, function: FunctionValue) -> bool:
     return id(function.definition) not in machine.entered and _mentions_backward(function)
 
 
-def _mentions_backward(function: Function) -> bool:
+def _mentions_backward(function: FunctionValue) -> bool:
     for node in walk(function.definition):
         if isinstance(node, ast.Attribute) and node.attr in _TRAINING:
             return True
@@ -101,7 +101,7 @@ def _mentions_backward(function: Function) -> bool:
 
 
 def _call_alone(
-    machine: Machine, function: Function, first: list[Unknown | Instance], frame: Frame
+    machine: Machine, function: FunctionValue, first: list[Unknown | Instance], frame: Frame
 ) -> Value:
     """Return the result of a function for arguments of which nothing is known."""
     machine.assumed.clear()
@@ -125,7 +125,7 @@ def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
         return
     frameworks.train(machine, cls, frame)
     for value in list(cls.attrs.values()):
-        if not isinstance(value, Function) or not _untouched(machine, value):
+        if not isinstance(value, FunctionValue) or not _untouched(machine, value):
             continue
         machine.assumed.clear()
         instance = classes.instantiate(machine, cls, [], {}, frame)

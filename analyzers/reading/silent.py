@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Found, Traversal
+from analyzers.reading.graph import Reached, Traversal
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import Instance, Optimizer, Parameters, Value
+from analyzers.reading.values import Instance, OptimizerValue, ParametersValue, Value
 
 
-def after_backward(machine: Machine, traversal: Traversal, found: Found) -> None:
+def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> None:
     """Report a backward call that keeps its graph and reaches further back each time: a leak."""
     if (
         not traversal.keeps
@@ -104,14 +104,14 @@ def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> No
     )
 
 
-def after_step(machine: Machine, optimizer: Optimizer, frame: Frame) -> None:
+def after_step(machine: Machine, optimizer: OptimizerValue, frame: Frame) -> None:
     """Report two steps of one optimizer with a backward call but no clearing between them."""
     count, zeroings = len(machine.tape.calls), machine.zeroings
     before = optimizer.last_step
     optimizer.last_step = (count, zeroings)
     if before is None or zeroings != before[1]:
         return
-    leaves_ = {leaf.node for leaf in leaves(Parameters(optimizer.params))}
+    leaves_ = {leaf.node for leaf in leaves(ParametersValue(optimizer.params))}
     since = machine.tape.calls[before[0] :]
     if any(
         traversal.visit.kind == "backward" and traversal.leaves & leaves_ for traversal in since

@@ -18,9 +18,9 @@ from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
     Bound,
     Class,
-    Function,
+    FunctionValue,
     Instance,
-    Method,
+    MethodValue,
     Sequence,
     Tensor,
     Unknown,
@@ -32,7 +32,7 @@ from analyzers.source.trees import walk
 ROUNDS = 3
 _OF_MODELS = frozenset({"parameters", "named_parameters", "state_dict", "train", "eval"})
 
-Call = Callable[[Machine, Function, list[Unknown | Instance], Frame], Value]
+Call = Callable[[Machine, FunctionValue, list[Unknown | Instance], Frame], Value]
 
 
 def live(machine: Machine, frame: Frame, call: Call) -> None:
@@ -50,7 +50,7 @@ def live(machine: Machine, frame: Frame, call: Call) -> None:
 
 def _uncalled(
     machine: Machine, frame: Frame
-) -> Iterator[tuple[Function, list[Unknown | Instance]]]:
+) -> Iterator[tuple[FunctionValue, list[Unknown | Instance]]]:
     """Yield functions with their `self`.
 
     All methods of a class share one object, and so do methods that were sent without their class.
@@ -58,7 +58,7 @@ def _uncalled(
     lone = Unknown("self")
     helpers = _share(lone, frame)
     for value in list(frame.names.values()):
-        if isinstance(value, Function) and value.frame is frame:
+        if isinstance(value, FunctionValue) and value.frame is frame:
             if id(value.definition) in machine.entered or value.name not in machine.reached:
                 continue
             if value.name not in helpers:
@@ -70,7 +70,7 @@ def _uncalled(
 def _share(lone: Unknown, frame: Frame) -> frozenset[str]:
     """Give the object of methods that were sent without their class these methods; the names of
     those that others of them ask it for."""
-    own = [f for f in frame.names.values() if isinstance(f, Function) and f.frame is frame]
+    own = [f for f in frame.names.values() if isinstance(f, FunctionValue) and f.frame is frame]
     methods = [f for f in own if _is_method(f) or "staticmethod" in f.tags]
     for method in methods:
         lone.attrs[method.name] = Bound(method, lone) if _is_method(method) else method
@@ -87,10 +87,10 @@ def _share(lone: Unknown, frame: Frame) -> frozenset[str]:
 
 def _methods(
     machine: Machine, cls: Class, frame: Frame
-) -> Iterator[tuple[Function, list[Unknown | Instance]]]:
+) -> Iterator[tuple[FunctionValue, list[Unknown | Instance]]]:
     if classes.is_autograd_function(cls) or cls.engine:
         return
-    methods = [value for value in cls.attrs.values() if isinstance(value, Function)]
+    methods = [value for value in cls.attrs.values() if isinstance(value, FunctionValue)]
     own = [m for m in methods if _is_method(m) and not m.name.startswith("__")]
     if any(id(method.definition) in machine.entered for method in own):
         return
@@ -102,7 +102,7 @@ def _methods(
             yield method, [instance]
 
 
-def _is_method(function: Function) -> bool:
+def _is_method(function: FunctionValue) -> bool:
     arguments = function.definition.args.args
     return bool(arguments) and arguments[0].arg == "self" and "property" not in function.tags
 
@@ -122,9 +122,13 @@ def grown(machine: Machine, call: ast.Call, callee: Value, frame: Frame) -> Sequ
 def as_object(machine: Machine, func: ast.expr, callee: Value, frame: Frame) -> Value:
     """Return an unknown callee, or owner of `parameters()`, as a model, and bind its name to
     that."""
-    if isinstance(callee, Method) and callee.name in _OF_MODELS and isinstance(func, ast.Attribute):
+    if (
+        isinstance(callee, MethodValue)
+        and callee.name in _OF_MODELS
+        and isinstance(func, ast.Attribute)
+    ):
         model = _model(machine, func.value, callee.receiver, frame)
-        return Method(model, callee.name) if model is not callee.receiver else callee
+        return MethodValue(model, callee.name) if model is not callee.receiver else callee
     return _model(machine, func, callee, frame)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analyzers import evidence
 from analyzers.evidence import Change, GraphReuse, InplaceChange, Place, StaleEdge
 from analyzers.reading.carriers import MAX_HOLDERS, carriers_of, holder_of, holders, public
-from analyzers.reading.graph import Found, Node, Storage, Traversal
+from analyzers.reading.graph import Reached, Storage, TapeNode, Traversal
 
 MAX_JOINS = 8
 LEAF = "leaf"  # the op of what requires a gradient and has no history
@@ -26,10 +26,10 @@ class Tape:
         return self.moment
 
     def node(
-        self, op: str, at: Place, parents: tuple[Node, ...], saves: bool | None = None
-    ) -> Node:
+        self, op: str, at: Place, parents: tuple[TapeNode, ...], saves: bool | None = None
+    ) -> TapeNode:
         """Return a new node made here and now."""
-        node = Node(op, at, parents, saves, len(self.calls))
+        node = TapeNode(op, at, parents, saves, len(self.calls))
         node.reads = tuple([parent.read for parent in parents])
         node.born = self.moment
         return node
@@ -60,11 +60,11 @@ class Tape:
             root=root,
         )
 
-    def explore(self, roots: tuple[Node, ...]) -> Found:
+    def explore(self, roots: tuple[TapeNode, ...]) -> Reached:
         """Return what a backward call from the roots reaches, stopping at freed nodes."""
-        found = Found()
+        found = Reached()
         certain = any(root.strong for root in roots)
-        todo: list[tuple[Node, Node | None]] = [(root, None) for root in reversed(roots)]
+        todo: list[tuple[TapeNode, TapeNode | None]] = [(root, None) for root in reversed(roots)]
         while todo:
             node, child = todo.pop()
             if node.leaf:
@@ -85,7 +85,9 @@ class Tape:
                 break
         return found
 
-    def run(self, roots: tuple[Node, ...], visit: evidence.BackwardCall) -> tuple[Traversal, Found]:
+    def run(
+        self, roots: tuple[TapeNode, ...], visit: evidence.BackwardCall
+    ) -> tuple[Traversal, Reached]:
         """Run backward over the graph and free what was reached, unless it is kept."""
         traversal = Traversal(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
         found = self.explore(roots)
@@ -94,12 +96,14 @@ class Tape:
         traversal.reach = len({node.made_after for node in found.live if node.times_reached})
         return traversal, found
 
-    def towards(self, goals: frozenset[Node], roots: tuple[Node, ...], found: Found) -> Found:
+    def towards(
+        self, goals: frozenset[TapeNode], roots: tuple[TapeNode, ...], found: Reached
+    ) -> Reached:
         """Return the part of what a backward call reaches that leads to the goals.
 
         PyTorch's engine executes no other nodes, so it neither needs nor frees what they saved.
         """
-        used_by: dict[Node, list[Node]] = {root: [] for root in roots}
+        used_by: dict[TapeNode, list[TapeNode]] = {root: [] for root in roots}
         todo = list(roots)
         while todo and self.budget > 0:
             node = todo.pop()
@@ -109,14 +113,14 @@ class Tape:
                     used_by[parent] = []
                     todo.append(parent)
                 used_by[parent].append(node)
-        needed: set[Node] = set()
+        needed: set[TapeNode] = set()
         todo = [goal for goal in goals if goal in used_by]
         while todo:
             node = todo.pop()
             if node not in needed:
                 needed.add(node)
                 todo += used_by[node]
-        return Found(
+        return Reached(
             live=[node for node in found.live if node in needed],
             joins=[(child, old) for child, old in found.joins if old in needed],
             entered=found.entered,
@@ -124,17 +128,17 @@ class Tape:
             complete=found.complete,
         )
 
-    def free(self, traversal: Traversal, found: Found) -> None:
+    def free(self, traversal: Traversal, found: Reached) -> None:
         """Free the nodes that the backward call reached."""
         for node in found.live:
             node.times_reached += 1
             if not traversal.keeps:
                 node.freed = traversal
 
-    def reuse(self, traversal: Traversal, found: Found) -> GraphReuse | None:
+    def reuse(self, traversal: Traversal, found: Reached) -> GraphReuse | None:
         """Return the evidence if the backward call reached freed nodes that had saved something."""
         joins: list[StaleEdge] = []
-        met: list[Node] = []
+        met: list[TapeNode] = []
         freed: Traversal | None = None
         for child, old in _distinct(found.joins):
             raising = self._raising(old)
@@ -173,9 +177,9 @@ class Tape:
             engine_class=engine,
         )
 
-    def _raising(self, old: Node) -> Node | None:
+    def _raising(self, old: TapeNode) -> TapeNode | None:
         """Return the first node at or below a freed one whose saved tensors are gone, or None."""
-        seen: set[Node] = set()
+        seen: set[TapeNode] = set()
         todo = [old]
         while todo and self.budget > 0:
             node = todo.pop()
@@ -188,7 +192,7 @@ class Tape:
             todo.extend(reversed(node.parents))
         return None
 
-    def stale(self, traversal: Traversal, found: Found) -> InplaceChange | None:
+    def stale(self, traversal: Traversal, found: Reached) -> InplaceChange | None:
         """Return the evidence if a node's saved memory was written to since, or None."""
         for node in found.live:
             for storage, version in node.saved:
@@ -196,7 +200,7 @@ class Tape:
                     return self._changed(traversal, node, storage)
         return None
 
-    def _changed(self, traversal: Traversal, node: Node, storage: Storage) -> InplaceChange:
+    def _changed(self, traversal: Traversal, node: TapeNode, storage: Storage) -> InplaceChange:
         assert storage.change is not None
         place, op = storage.change
         names = storage.names or (storage.leaf.names if storage.leaf else [])
@@ -213,7 +217,7 @@ class Tape:
         )
 
 
-def _followed(node: Node, certain: bool) -> tuple[Node, ...]:
+def _followed(node: TapeNode, certain: bool) -> tuple[TapeNode, ...]:
     """Return the inputs that a backward call certainly passes through.
 
     If a graph certainly reaches a parameter, inputs that may be mere data are left out; if nothing
@@ -225,8 +229,10 @@ def _followed(node: Node, certain: bool) -> tuple[Node, ...]:
     return tuple([parent for parent in parents if parent.strong]) if certain else ()
 
 
-def _distinct(joins: list[tuple[Node | None, Node]]) -> list[tuple[Node | None, Node]]:
-    seen: set[Node] = set()
+def _distinct(
+    joins: list[tuple[TapeNode | None, TapeNode]],
+) -> list[tuple[TapeNode | None, TapeNode]]:
+    seen: set[TapeNode] = set()
     kept = []
     for child, old in joins:
         if old not in seen:

@@ -23,14 +23,14 @@ from analyzers.reading.values import (
     NONE,
     Class,
     Const,
-    Gradient,
+    GradientValue,
     Instance,
     Layer,
     Mapping,
-    Optimizer,
-    Parameters,
+    OptimizerValue,
+    ParametersValue,
     Sequence,
-    Stream,
+    StreamValue,
     Tensor,
     Unknown,
     Value,
@@ -74,19 +74,19 @@ def method(
     frame: Frame,
 ) -> Value:
     """Return the result of a method call on one of the library's values."""
-    if isinstance(receiver, Optimizer):
+    if isinstance(receiver, OptimizerValue):
         return optimizers.method(machine, receiver, name, args or list(kwargs.values()), frame)
     if name == "backward":
         return _backward(machine, receiver, args, kwargs, frame)
     if isinstance(receiver, Class):
         return operators.operate(machine, "Function", args, frame)
-    if isinstance(receiver, Gradient):
+    if isinstance(receiver, GradientValue):
         return _gradient_method(machine, receiver, name, args, frame)
     if isinstance(receiver, Tensor):
         return tensor_method(machine, receiver, name, args, kwargs, frame)
     if isinstance(receiver, Const):
         return Const("") if name in ("format", "join") else Unknown(data=True)
-    if isinstance(receiver, Stream):
+    if isinstance(receiver, StreamValue):
         return Unknown()
     return _of_module(machine, receiver, name, args, kwargs, frame)
 
@@ -113,7 +113,7 @@ def _backward(
 
 
 def _gradient_method(
-    machine: Machine, receiver: Gradient, name: str, args: list[Value], frame: Frame
+    machine: Machine, receiver: GradientValue, name: str, args: list[Value], frame: Frame
 ) -> Value:
     if name in ("zero_", "detach_"):
         machine.zeroings += 1
@@ -255,7 +255,7 @@ def _of_module(
 ) -> Value:
     """Return the result of a method of a module or of something unknown."""
     if name in ("parameters", "named_parameters", "buffers"):
-        return Parameters(receiver, named=name == "named_parameters")
+        return ParametersValue(receiver, named=name == "named_parameters")
     if name in LISTED and (found := modules_in(receiver, name)) is not None:
         return found
     if name in _IDENTITIES:
@@ -300,7 +300,7 @@ def _of_module(
 def _training(module: Value, args: list[Value]) -> Value:
     """Return the module, its parameters set to learn or not."""
     wanted = not (args and isinstance(args[0], Const) and not args[0].value)
-    for leaf in leaves(Parameters(module)):
+    for leaf in leaves(ParametersValue(module)):
         if leaf.node is not None:
             leaf.node.trainable = wanted
     return module

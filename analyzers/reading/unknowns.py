@@ -11,11 +11,11 @@ from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import (
     Bound,
-    Function,
+    FunctionValue,
     Instance,
     Layer,
-    Optimizer,
-    Parameters,
+    OptimizerValue,
+    ParametersValue,
     Tensor,
     Unknown,
     Value,
@@ -46,7 +46,9 @@ def call_unknown(
     Callbacks of the script among the arguments are taken to be called once.
     """
     values = [*args, *kwargs.values()]
-    if any(isinstance(value, Layer | Optimizer | Parameters | Instance) for value in values):
+    if any(
+        isinstance(value, Layer | OptimizerValue | ParametersValue | Instance) for value in values
+    ):
         machine.gradients.zeroed(None)  # for all we know
     ends = callee.origin in _SINKS | _SAMPLES or bool(_CUTTING.search(callee.origin))
     guessed = guesses.called(machine, callee, values, frame) if machine.suspecting else None
@@ -55,7 +57,7 @@ def call_unknown(
     if machine.suspecting:
         guesses.closure(machine, callee, args, frame)
     for value in values:
-        if isinstance(value, Function | Bound):
+        if isinstance(value, FunctionValue | Bound):
             _try_callback(machine, value, frame)
     parents, ended = operators.origins(values)
     if ends:
@@ -100,5 +102,5 @@ def _own_parameters(machine: Machine, callee: Unknown, frame: Frame) -> Tensor |
 def _try_callback(machine: Machine, value: Value, frame: Frame) -> None:
     """Enter a callback once; what it returns is not known to be used."""
     function = value.function if isinstance(value, Bound) else value
-    if isinstance(function, Function) and id(function.definition) not in machine.entered:
+    if isinstance(function, FunctionValue) and id(function.definition) not in machine.entered:
         machine.call(value, [], {}, frame)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from analyzers.evidence import Holder, SilentFault
 from analyzers.reading import values
 from analyzers.reading.frames import Frame
-from analyzers.reading.graph import Lost, Node
+from analyzers.reading.graph import Lost, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import Instance, Layer, Mapping, Parameters, Unknown, Value
+from analyzers.reading.values import Instance, Layer, Mapping, ParametersValue, Unknown, Value
 
 STEPS = 2  # an optimizer's parameters are judged when it has stepped this often
 MAX_DEPTH = 10
@@ -70,7 +70,7 @@ def _survey(machine: Machine) -> Survey:
     owned = {
         leaf.node: frame
         for optimizer, frame in stepped
-        for leaf in leaves(Parameters(optimizer.params))
+        for leaf in leaves(ParametersValue(optimizer.params))
         if leaf.node is not None and leaf.node.trainable
     }
     without = owned.keys() - with_gradient - machine.fed
@@ -89,7 +89,7 @@ def _survey(machine: Machine) -> Survey:
     return survey
 
 
-def _above(nodes: Iterable[Node]) -> dict[Node, None]:
+def _above(nodes: Iterable[TapeNode]) -> dict[TapeNode, None]:
     """Return the nodes and all that they were computed from, freed or not."""
     found = dict.fromkeys(nodes)
     todo = list(found)
@@ -101,11 +101,11 @@ def _above(nodes: Iterable[Node]) -> dict[Node, None]:
     return found
 
 
-def _cuts_before(reached: dict[Node, None]) -> dict[Node, Lost]:
+def _cuts_before(reached: dict[TapeNode, None]) -> dict[TapeNode, Lost]:
     """Return the nodes that graphs were computed from across a cut, each by its cut."""
     todo = list(dict.fromkeys(lost for node in reached for lost in node.ended))
     seen = set(todo)
-    found: dict[Node, Lost] = {}
+    found: dict[TapeNode, Lost] = {}
     for lost in todo:
         more = list(lost.before)
         for node in _above(lost.cut):
@@ -118,9 +118,9 @@ def _cuts_before(reached: dict[Node, None]) -> dict[Node, Lost]:
     return found
 
 
-def _names(machine: Machine, owned: dict[Node, Frame]) -> dict[Node, str]:
+def _names(machine: Machine, owned: dict[TapeNode, Frame]) -> dict[TapeNode, str]:
     """Return a short path from the script's names to each leaf, as PyTorch writes it."""
-    found: dict[Node, str] = {}
+    found: dict[TapeNode, str] = {}
     frames = [*dict.fromkeys(owned.values()), *machine.modules.values()]
     for frame in frames:
         seen: set[int] = set()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzers.evidence import Place
-from analyzers.reading.graph import Binding, Lost, Node, Storage
+from analyzers.reading.graph import Lost, NameBinding, Storage, TapeNode
 
 if TYPE_CHECKING:
     from analyzers.reading.frames import Frame
@@ -24,9 +24,9 @@ class Value:
     """Anything; by itself, something without a graph of which nothing else is known."""
 
     __slots__ = ()
-    node: ClassVar[Node | None] = None
+    node: ClassVar[TapeNode | None] = None
     lost: ClassVar[Lost | None] = None
-    names: ClassVar[list[Binding] | None] = None
+    names: ClassVar[list[NameBinding] | None] = None
 
 
 class Const(Value):
@@ -59,7 +59,7 @@ class Tensor(Value):
 
     def __init__(
         self,
-        node: Node | None = None,
+        node: TapeNode | None = None,
         storage: Storage | None = None,
         scalar: bool | None = None,
         lost: Lost | None = None,
@@ -90,7 +90,7 @@ class Unknown(Value):
     def __init__(
         self,
         origin: str = "",
-        node: Node | None = None,
+        node: TapeNode | None = None,
         data: bool = False,
         lost: Lost | None = None,
     ) -> None:
@@ -114,7 +114,7 @@ class Sequence(Value):
         self.kind = kind
         self.open = open_
         self.maxlen: int | None = None
-        self.names: list[Binding] = []  # type: ignore[misc]
+        self.names: list[NameBinding] = []  # type: ignore[misc]
 
 
 OTHERS = "**"  # among arguments by name: one whose name is not known
@@ -130,7 +130,7 @@ class Mapping(Value):
         self.items: dict[object, Value] = dict(items or {})
         self.rest: list[Value] = []
         self.factory: Value | None = None
-        self.names: list[Binding] = []  # type: ignore[misc]
+        self.names: list[NameBinding] = []  # type: ignore[misc]
 
     @classmethod
     def of(cls, attrs: dict[str, Value]) -> Mapping:
@@ -200,10 +200,10 @@ class Instance(Value):
         self.cls = cls
         self.attrs: dict[str, Value] = {}
         self.logs: dict[str, list[int]] = {}
-        self.node: Node | None = None  # type: ignore[misc]
+        self.node: TapeNode | None = None  # type: ignore[misc]
 
 
-class Function(Value):
+class FunctionValue(Value):
     """A function of the script with the frame it closes over; `getter`: the property that a
     setter belongs to."""
 
@@ -219,7 +219,7 @@ class Function(Value):
         self.tags: frozenset[str] = frozenset()
         self.no_grad = False
         self.cached: dict[object, Value] | None = None
-        self.getter: Function | None = None
+        self.getter: FunctionValue | None = None
 
     @property
     def name(self) -> str:
@@ -238,7 +238,7 @@ class Function(Value):
 class Bound(Value):
     """A script function with its first argument already given."""
 
-    function: Function
+    function: FunctionValue
     receiver: Value
 
 
@@ -251,7 +251,7 @@ class Super(Value):
 
 
 @dataclass(slots=True)
-class Method(Value):
+class MethodValue(Value):
     """A method of a built-in or library value, by name."""
 
     receiver: Value
@@ -286,7 +286,7 @@ class Layer(Value):
 
 
 @dataclass(slots=True)
-class Stream(Value):
+class StreamValue(Value):
     """Something to iterate over; `exact`: it yields what the script's would, and ends."""
 
     make: Callable[[], Iterator[Value]]
@@ -294,7 +294,7 @@ class Stream(Value):
 
 
 @dataclass(slots=True)
-class Parameters(Value):
+class ParametersValue(Value):
     """The parameters of something, looked up when they are needed; `named`: with their names."""
 
     source: Value
@@ -308,26 +308,26 @@ class Taken:
     It says which of the tensors that it has been, and how many backward calls had added to those.
     """
 
-    leaf: Node
+    leaf: TapeNode
     tensor: int
     written: int
     at: Place
 
 
 @dataclass(slots=True)
-class Gradient(Value):
+class GradientValue(Value):
     """`p.grad` of a leaf, or something computed from gradients alone.
 
     `taken`: the tensors that it is, or was computed from after `computed` backward calls.
     """
 
-    leaf: Node
+    leaf: TapeNode
     taken: tuple[Taken, ...] = ()
     computed: int | None = None
-    names: list[Binding] = field(default_factory=list)  # type: ignore[misc]
+    names: list[NameBinding] = field(default_factory=list)  # type: ignore[misc]
 
 
-class Optimizer(Value):
+class OptimizerValue(Value):
     """An optimizer over parameters; `kind` is its class.
 
     `last_step`: how many backward calls and clearings came before the last of its `steps`.
@@ -352,4 +352,4 @@ class Context(Value):
 
 
 # Values that note which names took them on, even where they carry no graph.
-KEEPS_NAMES = (Tensor, Sequence, Mapping, Instance, Gradient)
+KEEPS_NAMES = (Tensor, Sequence, Mapping, Instance, GradientValue)

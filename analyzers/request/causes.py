@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from analyzers.certainty import Basis, Certainty, confidence
 from analyzers.evidence import Engine, Evidence, How, Place
-from analyzers.explain.pattern import SECOND_CHOICE, Boundary, Carrier
+from analyzers.explain.pattern import SECOND_CHOICE, CrossedBoundary, GraphCarrier
 from analyzers.source.project import Project
 
 MAX_CANDIDATES = 8
@@ -60,8 +60,8 @@ class RankedCause:
     engine: Engine
     location: Place
     code: str
-    carrier: Carrier | None
-    boundary: Boundary
+    carrier: GraphCarrier | None
+    boundary: CrossedBoundary
     created: GraphEvent | None
     freed_by: GraphEvent | None
     reached_again_by: GraphEvent | None

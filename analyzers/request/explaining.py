@@ -12,7 +12,7 @@ from analyzers.explain.inlined import inlined
 from analyzers.explain.inlined_evidence import concerns, translated
 from analyzers.explain.pattern import (
     SECOND_CHOICE,
-    Boundary,
+    CrossedBoundary,
     Match,
     Pattern,
     Proposal,
@@ -125,7 +125,7 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> RankedCause:
         location=match.location,
         code=code,
         carrier=match.carrier,
-        boundary=Boundary(),
+        boundary=CrossedBoundary(),
         created=None,
         freed_by=None,
         reached_again_by=None,

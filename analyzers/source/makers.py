@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.source.names import PARAMETER, Binding, Names
+from analyzers.source.names import PARAMETER, Names, ScopeBinding
 
 DEPTH = 8  # bindings that are followed one after another
 BUDGET = 500  # bindings that are followed for one question
@@ -64,13 +64,13 @@ class Makers:
         if not found:
             yield "", node
 
-    def _made_by(self, binding: Binding, depth: int) -> Iterator[Made]:
+    def _made_by(self, binding: ScopeBinding, depth: int) -> Iterator[Made]:
         if binding.value is not None and binding.item is None:
             yield from self.of(binding.value, depth - 1)
         elif binding.value is not None and binding.item is not None:
             yield from self._items(binding.value, binding.item, depth)
 
-    def _held_as(self, owner: ast.expr, attr: str, depth: int) -> list[Binding]:
+    def _held_as(self, owner: ast.expr, attr: str, depth: int) -> list[ScopeBinding]:
         """Return what the methods of a class of the file bind to an attribute."""
         if isinstance(owner, ast.Name) and owner.id == "self":
             own = self._names.class_around(self._names.around.get(owner))

@@ -20,7 +20,7 @@ _CONTAINERS = (ast.Tuple, ast.List, ast.Set)
 
 
 @dataclass(frozen=True)
-class Binding:
+class ScopeBinding:
     """What a name is bound to in a scope: an import, a definition, a value, or an item of one.
 
     `item`: the position in a sequence from which the value is unpacked; -1 for any of its items.
@@ -36,10 +36,10 @@ class Names:
     """The bindings of one file, and what expressions in it denote."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._scopes: dict[ast.AST, dict[str, list[Binding]]] = {}
+        self._scopes: dict[ast.AST, dict[str, list[ScopeBinding]]] = {}
         self.around: dict[ast.AST, ast.AST] = {}  # the scope of each call, name and definition
         self._outer: dict[ast.AST, ast.AST | None] = {tree: None}
-        self.attributes: dict[ast.ClassDef, dict[str, list[Binding]]] = defaultdict(dict)
+        self.attributes: dict[ast.ClassDef, dict[str, list[ScopeBinding]]] = defaultdict(dict)
         self.calls: dict[str, list[ast.Call]] = defaultdict(list)
         self.returned: dict[ast.AST, list[ast.expr]] = defaultdict(list)  # that functions return
         self._enter(tree, tree)
@@ -65,13 +65,13 @@ class Names:
             case ast.Import(names=names):
                 for item in names:
                     name = item.asname or item.name.partition(".")[0]
-                    self._bind(scope, name, Binding(item.name if item.asname else name))
+                    self._bind(scope, name, ScopeBinding(item.name if item.asname else name))
             case ast.ImportFrom(module=module, names=names):
                 for item in names:
                     path = f"{module or ''}.{item.name}"
-                    self._bind(scope, item.asname or item.name, Binding(path))
+                    self._bind(scope, item.asname or item.name, ScopeBinding(path))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                self._bind(scope, node.name, Binding(definition=node))
+                self._bind(scope, node.name, ScopeBinding(definition=node))
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._assign(scope, target, value)
@@ -95,10 +95,10 @@ class Names:
     ) -> None:
         match target:
             case ast.Name(id=name):
-                self._bind(scope, name, Binding(value=value, item=item))
+                self._bind(scope, name, ScopeBinding(value=value, item=item))
             case ast.Attribute(value=ast.Name(id="self"), attr=attr):
                 if (owner := self.class_around(scope)) is not None:
-                    binding = Binding(value=value, item=item)
+                    binding = ScopeBinding(value=value, item=item)
                     self.attributes[owner].setdefault(attr, []).append(binding)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 parts = value.elts if isinstance(value, _CONTAINERS) else []
@@ -130,9 +130,9 @@ class Names:
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             given = scope.args
             for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs):
-                self._bind(scope, argument.arg, Binding(PARAMETER))
+                self._bind(scope, argument.arg, ScopeBinding(PARAMETER))
 
-    def _bind(self, scope: ast.AST, name: str, binding: Binding) -> None:
+    def _bind(self, scope: ast.AST, name: str, binding: ScopeBinding) -> None:
         self._scopes.setdefault(scope, {}).setdefault(name, []).append(binding)
 
     def class_around(self, scope: ast.AST | None) -> ast.ClassDef | None:
@@ -141,7 +141,7 @@ class Names:
             scope = self._outer.get(scope)
         return scope
 
-    def bindings(self, name: ast.Name) -> tuple[ast.AST, list[Binding]] | None:
+    def bindings(self, name: ast.Name) -> tuple[ast.AST, list[ScopeBinding]] | None:
         """Return the scope in which a name is bound, as Python resolves it, and its bindings."""
         scope: ast.AST | None = self.around.get(name)
         first = True
@@ -205,7 +205,7 @@ class Names:
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def _path(binding: Binding) -> str:
+def _path(binding: ScopeBinding) -> str:
     """Return the qualified name that a binding has; empty if it binds a value."""
     if binding.definition is not None:
         return f".{binding.definition.name}"

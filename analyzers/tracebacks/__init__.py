@@ -8,10 +8,10 @@ from itertools import takewhile
 
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
 from analyzers.tracebacks.messages import classify, is_denied, quoted_error, warned_of_grad
-from analyzers.tracebacks.model import Frame, ParsedTraceback, Part
+from analyzers.tracebacks.model import Frame, ParsedTraceback, TracebackPart
 from analyzers.tracebacks.scanning import Scanned, scan, spoken_frame
 
-__all__ = ["MAX_CHARACTERS", "Frame", "ParsedTraceback", "Part", "lines_of_error", "parse"]
+__all__ = ["MAX_CHARACTERS", "Frame", "ParsedTraceback", "TracebackPart", "lines_of_error", "parse"]
 
 MAX_WRAPPED = 3  # lines over which a quoted message is broken
 MAX_PARAGRAPH = 8  # lines in which it may be said that no such error is raised
@@ -31,7 +31,7 @@ def parse(text: str) -> ParsedTraceback:
     classified = [(part, *classify(part)) for part in parts]
     known = [entry for entry in classified if entry[1] != "other"]
     framed = [entry for entry in known if entry[0].frames]
-    chosen = (framed or known or classified or [(Part(), "other", None)])[-1]
+    chosen = (framed or known or classified or [(TracebackPart(), "other", None)])[-1]
     part, family, kind = chosen
     if family == "other" and warned_of_grad(part, lines):
         family, kind = "no-grad", "nonleaf"
@@ -56,7 +56,7 @@ def lines_of_error(text: str) -> frozenset[int]:
     return frozenset(cut_off + at for at in scan(clean_lines(lines)).taken)
 
 
-def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
+def _whole(scanned: Scanned, lines: Sequence[str]) -> list[TracebackPart]:
     """Return the parts, each with its message and its frames, wherever in the text these are."""
     parts = list(scanned.parts)
     if not any(classify(part)[0] != "other" for part in parts):
@@ -73,7 +73,7 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[Part]:
     return [*(part for part in parts if part not in left_out), completed]
 
 
-def _mentioned(lines: Sequence[str]) -> Part | None:
+def _mentioned(lines: Sequence[str]) -> TracebackPart | None:
     """Return the first message of a known kind in the prose around the code, or None.
 
     Messages that the prose denies are skipped.

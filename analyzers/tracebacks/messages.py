@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from analyzers.evidence import Family
 from analyzers.messages import entry_of, plain
-from analyzers.tracebacks.model import Part
+from analyzers.tracebacks.model import TracebackPart
 
 _OF_NO_LEAF = ".grad attribute of a tensor that is not a leaf"
 _NONE_GRAD = (
@@ -39,7 +39,7 @@ _OTHERWISE = re.compile(r"\b(?:with|without|if|when|once|until|for \w+ ?=)", re.
 _MARKUP = " \t*`_#>\"'?:-"
 
 
-def classify(part: Part) -> tuple[Family, str | None]:
+def classify(part: TracebackPart) -> tuple[Family, str | None]:
     """Return the family of an error, and its kind if the message or the frames alone show it."""
     message = plain(part.message)
     if (entry := entry_of(message)) is not None:
@@ -51,7 +51,7 @@ def classify(part: Part) -> tuple[Family, str | None]:
     return "other", None
 
 
-def warned_of_grad(part: Part, lines: Sequence[str]) -> bool:
+def warned_of_grad(part: TracebackPart, lines: Sequence[str]) -> bool:
     """Return True if an error about None follows torch's warning about a non-leaf's gradient.
 
     If no frame shows the line, the warning says what was None.
@@ -61,20 +61,22 @@ def warned_of_grad(part: Part, lines: Sequence[str]) -> bool:
     return "nonetype" in message and any(_OF_NO_LEAF in text for text in warned)
 
 
-def quoted_error(line: str) -> Part | None:
+def quoted_error(line: str) -> TracebackPart | None:
     """Return the error that a line mentions without raising it: a title, a quoted message."""
     text = line.strip()
-    family = classify(Part(message=text))[0]
+    family = classify(TracebackPart(message=text))[0]
     if family == "engine" and (quoted := _QUOTED.search(text)) is not None:
-        return Part(quoted["name"], quoted["message"].strip())
+        return TracebackPart(quoted["name"], quoted["message"].strip())
     if family in ("other", "engine"):
         return None
     before, error, message = text.partition("Error: ")
     name = before.rpartition(" ")[2].strip(_MARKUP)
     if error and name.isidentifier():
-        return Part(f"{name}Error", message.strip(_MARKUP))
+        return TracebackPart(f"{name}Error", message.strip(_MARKUP))
     entry = entry_of(text)
-    return Part(entry.exception if entry is not None else "RuntimeError", text.strip(_MARKUP))
+    return TracebackPart(
+        entry.exception if entry is not None else "RuntimeError", text.strip(_MARKUP)
+    )
 
 
 def is_denied(text: str) -> bool:
@@ -97,7 +99,7 @@ def is_denied(text: str) -> bool:
     return False
 
 
-def _kind(part: Part, family: Family) -> str | None:
+def _kind(part: TracebackPart, family: Family) -> str | None:
     """Return the kind that the frames show beyond the message, or None."""
     if family != "graph-reuse":
         return None
@@ -106,12 +108,12 @@ def _kind(part: Part, family: Family) -> str | None:
     return None
 
 
-def _reads_grad(part: Part) -> bool:
+def _reads_grad(part: TracebackPart) -> bool:
     own = [frame for frame in part.frames if not frame.is_library]
     return bool(own) and ".grad" in own[-1].code
 
 
-def _is_engine(part: Part, message: str) -> bool:
+def _is_engine(part: TracebackPart, message: str) -> bool:
     """Return True for an error of a hand-written engine.
 
     The user's own `backward` or `backprop` raised it about a backward call, or it says, in words

@@ -20,7 +20,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TracebackPart:
     """One traceback of a chain; frames are outermost first."""
 
     exception: str = ""
@@ -45,7 +45,7 @@ class ParsedTraceback:
     frames: tuple[Frame, ...] = ()
     forward_frames: tuple[Frame, ...] = ()
     forward_op: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TracebackPart, ...] = ()
     other_errors: tuple[tuple[Family, str | None], ...] = ()
     prose_only: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from analyzers.tracebacks.model import Frame, Part
+from analyzers.tracebacks.model import Frame, TracebackPart
 
 MAX_FRAMES = 200
 MAX_MESSAGE = 4000
@@ -64,7 +64,7 @@ class _Scanner:
     """State while lines are read in order."""
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[TracebackPart] = []
         self.frames: list[Frame] = []
         self.forward: list[Frame] = []
         self.forward_op = ""
@@ -197,7 +197,7 @@ class _Scanner:
             if self.in_forward:
                 self.in_forward = False
             message = "\n".join(self.message).strip()[:MAX_MESSAGE]
-            self.parts.append(Part(self.exception, message, tuple(self.frames)))
+            self.parts.append(TracebackPart(self.exception, message, tuple(self.frames)))
         self.frames, self.exception, self.message = [], "", []
         self.wants_code = False
 
@@ -207,7 +207,7 @@ class Scanned:
     """The chain of tracebacks, anomaly mode's forward frames with the node that it names, and the
     indexes of the lines that hold all this."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[TracebackPart, ...]
     forward: tuple[Frame, ...]
     forward_op: str
     taken: tuple[int, ...]

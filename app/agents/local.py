@@ -32,7 +32,7 @@ REMEMBERED = 32
 
 
 @dataclass(frozen=True)
-class Known:
+class EarlierDiagnosis:
     """An earlier diagnosis; `apply` writes the fix that the options choose into its files."""
 
     findings: Findings
@@ -60,7 +60,7 @@ class Reporting:
 class LocalDesk:
     """Diagnoses files of this machine in an embedded sandbox; remembers the last few, to apply."""
 
-    known: OrderedDict[str, Known] = field(default_factory=OrderedDict)
+    known: OrderedDict[str, EarlierDiagnosis] = field(default_factory=OrderedDict)
 
     async def diagnose(self, target: Target, options: Options, context: Context) -> Diagnosed:
         """Diagnose a script, and remember it under a number."""
@@ -69,7 +69,8 @@ class LocalDesk:
                 target.request, sandbox=sandbox, reader=reader, progress=Reporting(context)
             )
         return diagnosed(
-            self._remember(Known(findings, partial(_write, target, findings), target)), findings
+            self._remember(EarlierDiagnosis(findings, partial(_write, target, findings), target)),
+            findings,
         )
 
     async def run(
@@ -80,9 +81,9 @@ class LocalDesk:
         if not found.causes:
             return diagnosed("", found.model_copy(update={"verdict": "inconclusive"}))
         kept = last_result.load(str(folder))
-        return diagnosed(self._remember(Known(found, partial(_write_kept, kept))), found)
+        return diagnosed(self._remember(EarlierDiagnosis(found, partial(_write_kept, kept))), found)
 
-    def _remember(self, known: Known) -> str:
+    def _remember(self, known: EarlierDiagnosis) -> str:
         name = str(int(next(reversed(self.known), "0")) + 1)
         self.known[name] = known
         while len(self.known) > REMEMBERED:
@@ -113,7 +114,7 @@ class LocalDesk:
             raise BadInput("That was a command's run, not a script; give `path` and `before`.")
         return target
 
-    def _known(self, name: str) -> Known:
+    def _known(self, name: str) -> EarlierDiagnosis:
         if name not in self.known:
             raise BadInput(f"There is no diagnosis {name!r} any more; call diagnose again.")
         return self.known[name]

@@ -9,7 +9,7 @@ from fastapi import Query, Request, Response
 from app.api.answers import MARKDOWN, View, answer
 from app.api.common import existing, with_address
 from app.service import TOKEN_HEADER, Service
-from app.store.kinds import Kind
+from app.store.kinds import RequestKind
 
 MARKDOWN_TOO: dict[str, Any] = {"content": {MARKDOWN: {"schema": {"type": "string"}}}}
 WAIT = Query(ge=0, le=60, description="seconds that the call may block")
@@ -47,7 +47,12 @@ def document(
 
 
 async def answered(
-    http: Request, service: Service, made: str, kind: Kind[Any, Any, Any], wait: float, view: View
+    http: Request,
+    service: Service,
+    made: str,
+    kind: RequestKind[Any, Any, Any],
+    wait: float,
+    view: View,
 ) -> Response:
     """Wait at most `wait` seconds; return 200 with the result, or 202 with what is known so far."""
     finished = await service.wait(made, wait)

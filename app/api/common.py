@@ -10,7 +10,7 @@ from fastapi import Depends, Path, Request
 from app.http.problems import EXPIRED, MEDIA_TYPE, not_found
 from app.schemas import Diagnosis
 from app.service import Service
-from app.store.kinds import DIAGNOSIS, Answer, Kind
+from app.store.kinds import DIAGNOSIS, Answer, RequestKind
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 
@@ -42,7 +42,9 @@ async def found(service: Service, diagnosis_id: str) -> Diagnosis:
     return await existing(service, diagnosis_id, DIAGNOSIS)
 
 
-async def existing(service: Service, request_id: str, kind: Kind[Any, Any, Answer]) -> Answer:
+async def existing(
+    service: Service, request_id: str, kind: RequestKind[Any, Any, Answer]
+) -> Answer:
     """Return the answer to a request of this kind. Raise a 404 problem if there is none."""
     answer = await service.answer(request_id, kind)
     if answer is None:

@@ -26,7 +26,7 @@ STORY = ("made here", "freed here", "needed again here")
 
 
 @dataclass(frozen=True)
-class Seen:
+class DocumentFindings:
     """What was found about a document as it was in `version`."""
 
     uri: str
@@ -51,7 +51,7 @@ class Seen:
         return (origin or Path(path)).resolve().as_uri()
 
 
-def diagnostics(seen: Seen) -> list[types.Diagnostic]:
+def diagnostics(seen: DocumentFindings) -> list[types.Diagnostic]:
     """Return what is to be underlined in the document: a fault, or a syntax error."""
     error = seen.findings.error
     if error is not None and error.exception == "SyntaxError" and error.location is not None:
@@ -77,7 +77,7 @@ def diagnostics(seen: Seen) -> list[types.Diagnostic]:
     ]
 
 
-def actions(seen: Seen) -> Iterator[types.CodeAction]:
+def actions(seen: DocumentFindings) -> Iterator[types.CodeAction]:
     """Return the fixes that failed no check, the first safe one preferred."""
     found = diagnostics(seen)
     preferred = next((patch.n for patch in seen.findings.patches if patch.level == "safe"), 0)
@@ -92,7 +92,7 @@ def actions(seen: Seen) -> Iterator[types.CodeAction]:
             )
 
 
-def _edit(patch: Patch, seen: Seen) -> types.WorkspaceEdit:
+def _edit(patch: Patch, seen: DocumentFindings) -> types.WorkspaceEdit:
     before = seen.target.sources()
     after = {seen.target.request.filename: patch.script, **{f.path: f.content for f in patch.files}}
     return types.WorkspaceEdit(
@@ -128,7 +128,7 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def _location(spot: Spot, seen: Seen) -> types.Location:
+def _location(spot: Spot, seen: DocumentFindings) -> types.Location:
     line = max(spot.line - 1, 0)
     place = types.Range(types.Position(line, 0), types.Position(line + 1, 0))
     return types.Location(seen.uri_of(spot.file), place)

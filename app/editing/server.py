@@ -15,7 +15,7 @@ from app.command.config import config_of
 from app.command.options import BadInput, Options, Run
 from app.command.project import target_of
 from app.diagnose import diagnose, prepare_reader
-from app.editing.findings import Seen, actions, diagnostics
+from app.editing.findings import DocumentFindings, actions, diagnostics
 from app.request.reader import Reader
 from app.run.sandboxes import open_sandbox
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
@@ -43,7 +43,7 @@ class Editing:
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, DocumentFindings] = {}
         self._work: dict[str, asyncio.Task[None]] = {}
         self._reader: Reader | None = None
 
@@ -92,7 +92,7 @@ class Editing:
             logging.info("%s is not read: %s", path, bad)
             return
         found = await self._found(target.request)
-        self._seen[uri] = seen = Seen(uri, version, target, found, config.ignore)
+        self._seen[uri] = seen = DocumentFindings(uri, version, target, found, config.ignore)
         self._publish(uri, version, diagnostics(seen))
 
     async def _found(self, request: DiagnosisRequest) -> Findings:

@@ -36,7 +36,7 @@ class OutdatedError(Exception):
     """A newer attempt has taken the diagnosis over, or it was deleted."""
 
 
-class ProgressEvent(BaseModel):
+class StoredStage(BaseModel):
     """`progress`: `done` of `total` steps of a stage."""
 
     stage: str
@@ -60,7 +60,7 @@ class StoredProgress:
         self._writing: asyncio.Task[None] | None = None
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
-        event = ProgressEvent(stage=stage, done=done, total=total, message=message)
+        event = StoredStage(stage=stage, done=done, total=total, message=message)
         self._tell("progress", event)
 
     async def cause(self, cause: Cause) -> None:

@@ -26,7 +26,7 @@ from app.request.limits import NOTHING_SENT
 from app.request.uploads import SOURCES, as_file, decoded
 from app.schemas import DiagnosisRequest, SourceFile
 from app.service import TOKEN_COOKIE, Service
-from app.store.kinds import DIAGNOSIS, Kind
+from app.store.kinds import DIAGNOSIS, RequestKind
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")
@@ -149,7 +149,9 @@ async def submit(http: Request, service: TheService) -> Response:
     return await sent_on(service, diagnosis_id, DIAGNOSIS)
 
 
-async def sent_on(service: Service, diagnosis_id: str, kind: Kind[Any, Any, Any]) -> Response:
+async def sent_on(
+    service: Service, diagnosis_id: str, kind: RequestKind[Any, Any, Any]
+) -> Response:
     """On to the result; the browser keeps, for that page alone, what deletes it."""
     address = f"{kind.page}{diagnosis_id}"
     there = RedirectResponse(address, 303)

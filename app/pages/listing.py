@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from app.pages.diffs import Hunk, Kind
 from app.present.highlight import WIDEST, highlight_lines, lines_of
-from app.present.story import Step
+from app.present.story import StoryEvent
 from app.schemas import Cause
 
 CONTEXT = 2
@@ -25,7 +25,7 @@ class Line:
 
     number: int | None
     html: Markup
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StoryEvent, ...] = ()
     kind: Kind = "same"
 
 
@@ -70,7 +70,7 @@ class _Changes:
 
 
 def listings(
-    cause: Cause, steps: Sequence[Step], sources: Mapping[str, str], fix: Iterable[Hunk] = ()
+    cause: Cause, steps: Sequence[StoryEvent], sources: Mapping[str, str], fix: Iterable[Hunk] = ()
 ) -> list[Listing]:
     """One listing for each file that the cause speaks of or the fix changes, the one to look at
     first on top. A file whose source is not at hand shows the lines that the cause quotes."""
@@ -89,7 +89,7 @@ def listings(
     return found
 
 
-def whole(file: str, text: str, steps: Sequence[Step]) -> Listing:
+def whole(file: str, text: str, steps: Sequence[StoryEvent]) -> Listing:
     """A file from its first line to its last."""
     lines = _whole(text)
     rows = (
@@ -180,7 +180,7 @@ def _quoted(cause: Cause, file: str) -> dict[int, Markup]:
 
 
 def _excerpt(
-    lines: Mapping[int, Markup], steps: Sequence[Step], changes: _Changes
+    lines: Mapping[int, Markup], steps: Sequence[StoryEvent], changes: _Changes
 ) -> Iterator[Line | Gap]:
     wanted = set(lines)
     if len(lines) > WHOLE:

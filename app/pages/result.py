@@ -24,7 +24,7 @@ from app.present import share, wording
 from app.present.guide import guides
 from app.present.healthy import looked_for
 from app.present.picture import diagnosis_scene, draw, family_of
-from app.present.story import Step, steps
+from app.present.story import StoryEvent, steps
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Patch
 from app.service import Service
 from app.store.diagnoses import NEVER
@@ -175,7 +175,7 @@ def _folded(fixes: Sequence[Fix]) -> list[Fix]:
 
 
 def _fix(
-    patch: Patch, cause: Cause | None, told: Sequence[Step], sources: Mapping[str, str]
+    patch: Patch, cause: Cause | None, told: Sequence[StoryEvent], sources: Mapping[str, str]
 ) -> Fix:
     found = hunks(patch.diff)
     merged = listing.fits(found, sources)

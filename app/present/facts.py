@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from app.present.highlight import lines_of
-from app.present.parts import Mark, Node
+from app.present.parts import Mark, SceneNode
 from app.present.story import NOT_CUT, numbers, spans_files, steps
 from app.schemas import Cause, Event, Spot
 
 
-class Facts:
+class CauseFacts:
     """A cause's events as nodes, numbered as in its story, with lines quoted from the sources."""
 
     def __init__(self, cause: Cause, family: str, sources: Mapping[str, str]) -> None:
@@ -40,12 +40,12 @@ class Facts:
         place = f"{PurePath(event.file).name}:" if spans_files(self.cause) else "line "
         return event.cell or f"{place}{event.line}"
 
-    def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> Node:
+    def node(self, kind: str, text: str, event: Event | None, mark: Mark) -> SceneNode:
         """Return an event as a node whose key is its kind."""
         code = self.quote(event) if event else ""
         named = event and event.op and mark not in ("loss", "backward") and event.op not in NOT_CUT
         op = event.op or "" if event and named else ""
-        return Node(kind, f"{self.number(kind)}{text}", code, op, mark)
+        return SceneNode(kind, f"{self.number(kind)}{text}", code, op, mark)
 
     def note(self, kind: str) -> str:
         """Return what the story says of an event, in short."""

@@ -14,24 +14,24 @@ LONGEST = 8000  # characters of what is looked up
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PatternHit:
     """A pattern that fits; `sure` where the text names it, or its message comes of nothing else."""
 
     guide: Guide
     sure: bool = False
 
 
-def search(text: str) -> list[Found]:
+def search(text: str) -> list[PatternHit]:
     """Return the patterns that a text points to, best first: by id or name, by the error that it
     holds, else by its words; empty where nothing fits."""
     asked = text.strip()[:LONGEST]
     name = by_id().get(asked.upper(), asked.lower())
     if name in guides():
-        return [Found(guides()[name], sure=True)]
+        return [PatternHit(guides()[name], sure=True)]
     return _by_message(asked) or _by_words(asked)
 
 
-def _by_message(text: str) -> list[Found]:
+def _by_message(text: str) -> list[PatternHit]:
     """Return the patterns of the error's family, the one that alone causes it first."""
     error = parse(text)
     if error.family == "other":
@@ -39,16 +39,16 @@ def _by_message(text: str) -> list[Found]:
     only = pattern_for(error.kind)
     family = [guide for guide in guides().values() if guide.family == error.family]
     family.sort(key=lambda guide: (guide.name != only, guide.name not in usually(), guide.name))
-    return [Found(guide, sure=guide.name == only) for guide in family]
+    return [PatternHit(guide, sure=guide.name == only) for guide in family]
 
 
-def _by_words(text: str) -> list[Found]:
+def _by_words(text: str) -> list[PatternHit]:
     words = set(re.findall(r"[a-z_]{3,}", text.lower())) if text else set()
     scored = [(len(words & _words_of(guide)), guide) for guide in guides().values()]
     most = max((score for score, _ in scored), default=0)
     if not most or len(words) > MOST_WORDS:
         return []
-    return [Found(guide) for score, guide in scored if score == most]
+    return [PatternHit(guide) for score, guide in scored if score == most]
 
 
 def _words_of(guide: Guide) -> set[str]:

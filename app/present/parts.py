@@ -20,7 +20,7 @@ MEANINGS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SceneNode:
     """`text` says what happened, `code` quotes the line, `op` names the operation."""
 
     key: str
@@ -35,7 +35,7 @@ class Lane:
     """What belongs together, mostly one pass. `skipped` passes like it lie before it."""
 
     title: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[SceneNode, ...]
     skipped: int = 0
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from app.present.guide import guides
-from app.present.parts import MEANINGS, Link, LinkKind, Mark, Node, Scene
+from app.present.parts import MEANINGS, Link, LinkKind, Mark, Scene, SceneNode
 from app.present.scene import healthy_scene, scene_of
 from app.present.story import RAISING
 from app.schemas import Cause, Diagnosis
@@ -131,7 +131,7 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _node(node: Node, y: int) -> Markup:
+def _node(node: SceneNode, y: int) -> Markup:
     op = _cut(node.op, 18)
     parts = [
         _mark(node.mark, y),

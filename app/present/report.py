@@ -20,7 +20,7 @@ from app.present.snippets import snippet_of
 from app.present.world import assumptions, basis_of, is_completed
 from app.repair.repairing import RepairResult
 from app.request.case import Case
-from app.run.clock import Clock
+from app.run.clock import StageClock
 from app.run.outcome import len_backwards
 from app.run.reproduce import Observation
 from app.schemas import (
@@ -54,7 +54,7 @@ RunStatus = Literal[
 ]
 
 
-def findings(case: Case, seen: Observation, result: RepairResult, clock: Clock) -> Findings:
+def findings(case: Case, seen: Observation, result: RepairResult, clock: StageClock) -> Findings:
     """Return everything that was found, with the verdict and one sentence about it."""
     reported = [cause(c, case) for c in result.causes]
     if seen.ran_clean and not seen.from_run and seen.plan is None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from app.present.facts import Facts
-from app.present.parts import Lane, Link, Node, Scene
+from app.present.facts import CauseFacts
+from app.present.parts import Lane, Link, Scene, SceneNode
 from app.present.story import NOT_CUT, holds_others, keeps_graph
 from app.schemas import Cause, Event
 
@@ -28,7 +28,7 @@ def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | N
         "starved": _untrained,
         "overwritten": _overwritten,
     }.get(family, _reused)
-    return make(Facts(cause, family, sources))
+    return make(CauseFacts(cause, family, sources))
 
 
 def healthy_scene(calls: int) -> Scene | None:
@@ -47,11 +47,14 @@ def healthy_scene(calls: int) -> Scene | None:
 
 
 def _clean(title: str, skipped: int = 0) -> Lane:
-    nodes = Node(f"{title} in", "a graph of its own"), Node(f"{title} loss", "loss", mark="loss")
+    nodes = (
+        SceneNode(f"{title} in", "a graph of its own"),
+        SceneNode(f"{title} loss", "loss", mark="loss"),
+    )
     return Lane(title, nodes, skipped)
 
 
-def _reused(facts: Facts) -> Scene | None:
+def _reused(facts: CauseFacts) -> Scene | None:
     made, freed, reached = facts.made, facts.ended, facts.reached
     if freed is None or reached is None:
         return None
@@ -61,7 +64,7 @@ def _reused(facts: Facts) -> Scene | None:
     does = "keeps" if kept else "frees"
     frees = facts.node("freed", f"backward: {does} the graph", freed, "loss")
     fails = facts.node("reached", "backward: needs it again", reached, "loss")
-    again = Node("again", f"the same graph, through {facts.name or 'its value'}")
+    again = SceneNode("again", f"the same graph, through {facts.name or 'its value'}")
     links = [
         Link("frees", "freed", "made"),
         Link("held", "made", "again", facts.held),
@@ -73,7 +76,7 @@ def _reused(facts: Facts) -> Scene | None:
         links.append(Link("freed", "made", "freed"))
     else:
         apart = "forward" if freed.iteration == reached.iteration else "made before"
-        taken = Node("taken", f"takes in {facts.name or 'its value'}")
+        taken = SceneNode("taken", f"takes in {facts.name or 'its value'}")
         lanes = [Lane(apart, (origin,)), Lane(first, (taken, frees))]
         links += [Link("held", "made", "taken"), Link("freed", "taken", "freed")]
     skipped = max(0, (reached.iteration or 0) - (freed.iteration or 0) - 1)
@@ -98,14 +101,14 @@ def _pass_of(title: str) -> str:
     return "" if title.endswith("backward") else f" in {title}"
 
 
-def _changed(facts: Facts) -> Scene | None:
+def _changed(facts: CauseFacts) -> Scene | None:
     made, change, reached = facts.made, facts.ended, facts.reached
     if change is None or reached is None:
         return None
     value = facts.name or "the value"
     change_node = facts.node("freed", f"changes {value} in place", change, "change")
     if made is None:  # a leaf, or a view of one: the change itself is refused
-        leaf = Node("made", f"{value} may not be changed here", mark="origin")
+        leaf = SceneNode("made", f"{value} may not be changed here", mark="origin")
         description = f"{value} is changed in place at {facts.at(change)}, which autograd refuses."
         refused = Link("fails", "freed", "made", facts.held)
         before_and_then = Lane("before", (leaf,)), Lane("then", (change_node,))
@@ -126,7 +129,7 @@ def _changed(facts: Facts) -> Scene | None:
     return Scene("A saved value is changed before it is needed", description, lanes, links)
 
 
-def _stepped(facts: Facts) -> Scene | None:
+def _stepped(facts: CauseFacts) -> Scene | None:
     made, change, reached = facts.made, facts.ended, facts.reached
     if made is None or change is None or reached is None:
         return None
@@ -144,7 +147,7 @@ def _stepped(facts: Facts) -> Scene | None:
     return Scene("Weights are changed before a backward needs them", description, lanes, links)
 
 
-def _missing(facts: Facts) -> Scene | None:
+def _missing(facts: CauseFacts) -> Scene | None:
     ended, reached = facts.ended, facts.reached
     if ended is None or reached is None:
         return None
@@ -165,7 +168,7 @@ def _missing(facts: Facts) -> Scene | None:
     return Scene(title, description, lanes, tuple(links), meanings)
 
 
-def _accumulated(facts: Facts) -> Scene | None:
+def _accumulated(facts: CauseFacts) -> Scene | None:
     reached = facts.reached
     if reached is None:
         return None
@@ -174,7 +177,7 @@ def _accumulated(facts: Facts) -> Scene | None:
     texts = (f"1 {what} by now", f"2 {what}s by now", f"3 {what}s by now")
     code, op = facts.quote(reached), reached.op or ""
     lanes = tuple(
-        Lane(title, (Node(title, f"{facts.number('reached')}{text}", code, op, "origin"),))
+        Lane(title, (SceneNode(title, f"{facts.number('reached')}{text}", code, op, "origin"),))
         for title, text in zip(passes, texts, strict=True)
     )
     links = tuple(
@@ -189,7 +192,7 @@ def _accumulated(facts: Facts) -> Scene | None:
     return Scene(title, description, lanes, links, {"held": f"still holds the {what}s before"})
 
 
-def _untrained(facts: Facts) -> Scene:
+def _untrained(facts: CauseFacts) -> Scene:
     """Return a scene of parameters that a cut keeps the gradient from; or of others in their
     place."""
     if holds_others(facts.cause):
@@ -199,9 +202,9 @@ def _untrained(facts: Facts) -> Scene:
     cut = facts.cause.location
     through = f"{facts.number('carried') or facts.number('look')}lets no gradient through"
     lanes = (
-        Lane("forward", (Node("made", f"{names[0]}{more}", "get no gradient", mark="origin"),
-                         Node("cut", through, facts.quote(cut), mark="cut"))),
-        Lane("backward", (Node("back", "no backward comes past it", mark="backward"),)),
+        Lane("forward", (SceneNode("made", f"{names[0]}{more}", "get no gradient", mark="origin"),
+                         SceneNode("cut", through, facts.quote(cut), mark="cut"))),
+        Lane("backward", (SceneNode("back", "no backward comes past it", mark="backward"),)),
     )  # fmt: skip
     links = Link("edge", "made", "cut"), Link("fails", "back", "cut", facts.held)
     description = f"No gradient goes through {facts.at(cut)}, so {names[0]}{more} never learn."
@@ -209,7 +212,7 @@ def _untrained(facts: Facts) -> Scene:
     return Scene(title, description, lanes, links, meanings)
 
 
-def _held_others(facts: Facts) -> Scene:
+def _held_others(facts: CauseFacts) -> Scene:
     """Return a scene of the tensors that an optimizer holds, and of those that get the
     gradients."""
     names = facts.cause.parameters or ["some tensors"]
@@ -217,8 +220,8 @@ def _held_others(facts: Facts) -> Scene:
     learns = f"{facts.number('carried')}{facts.name or 'others'}: no optimizer holds it"
     lanes = (
         Lane("optimizer", (facts.node("made", f"holds {names[0]}{more}", facts.made, "origin"),)),
-        Lane("backward", (Node("learns", learns, mark="cut"),
-                          Node("back", "gives its gradients there", mark="loss"))),
+        Lane("backward", (SceneNode("learns", learns, mark="cut"),
+                          SceneNode("back", "gives its gradients there", mark="loss"))),
     )  # fmt: skip
     links = Link("edge", "learns", "back"), Link("clean", "back", "learns")
     description = (
@@ -228,13 +231,13 @@ def _held_others(facts: Facts) -> Scene:
     return Scene("An optimizer holds other tensors", description, lanes, links)
 
 
-def _overwritten(facts: Facts) -> Scene | None:
+def _overwritten(facts: CauseFacts) -> Scene | None:
     """Return a scene of a stored gradient, and a later backward call that writes into it."""
     reached, kept = facts.reached, facts.cause.location
     if reached is None:
         return None
     name = facts.name or "a name"
-    keeps = Node("kept", f"{facts.number('carried')}{name} keeps the gradient",
+    keeps = SceneNode("kept", f"{facts.number('carried')}{name} keeps the gradient",
                  facts.quote(kept), mark="origin")  # fmt: skip
     changes = facts.node("reached", "a later backward: adds into it", reached, "change")
     description = (

@@ -16,7 +16,7 @@ LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryEvent:
     """One thing that happened on a line. `text` is Markdown; `note` is its short form."""
 
     n: int
@@ -137,7 +137,7 @@ NOT_CUT = {
 """Where the graph was never cut: what a line does, what the value is, what fails, by operation."""
 
 
-def steps(cause: Cause, family: str) -> list[Step]:
+def steps(cause: Cause, family: str) -> list[StoryEvent]:
     """Return the events of a cause in the order in which they happened, numbered from 1."""
     words = _words(cause, family)
     events = [
@@ -153,7 +153,7 @@ def steps(cause: Cause, family: str) -> list[Step]:
             ("look", cause.location, f"{_line(cause, cause.location)} is where to start.", "start"),
         )
     return [
-        Step(n, kind, spot.file, spot.line, text, note)
+        StoryEvent(n, kind, spot.file, spot.line, text, note)
         for n, (kind, spot, text, note) in enumerate(events[: len(CIRCLED)], 1)
     ]
 
@@ -183,7 +183,7 @@ def holds_others(cause: Cause) -> bool:
     return cause.created is not None and cause.created.op == OPTIMIZER
 
 
-def numbers(events: Iterable[Step]) -> dict[str, str]:
+def numbers(events: Iterable[StoryEvent]) -> dict[str, str]:
     """Return the circled number of each kind of event."""
     return {step.kind: step.number for step in events}
 

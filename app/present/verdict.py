@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analyzers.evidence import GraphReuse, SilentFault
 from analyzers.explain.listed import some
-from analyzers.tracebacks import Part
+from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
 from app.present import inconclusive
 from app.present.wording import lowered, training
@@ -18,7 +18,7 @@ from sandbox.protocol import RunResult
 
 def family_of(message: str, exception: str) -> Family:
     """Return the family of an error that a run raised."""
-    return classify(Part(exception=exception, message=message))[0]
+    return classify(TracebackPart(exception=exception, message=message))[0]
 
 
 def reproduced(run: RunResult, seen: Observation, case: Case) -> bool:

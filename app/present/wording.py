@@ -114,40 +114,40 @@ RETAIN_GRAPH = (
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class Badge:
     """How far a result reaches, in two or three words, and how it is coloured."""
 
     words: str
     tone: Tone
 
 
-def state(found: Findings, status: str = "done") -> State:
+def state(found: Findings, status: str = "done") -> Badge:
     """Return what a badge says. Green means seen to work, amber means not tried."""
     if status == "failed":
-        return State("Gradmend failed", "unsure")
+        return Badge("Gradmend failed", "unsure")
     if status != "done":
-        return State("Working on it", "plain")
+        return Badge("Working on it", "plain")
     first = found.patches[0] if found.patches else None
     fixed = first if first is not None and first.verification.status == "passed" else None
     match found.verdict:
         case "confirmed" if fixed:
             return _fixed("Reproduced and fixed", fixed)
         case "confirmed" if found.run is None or found.basis == "trace":
-            return State("Seen in your run; fix not tested", "unsure")
+            return Badge("Seen in your run; fix not tested", "unsure")
         case "confirmed":
-            return State("Reproduced; no fix passed", "unsure")
+            return Badge("Reproduced; no fix passed", "unsure")
         case "likely" if fixed:
             words = "Shown with missing parts filled in; fix tested there"
-            return State(_fixed(words, fixed).words, "unsure")
+            return Badge(_fixed(words, fixed).words, "unsure")
         case "likely" if found.basis == "completed":
-            return State("Shown with missing parts filled in", "unsure")
+            return Badge("Shown with missing parts filled in", "unsure")
         case "likely":
-            return State("Probable: not run", "unsure")
+            return Badge("Probable: not run", "unsure")
         case "healthy":
-            return State("Healthy", "good")
+            return Badge("Healthy", "good")
         case "unreproduced":
-            return State("We could not reproduce it", "unsure")
-    return State(_open(found), "unsure")
+            return Badge("We could not reproduce it", "unsure")
+    return Badge(_open(found), "unsure")
 
 
 def _open(found: Findings) -> str:
@@ -164,10 +164,10 @@ def _open(found: Findings) -> str:
     return "We need one more thing"
 
 
-def _fixed(words: str, patch: Patch) -> State:
+def _fixed(words: str, patch: Patch) -> Badge:
     """Return the state of a fix, which also says what it changes."""
     changes = training(patch)
-    return State(f"{words}; {changes}" if changes else words, _TONES[patch.level])
+    return Badge(f"{words}; {changes}" if changes else words, _TONES[patch.level])
 
 
 _TONES: dict[Level, Tone] = {"safe": "good", "unsafe": "unsure", "display_only": "unsure"}

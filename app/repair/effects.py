@@ -25,7 +25,7 @@ Against = Literal["kept", "truncated", "constant", "aimed"]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReferenceComparison:
     """The steps of a patch compared with those of one reference, with the difference of each."""
 
     against: Against
@@ -66,8 +66,8 @@ class Measured:
     original completed.
     """
 
-    kept: Comparison = field(default_factory=lambda: Comparison("kept"))
-    truncated: Comparison | None = None
+    kept: ReferenceComparison = field(default_factory=lambda: ReferenceComparison("kept"))
+    truncated: ReferenceComparison | None = None
     whole_story: bool = True
     too_early: bool = False
     doubted: bool = False
@@ -109,7 +109,7 @@ class Measured:
         return not self.doubted and any(gap > TOLERANCE for gap in taken)
 
     @property
-    def nearest(self) -> Comparison:
+    def nearest(self) -> ReferenceComparison:
         """Return the comparison that shows the most agreement."""
         both = [c for c in (self.kept, self.truncated) if c is not None]
         return max(both, key=lambda c: (c.whole, c.settled, c.equal))
@@ -126,7 +126,7 @@ class Measured:
             text=self._text(nearest, compared),
         )
 
-    def _text(self, nearest: Comparison, compared: int) -> str:
+    def _text(self, nearest: ReferenceComparison, compared: int) -> str:
         if not compared and self.too_early:
             return "The original fails before it has any gradient to compare with."
         if not compared:
@@ -169,11 +169,11 @@ def _steps(count: int) -> str:
     return "1 step" if count == 1 else f"{count} steps"
 
 
-def compare(against: Against, reference: Trace, candidate: Trace) -> Comparison:
+def compare(against: Against, reference: Trace, candidate: Trace) -> ReferenceComparison:
     """Compare every step that both runs took with gradients."""
     number, idle = matched(reference, candidate), unread(reference)
     pairs = list(paired(reference, candidate))
-    return Comparison(
+    return ReferenceComparison(
         against, [(ours, _difference(ours, theirs, number, idle)) for ours, theirs in pairs]
     )
 

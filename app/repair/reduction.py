@@ -21,7 +21,7 @@ _BRANCHES = (ast.If, ast.Match, ast.Try, ast.IfExp, ast.ExceptHandler)
 
 
 @dataclass(frozen=True)
-class Hunk:
+class ChangedBlock:
     """One block of changed lines of a file.
 
     `certain`: the run went through it, whatever branch it took, so that a run without the hunk
@@ -34,7 +34,7 @@ class Hunk:
     taken: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
 
-    def moves(self, others: Iterable[Hunk]) -> bool:
+    def moves(self, others: Iterable[ChangedBlock]) -> bool:
         """Return True if another hunk removes or adds the same line, or removes a name that this
         one adds: a call of `detach` that goes elsewhere.
         """
@@ -67,7 +67,7 @@ async def reduce(original: Original, winner: Trial) -> Trial | None:
     return best if best.status == "passed" else None
 
 
-def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]:
+def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[ChangedBlock]:
     """Yield the blocks of lines that a patch changes, in the order of its files."""
     for path, text in after.items():
         old, new = before.get(path, "").splitlines(True), text.splitlines(True)
@@ -78,7 +78,7 @@ def hunks(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Hunk]
                 lines = range(i1 + 1, max(i2, i1 + 1) + 1)
                 taken = frozenset(map(str.strip, old[i1:i2])) - {""}
                 given = frozenset(map(str.strip, new[j1:j2])) - {""}
-                yield Hunk(path, code, conditional.isdisjoint(lines), taken, given)
+                yield ChangedBlock(path, code, conditional.isdisjoint(lines), taken, given)
 
 
 def _names(lines: Iterable[str]) -> Counter[str]:
@@ -95,7 +95,7 @@ def _line_by_line(codes: list[Opcode]) -> Iterator[Opcode]:
 
 
 def applied(
-    before: Mapping[str, str], after: Mapping[str, str], kept: list[Hunk]
+    before: Mapping[str, str], after: Mapping[str, str], kept: list[ChangedBlock]
 ) -> dict[str, str]:
     """Return the files that a patch changes, with only some of its hunks applied."""
     files = dict[str, str]()

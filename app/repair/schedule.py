@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import Literal
 
-from app.repair.effects import Comparison, by_optimizer
+from app.repair.effects import ReferenceComparison, by_optimizer
 from app.repair.fingerprints import TOLERANCE
 from app.repair.loss_coverage import LOOKED_AT, near, with_totals
 from app.schemas import Check
@@ -23,7 +23,7 @@ Word = Literal["same", "moved", "fewer", "more", "unknown"]
 
 
 @dataclass(frozen=True)
-class Schedule:
+class ScheduleComparison:
     """How a patch's steps compare with the original's. `problem` says what differs; `failed`: no
     training can intend it.
     """
@@ -64,22 +64,22 @@ class StepInputs:
     loss: float | None
 
 
-def compare_steps(original: Trace, candidate: Trace, *, ended: bool) -> Schedule:
+def compare_steps(original: Trace, candidate: Trace, *, ended: bool) -> ScheduleComparison:
     """Compare the steps of both runs one by one. `ended`: both ran to the script's end."""
     if _updates(original) and idle(candidate):
-        return Schedule("fewer", idle(candidate), failed=True)
+        return ScheduleComparison("fewer", idle(candidate), failed=True)
     ours, theirs = by_optimizer(original), by_optimizer(candidate)
     ours = {o: [s for s in steps if not _is_end(s)] for o, steps in ours.items()}
     ours = {optimizer: steps for optimizer, steps in ours.items() if any(s.fed for s in steps)}
     if not ours:
-        return Schedule("unknown")
+        return ScheduleComparison("unknown")
     given = [step for steps in theirs.values() for step in steps]
     if not any(step.fed for step in given):
         if any(
             g.norm for step in given for g in step.gradients
         ):  # assigned, not computed by backward
-            return Schedule("unknown")
-        return Schedule("fewer", "no step is fed by any backward call", failed=True)
+            return ScheduleComparison("unknown")
+        return ScheduleComparison("fewer", "no step is fed by any backward call", failed=True)
     recorded = _all_recorded(original) and _all_recorded(candidate)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
@@ -89,18 +89,20 @@ def compare_steps(original: Trace, candidate: Trace, *, ended: bool) -> Schedule
         )  # steps by hand are recorded with their calls
         if whole and taken < 2 < wanted:
             problem = f"{taken} steps in all, where the original takes {wanted}"
-            return Schedule("fewer", problem.replace("1 steps", "1 step"), failed=True)
+            return ScheduleComparison("fewer", problem.replace("1 steps", "1 step"), failed=True)
         as_many = whole and taken >= wanted
         if found := _departure(original, steps, candidate, other, as_many=as_many):
             return found
         if whole and taken != wanted:
             word: Word = "fewer" if taken < wanted else "more"
-            return Schedule(word, f"{taken} steps, where the original takes {wanted}")
+            return ScheduleComparison(word, f"{taken} steps, where the original takes {wanted}")
     same = _rhythm(original) == _rhythm(candidate)[: len(_rhythm(original))]
-    return Schedule("same" if same or _alike(original, candidate) else "moved")
+    return ScheduleComparison("same" if same or _alike(original, candidate) else "moved")
 
 
-def pooled(original: Trace, candidate: Trace, kept: Comparison) -> Schedule | None:
+def pooled(
+    original: Trace, candidate: Trace, kept: ReferenceComparison
+) -> ScheduleComparison | None:
     """Return a differing schedule if optimizers that each stepped on a loss of their own all step
     on the sum in the patch, with other gradients: then weights that had one loss get those of the
     others.
@@ -121,11 +123,11 @@ def pooled(original: Trace, candidate: Trace, kept: Comparison) -> Schedule | No
         apart = len({call for one in together for call in one.fed}) == sum(m.calls for m in meals)
         if apart and _spans(_meal(candidate, given).loss, meals):
             whose = f"the losses of {len(meals)} optimizers, each of which has its own"
-            return Schedule("moved", f"step {n + 1} is fed {whose} in the original")
+            return ScheduleComparison("moved", f"step {n + 1} is fed {whose} in the original")
     return None
 
 
-def piled(trace: Trace) -> Schedule | None:
+def piled(trace: Trace) -> ScheduleComparison | None:
     """Return a failed schedule if steps call a closure several times and each call adds to the
     gradients of the one before.
     """
@@ -134,7 +136,7 @@ def piled(trace: Trace) -> Schedule | None:
         return None
     line = f"line {first.at.line}" if first.at is not None else "a step"
     problem = f"{line} calls its closure again on gradients that the call before has left"
-    return Schedule("more", problem, failed=True)
+    return ScheduleComparison("more", problem, failed=True)
 
 
 def idle(trace: Trace) -> str:
@@ -168,7 +170,7 @@ def _departure(
     theirs: Sequence[Step],
     *,
     as_many: bool,
-) -> Schedule | None:
+) -> ScheduleComparison | None:
     """Return the first step that is fed something else. With `as_many` steps in both runs, means of
     several losses are not considered: they lie close together and match by chance.
     """
@@ -176,15 +178,17 @@ def _departure(
     for n, (step, wanted) in enumerate(zip(theirs, whole, strict=False)):
         given = _meal(candidate, step)
         if wanted.calls and not step.fed:
-            return Schedule("more", f"step {n + 1} finds gradients that nothing fed")
+            return ScheduleComparison("more", f"step {n + 1} finds gradients that nothing fed")
         if near(given.loss, wanted.loss) or (
             n and near(given.loss, _meal(original, ours[n], _used(original, ours[n])).loss)
         ):
             continue
         if _spans(given.loss, whole[n:], means=not as_many):
-            return Schedule("fewer", "one step is fed what feeds several steps of the original")
+            return ScheduleComparison(
+                "fewer", "one step is fed what feeds several steps of the original"
+            )
         if given.calls > len(ours[n].fed):
-            return Schedule(
+            return ScheduleComparison(
                 "fewer",
                 f"step {n + 1} holds the gradients of {given.calls} backward calls, where the "
                 f"original's holds those of {len(ours[n].fed)}",
@@ -195,7 +199,7 @@ def _departure(
             and _is_part(given.loss, original, ours[n])
             and not _are_reached(original, ours[n], candidate, range(before + 1, step.after + 1))
         ):
-            return Schedule(
+            return ScheduleComparison(
                 "more",
                 f"step {n + 1} holds the gradients of {given.calls} of the {wanted.calls} "
                 "backward calls that feed it in the original",

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
 from app.repair import checks, loss_coverage, schedule
-from app.repair.effects import Comparison, Measured, compare, renumbered
+from app.repair.effects import Measured, ReferenceComparison, compare, renumbered
 from app.repair.learning import learns, loses_gradients_late
 from app.repair.original import PATIENCE_S, Mathematics, Original
-from app.repair.schedule import Schedule
+from app.repair.schedule import ScheduleComparison
 from app.run import outcome
 from app.schemas import Check, Effect, Gradients, Verified
 from sandbox.protocol import Job, RunResult
@@ -45,7 +45,7 @@ class Trial:
     turn: int = 0
     checks: list[Check] = field(default_factory=list)
     measured: Measured = field(default_factory=Measured)
-    schedule: Schedule = field(default_factory=lambda: Schedule("unknown"))
+    schedule: ScheduleComparison = field(default_factory=lambda: ScheduleComparison("unknown"))
     unsteady: str = ""
     loses_gradient: bool = False
     feeds_others: bool = False
@@ -164,7 +164,7 @@ def _unproven(trial: Trial, tampered: list[str]) -> Trial:
     tracer.
     """
     why = f"the script changed what it is observed through: {'; '.join(tampered[:3])}"
-    trial.measured, trial.schedule = Measured(), Schedule("unknown")
+    trial.measured, trial.schedule = Measured(), ScheduleComparison("unknown")
     trial.checks = [
         check.model_copy(update={"status": "not_run", "detail": why})
         if check.status == "passed" and check.name not in ("reproduced", "minimal")
@@ -272,7 +272,7 @@ def _same_gradient(measured: Measured) -> Check:
     """Check whether the gradients equal a reference; a patch may change them, and says so. If they
     are equal only up to the original's failure, nothing past it was compared.
     """
-    nearest: Comparison = measured.nearest
+    nearest: ReferenceComparison = measured.nearest
     detail = measured.effect().text
     if not nearest.differences:
         return Check(name="same_gradient", status="not_run", detail=detail)

@@ -141,7 +141,7 @@ class Reader:
         return await asyncio.to_thread(lambda: pool.active)
 
 
-class Here(Reader):
+class InlineReader(Reader):
     """The reader within a worker: it calls on the spot."""
 
     def __init__(self) -> None: ...

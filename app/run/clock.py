@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from app.schemas import Timings
 
 
-class Clock:
+class StageClock:
     """Sum up milliseconds by stage."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from analyzers.notebooks.replay import repeated
 from analyzers.request.binding import failing_place
 from analyzers.request.causes import RankedCause, classify
 from analyzers.source.project import Project
-from analyzers.tracebacks import Frame, Part
+from analyzers.tracebacks import Frame, TracebackPart
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
@@ -236,7 +236,7 @@ def _shows(run: RunResult, case: Case) -> bool:
         Frame(f.file, f.line, f.function, f.code, f.file not in case.project.files)
         for f in run.raised.frames
     )
-    part = Part(run.raised.type, run.raised.message, frames)
+    part = TracebackPart(run.raised.type, run.raised.message, frames)
     family, kind = family_and_hint(part)
     return any(
         family == other and (kind == hint or "detached" not in (kind, hint) or None in (kind, hint))

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.schemas import Outcome
 from app.store.database import Database
-from app.store.kinds import KINDS, Found, Kind
+from app.store.kinds import KINDS, Found, RequestKind
 from app.store.tables import DiagnosisRow, EventRow
 
 EventKind = Literal["status", "progress", "cause", "patch", "done"]
@@ -29,12 +29,12 @@ class Claim:
     id: str
     attempt: int
     created_at: datetime
-    kind: Kind[Any, Any, Any]
+    kind: RequestKind[Any, Any, Any]
     request: BaseModel
     asked: str = ""
 
 
-class StatusEvent(BaseModel):
+class StoredStatus(BaseModel):
     """`status`: the state that a diagnosis entered, and in which attempt."""
 
     status: str
@@ -80,13 +80,13 @@ class Attempts:
             ).one_or_none()
             if found is None:
                 return None
-            status = StatusEvent(status="running", attempt=found.attempt)
+            status = StoredStatus(status="running", attempt=found.attempt)
             await add_events(connection, diagnosis_id, found.attempt, ("status", status))
         kind = KINDS[found.kind]
         request = kind.request.model_validate_json(found.request)
         return Claim(diagnosis_id, found.attempt, found.created_at, kind, request, found.request)
 
-    async def known(self, digest: str, kind: Kind[Any, Found, Any]) -> Found | None:
+    async def known(self, digest: str, kind: RequestKind[Any, Found, Any]) -> Found | None:
         """Return what was found on the same request before, if it is still kept."""
         row = DiagnosisRow
         query = select(row.result).where(
@@ -161,7 +161,7 @@ class Attempts:
                 update(DiagnosisRow).where(held(claim)).values(status="queued", lease_until=None)
             )
             if done.rowcount == 1:
-                status = StatusEvent(status="queued", attempt=claim.attempt)
+                status = StoredStatus(status="queued", attempt=claim.attempt)
                 await add_events(connection, claim.id, claim.attempt, ("status", status))
         return done.rowcount == 1
 

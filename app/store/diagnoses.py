@@ -14,9 +14,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Outcome, Patch
-from app.store.attempts import StatusEvent, add_events, lapsed
+from app.store.attempts import StoredStatus, add_events, lapsed
 from app.store.database import Database
-from app.store.kinds import DIAGNOSIS, Answer, Asked, Kind, kind_of
+from app.store.kinds import DIAGNOSIS, Answer, Asked, RequestKind, kind_of
 from app.store.tables import DiagnosisRow, EventRow, KeyRow
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -126,7 +126,7 @@ class Store:
                 await connection.execute(
                     insert(KeyRow).values(key=key.key, digest=key.digest, diagnosis_id=diagnosis_id)
                 )
-            queued = StatusEvent(status="queued")
+            queued = StoredStatus(status="queued")
             await add_events(connection, diagnosis_id, 0, ("status", queued))
             if enqueue is not None:
                 await enqueue(connection, diagnosis_id)
@@ -135,7 +135,7 @@ class Store:
         """Return the diagnosis, with what is known so far while it runs; None for an unknown id."""
         return await self.answer(diagnosis_id, DIAGNOSIS)
 
-    async def answer(self, diagnosis_id: str, kind: Kind[Any, Any, Answer]) -> Answer | None:
+    async def answer(self, diagnosis_id: str, kind: RequestKind[Any, Any, Answer]) -> Answer | None:
         """Return the answer to a request of this kind, so far or finished; None for an unknown
         id."""
         row = DiagnosisRow
@@ -180,7 +180,7 @@ class Store:
         """Return what the client sent for a diagnosis; None for an unknown id."""
         return await self.asked(diagnosis_id, DIAGNOSIS)
 
-    async def asked(self, diagnosis_id: str, kind: Kind[Asked, Any, Any]) -> Asked | None:
+    async def asked(self, diagnosis_id: str, kind: RequestKind[Asked, Any, Any]) -> Asked | None:
         """Return what was sent for a request of this kind; None for an unknown id."""
         row = DiagnosisRow
         async with self._database.engine.connect() as connection:

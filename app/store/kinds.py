@@ -18,7 +18,7 @@ Answer = TypeVar("Answer", bound=Identified)
 
 
 @dataclass(frozen=True)
-class Kind(Generic[Asked, Found, Answer]):
+class RequestKind(Generic[Asked, Found, Answer]):
     """`request` is stored, `findings` is what the work comes to, `answer` is both with its id.
 
     `page` and `api` are where answers are found; `failed` is the verdict where the work failed.
@@ -33,7 +33,7 @@ class Kind(Generic[Asked, Found, Answer]):
     failed: str
 
 
-DIAGNOSIS = Kind(
+DIAGNOSIS = RequestKind(
     "diagnosis",
     DiagnosisRequest,
     Findings,
@@ -42,7 +42,7 @@ DIAGNOSIS = Kind(
     api="/v1/diagnoses/",
     failed="inconclusive",
 )
-VERIFICATION = Kind(
+VERIFICATION = RequestKind(
     "verification",
     ChangeRequest,
     ChangeFindings,
@@ -51,10 +51,12 @@ VERIFICATION = Kind(
     api="/v1/verifications/",
     failed="not_comparable",
 )
-KINDS: dict[str, Kind[Any, Any, Any]] = {kind.name: kind for kind in (DIAGNOSIS, VERIFICATION)}
+KINDS: dict[str, RequestKind[Any, Any, Any]] = {
+    kind.name: kind for kind in (DIAGNOSIS, VERIFICATION)
+}
 
 
-def kind_of(request: BaseModel) -> Kind[Any, Any, Any]:
+def kind_of(request: BaseModel) -> RequestKind[Any, Any, Any]:
     """Return the kind that a request belongs to."""
     return next(kind for kind in KINDS.values() if isinstance(request, kind.request))
 

@@ -12,7 +12,7 @@ from app.repair.fingerprints import LEAST, TOLERANCE, gap, gradient_gap
 from app.repair.matching import matched
 from app.verify import ends, layout
 from app.verify.difference import WHAT, Compared, Difference, Kind
-from app.verify.moments import Moment, Moments, moments, numbered
+from app.verify.moments import Moments, ParameterStep, moments, numbered
 from app.verify.settings import setting_gap
 from sandbox.records import NOT_FINITE, Gradient, Step, Trace
 
@@ -21,7 +21,7 @@ MOST = 256  # differences that are kept
 
 
 @dataclass(frozen=True)
-class Precision:
+class Tolerances:
     """How exactly two runs are compared. `tolerance` is a share of a norm; `rounding` is the error
     that an update may have, as a share of the parameter's value.
     """
@@ -30,11 +30,11 @@ class Precision:
     rounding: float = 5e-7
 
 
-SINGLE, DOUBLE = Precision(), Precision(1e-6, 1e-12)
+SINGLE, DOUBLE = Tolerances(), Tolerances(1e-6, 1e-12)
 
 
 def compare(
-    one: Trace, other: Trace, precision: Precision = SINGLE, *, held: bool = False
+    one: Trace, other: Trace, precision: Tolerances = SINGLE, *, held: bool = False
 ) -> Compared:
     """Compare every step that both runs took. `held`: parameters were held fixed, so that
     updates, values and buffers say nothing."""
@@ -45,7 +45,7 @@ def compare(
 class _Comparing:
     one: Trace
     other: Trace
-    precision: Precision
+    precision: Tolerances
     held: bool
     found: list[Difference] = field(default_factory=list)
     loud: Counter[int] = field(default_factory=Counter)  # steps in which a parameter is fed
@@ -98,7 +98,7 @@ class _Comparing:
             parameters=len({p for p in self.ours if p in self.number}),
         )
 
-    def _paired(self) -> Iterator[tuple[Moment, Moment]]:
+    def _paired(self) -> Iterator[tuple[ParameterStep, ParameterStep]]:
         """Yield the k-th step of each parameter in both runs, in the order of
         the original's steps.
         """
@@ -108,7 +108,7 @@ class _Comparing:
                 if theirs is not None:
                     yield self.ours[gradient.param][k], theirs
 
-    def _compare(self, ours: Moment, theirs: Moment) -> None:
+    def _compare(self, ours: ParameterStep, theirs: ParameterStep) -> None:
         """Compare one parameter in one step of both runs."""
         g, h = ours.gradient, theirs.gradient
         largest = _largest(ours.step, theirs.step)
@@ -127,15 +127,17 @@ class _Comparing:
         if not self.held:
             self._exceeds(ours, theirs, "update", self._update_gap(ours, theirs))
 
-    def _add(self, ours: Moment, theirs: Moment, kind: Kind, what: str, off: float | None) -> None:
+    def _add(
+        self, ours: ParameterStep, theirs: ParameterStep, kind: Kind, what: str, off: float | None
+    ) -> None:
         order, name = self.order.get(id(ours.step), 0), self._name(ours.gradient.param)
         self.found.append(Difference(order, kind, what, name, off, ours.step, theirs.step))
 
-    def _exceeds(self, ours: Moment, theirs: Moment, kind: Kind, off: float) -> None:
+    def _exceeds(self, ours: ParameterStep, theirs: ParameterStep, kind: Kind, off: float) -> None:
         if off > self.precision.tolerance:
             self._add(ours, theirs, kind, WHAT[kind], min(off, NOT_FINITE))
 
-    def _compare_settings(self, ours: Moment, theirs: Moment) -> None:
+    def _compare_settings(self, ours: ParameterStep, theirs: ParameterStep) -> None:
         one, other = ours.step.kind, theirs.step.kind
         if one == other:
             if said := setting_gap(ours, theirs):
@@ -146,7 +148,7 @@ class _Comparing:
                 what = f"is stepped by {other}, where it was {one}"
                 self._add(ours, theirs, "optimizer", what, None)
 
-    def _update_gap(self, ours: Moment, theirs: Moment) -> float:
+    def _update_gap(self, ours: ParameterStep, theirs: ParameterStep) -> float:
         """Return how far two updates differ, relative to the larger; 0 within the rounding of the
         parameter.
         """

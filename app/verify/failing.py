@@ -30,7 +30,7 @@ KEPT: tuple[str, ...] = ("same", "truncated")
 
 
 @dataclass(frozen=True)
-class Fix:
+class OriginalFix:
     """A change of a failing original, tried: `first` is the original's own run."""
 
     before: Version

@@ -8,7 +8,7 @@ from math import prod, sqrt
 
 from app.repair.fingerprints import LEAST, TOLERANCE, gap
 from app.verify.difference import WHAT, Difference, Kind
-from app.verify.moments import Moment, Moments
+from app.verify.moments import Moments, ParameterStep
 from sandbox.records import Trace
 
 
@@ -31,7 +31,7 @@ class Side:
         """Return what the script calls each parameter."""
         return {p.id: p.name for p in self.trace.parameters}
 
-    def at(self, k: int) -> list[Moment]:
+    def at(self, k: int) -> list[ParameterStep]:
         """Return the k-th steps of these parameters."""
         return [self.moments[p][k] for p in self.alone if k in self.moments[p]]
 
@@ -94,7 +94,7 @@ def missing(ours: Side, theirs: Side) -> list[Difference]:
     ]
 
 
-def _learns(moment: Moment) -> bool:
+def _learns(moment: ParameterStep) -> bool:
     return moment.gradient.norm > 0 or any(moment.change)
 
 

@@ -10,7 +10,7 @@ from sandbox.records import Gradient, Step, Trace
 
 
 @dataclass(frozen=True)
-class Moment:
+class ParameterStep:
     """One parameter in one step: the step, its gradient there, by how much its projections change
     (empty where that was not seen)."""
 
@@ -19,7 +19,7 @@ class Moment:
     change: Sequence[float] = ()
 
 
-Moments = Mapping[int, Mapping[int, Moment]]
+Moments = Mapping[int, Mapping[int, ParameterStep]]
 """By parameter, then by which step of it, from 1."""
 
 
@@ -30,10 +30,10 @@ def is_by_hand(trace: Trace) -> bool:
 
 def moments(trace: Trace) -> Moments:
     """Return every recorded step of each parameter."""
-    found: dict[int, dict[int, Moment]] = defaultdict(dict)
+    found: dict[int, dict[int, ParameterStep]] = defaultdict(dict)
     for number, step in numbered(trace):
         for gradient in step.gradients:
-            found[gradient.param][number] = Moment(step, gradient, gradient.change)
+            found[gradient.param][number] = ParameterStep(step, gradient, gradient.change)
     if is_by_hand(trace):
         last = {held.param: held.values for held in trace.final.values} if trace.final else {}
         for param, series in found.items():
@@ -68,7 +68,7 @@ def _has_gradient(step: Step) -> bool:
     return any(g.norm > 0 for g in step.gradients)
 
 
-def _add_changes(series: dict[int, Moment], last: Sequence[float]) -> None:
+def _add_changes(series: dict[int, ParameterStep], last: Sequence[float]) -> None:
     """Add the changes that a script makes by hand, computed from the parameter's value at its next
     step.
     """
@@ -79,4 +79,4 @@ def _add_changes(series: dict[int, Moment], last: Sequence[float]) -> None:
         before = moment.gradient.values
         if before and values:
             change = [b - a for a, b in zip(before[1:], values[1:], strict=False)]
-            series[number] = Moment(moment.step, moment.gradient, change)
+            series[number] = ParameterStep(moment.step, moment.gradient, change)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.verify.moments import Moment
+from app.verify.moments import ParameterStep
 
 Settings = Mapping[str, Sequence[float] | str]
 EQUAL = 1e-6  # of a number: schedules compute the same in other ways
 
 
-def setting_gap(ours: Moment, theirs: Moment) -> str:
+def setting_gap(ours: ParameterStep, theirs: ParameterStep) -> str:
     """Describe the settings that both have and that differ; return an empty string if none do."""
     one, other = settings_of(ours), settings_of(theirs)
     said = [
@@ -21,7 +21,7 @@ def setting_gap(ours: Moment, theirs: Moment) -> str:
     return "; ".join(said[:4])
 
 
-def settings_of(moment: Moment) -> Settings:
+def settings_of(moment: ParameterStep) -> Settings:
     """Return the settings of the parameter's group."""
     listed, group = moment.step.settings, moment.gradient.group
     return listed[group] if group < len(listed) else {}

@@ -14,9 +14,9 @@ from app.request.reader import Reader
 from app.run import outcome
 from app.run.verifying_session import VerifyingSession
 from app.verdict import ComparisonCheck, ComparisonName, ComparisonStatus, Sameness, Verdict
-from app.verify.comparing import DOUBLE, SINGLE, Precision, compare
+from app.verify.comparing import DOUBLE, SINGLE, Tolerances, compare
 from app.verify.difference import NUMERIC, Compared
-from app.verify.failing import Fix
+from app.verify.failing import OriginalFix
 from app.verify.moments import numbered
 from app.verify.rounding import is_rounding
 from app.verify.runs import Pair, Runs
@@ -74,7 +74,7 @@ class _Asking:
         first = await self.runs.first(self.before)
         if first.status == "raised" and first.trace is not None and not first.tampered:
             await self.progress("verifying", 1, 3, "Holding the change against the original")
-            return await Fix(self.before, self.after, self.runs, first).verdict()
+            return await OriginalFix(self.before, self.after, self.runs, first).verdict()
         if (why := unusable("the original", first)) is not None:
             return self._verdict("not_comparable", why)
         await self.progress("verifying", 1, 3, "Running the original again, and the change")
@@ -208,7 +208,7 @@ class _Asking:
         one: RunResult,
         other: RunResult,
         *,
-        precision: Precision = SINGLE,
+        precision: Tolerances = SINGLE,
         held: bool = False,
     ) -> Compared:
         """Compare two runs, and add the result to the list of checks."""

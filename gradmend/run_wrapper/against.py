@@ -21,12 +21,12 @@ from app.command.verdicts import printed
 from app.command.verifying import exit_code
 from app.http.problems import ProblemError
 from app.present.visible import visible
-from app.request.reader import Here
+from app.request.reader import InlineReader
 from app.request.uploads import decoded
 from app.verify import Version, verify
 from gradmend.run_wrapper import command
 from gradmend.run_wrapper.cli_args import Words
-from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import end, furnish, start_fresh
 from gradmend.run_wrapper.stderr import note
@@ -97,7 +97,7 @@ async def _first(words: Words) -> Process:
 
     Raise `BadInput` if none imports torch.
     """
-    box = Box({})
+    box = ExchangeDir({})
     try:
         furnish(box, {"mode": "trace", "gradients": False, "stop_after_steps": 1, "silent": False})
         try:
@@ -119,7 +119,7 @@ async def _first(words: Words) -> Process:
         box.close()
 
 
-def _why_none(code: int, box: Box) -> str:
+def _why_none(code: int, box: ExchangeDir) -> str:
     if code in (command.NOT_FOUND, command.NOT_RUNNABLE):
         return "there is no such command, or it cannot be run"
     if troubles := box.troubles():
@@ -187,7 +187,7 @@ async def _found(words: Words, first: Process, sources: Sources, entry: str) -> 
             time_limit_s=LIMIT_S,
             steps=words.steps or STEPS,
             progress=_progress,
-            reader=Here(),
+            reader=InlineReader(),
         )
     finally:
         await again.close()

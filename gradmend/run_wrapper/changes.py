@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.request.uploads import decoded
 from app.schemas import Cause, Findings
-from gradmend.run_wrapper.diagnosing import Seen
+from gradmend.run_wrapper.diagnosing import FailedRun
 from gradmend.run_wrapper.rerun import Again
 from sandbox.protocol import Job
 
@@ -24,7 +24,7 @@ GIT_S = 10
 
 
 @dataclass(frozen=True)
-class Hunk:
+class ReplacedLines:
     """Lines that replaced others: `line` is the first of the new ones, `taken_back` the file
     without the change."""
 
@@ -41,7 +41,7 @@ class Hunk:
         return min(near, default=1 << 30)
 
 
-async def brought_by(again: Again, seen: Seen, findings: Findings) -> str | None:
+async def brought_by(again: Again, seen: FailedRun, findings: Findings) -> str | None:
     """Return a sentence that names the change; None if there is none, or the commit fails too."""
     committed = await asyncio.to_thread(_committed, seen)
     changed = {name: text for name, text in committed.items() if text != seen.sources[name]}
@@ -58,7 +58,7 @@ async def brought_by(again: Again, seen: Seen, findings: Findings) -> str | None
     )
 
 
-def _described(hunk: Hunk) -> str:
+def _described(hunk: ReplacedLines) -> str:
     now = hunk.new.strip().partition("\n")[0]
     before = hunk.old.strip().partition("\n")[0]
     if now and before:
@@ -68,7 +68,7 @@ def _described(hunk: Hunk) -> str:
     return f"{hunk.file}:{hunk.line} brought the fault: {change}; the last commit does not fail"
 
 
-async def _holds(again: Again, seen: Seen, files: Mapping[str, str]) -> bool:
+async def _holds(again: Again, seen: FailedRun, files: Mapping[str, str]) -> bool:
     """Return True if the command passes the call that failed, with these files."""
     job = Job(files=dict(files), entry=seen.entry, stop_after_backwards=seen.calls + 1)
     result = await again.run(job)
@@ -84,7 +84,7 @@ def _path(cause: Cause) -> Iterator[tuple[str, int]]:
             yield event.file, event.line
 
 
-def _committed(seen: Seen) -> dict[str, str]:
+def _committed(seen: FailedRun) -> dict[str, str]:
     """Return the texts of the last commit, of those files that differ from it."""
     found: dict[str, str] = {}
     for name in seen.sources:
@@ -107,11 +107,11 @@ def _git(folder: Path, *words: str) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def _hunks(name: str, old: str, new: str) -> Iterator[Hunk]:
+def _hunks(name: str, old: str, new: str) -> Iterator[ReplacedLines]:
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind != "equal":
             back = "".join([*after[:k], *before[i:j], *after[m:]])
-            yield Hunk(
+            yield ReplacedLines(
                 name, min(k + 1, len(after)), "".join(before[i:j]), "".join(after[k:m]), back
             )

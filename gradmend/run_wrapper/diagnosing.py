@@ -27,7 +27,7 @@ PATIENCE = 4.0  # a repeated run may take so many times as long as the failure t
 
 
 @dataclass(frozen=True)
-class Seen:
+class FailedRun:
     """The process that failed, what its run showed, and its sources as they are now: name → text.
 
     `changed` are files that were written since the process began.
@@ -54,7 +54,7 @@ class Seen:
         return trace.ended.backwards if trace.ended is not None else len(trace.backwards)
 
 
-def seen_in(process: Process) -> Seen:
+def seen_in(process: Process) -> FailedRun:
     """Return a process's records, read and checked."""
     sources: dict[str, str] = {}
     changed = []
@@ -66,7 +66,7 @@ def seen_in(process: Process) -> Seen:
     code = 1 if process.error not in (None, "SystemExit") else 0
     outcome = Outcome("exited", code, records=process.records, duration_s=process.seconds)
     run = run_result(Job(files={}), outcome, "beside")
-    return Seen(process, run, sources, _entry(process, run, sources), tuple(changed))
+    return FailedRun(process, run, sources, _entry(process, run, sources), tuple(changed))
 
 
 def _source(path: str) -> tuple[str | None, float]:
@@ -89,7 +89,7 @@ def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
 
 
 async def findings_of(
-    seen: Seen, again: Again | None, progress: Progress, then: Then | None = None
+    seen: FailedRun, again: Again | None, progress: Progress, then: Then | None = None
 ) -> Findings:
     """Return the findings; runs go through `again`, and without it fixes are not tried.
 
@@ -113,12 +113,14 @@ async def findings_of(
         module=None,
         target=None,
     )
-    reader = cast(Reader, Here())
+    reader = cast(Reader, InProcessReader())
     if again is None:
         return await diagnose(request, sandbox=None, reader=reader, progress=progress)
     try:
         again.begin()
-        place = cast(Sandbox, Place(again))  # it is never asked whether it is ready, nor closed
+        place = cast(
+            Sandbox, UserMachine(again)
+        )  # it is never asked whether it is ready, nor closed
         findings = await diagnose(request, sandbox=place, reader=reader, progress=progress)
         if then is not None:
             await then(again, seen, findings)
@@ -127,10 +129,10 @@ async def findings_of(
         await again.close()
 
 
-Then = Callable[[Again, Seen, Findings], Awaitable[None]]
+Then = Callable[[Again, FailedRun, Findings], Awaitable[None]]
 
 
-class Here:
+class InProcessReader:
     """Reads in this process: the source is the user's own."""
 
     async def call(
@@ -149,13 +151,13 @@ class Here:
             raise ReadingLimit("the source is nested too deeply") from None
 
 
-class Place:
+class UserMachine:
     """The user's machine as a sandbox: one session, and nothing to start or end."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def session(self) -> Place:
+    def session(self) -> UserMachine:
         """Return the session for the runs of one diagnosis."""
         return self
 

@@ -67,7 +67,7 @@ class Process:
         return b'{"t":"silent"' in self.records
 
 
-class Box:
+class ExchangeDir:
     """One run's folder, in the machine's temporary one or `within` another."""
 
     def __init__(self, job: dict[str, Any], within: Path | None = None) -> None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from gradmend.run_wrapper import command
 from gradmend.run_wrapper.cli_args import HELP, Words, WordsError, parse
-from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.stderr import note
 
 USAGE = 2
@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
 
 def _run_wrapped(words: Words) -> int:
     try:
-        box = Box({"mode": "trace", "silent": words.check, "seed": False, "limited": True})
+        box = ExchangeDir({"mode": "trace", "silent": words.check, "seed": False, "limited": True})
     except OSError as error:
         note(f"no room for records ({error.strerror}); the command runs without a tracer")
         return _run(words, None)
@@ -53,7 +53,7 @@ def _run_wrapped(words: Words) -> int:
         box.close()
 
 
-def _look(words: Words, box: Box, code: int) -> bool:
+def _look(words: Words, box: ExchangeDir, code: int) -> bool:
     """Say what is to be said of how the command ended; whether a cause was found. Of a healthy
     command nothing is said, unless it was to be checked."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
@@ -90,7 +90,7 @@ def _failed(found: list[Process]) -> list[Process]:
     return [one for one in found if one.raised and entry_of(one.raised) is not None]
 
 
-def _why_not(found: list[Process], box: Box, code: int) -> str:
+def _why_not(found: list[Process], box: ExchangeDir, code: int) -> str:
     """Return why a command that failed gets no diagnosis."""
     if code < 0 or code >= 128:
         return "the command was ended by a signal, not by an error of autograd"
@@ -109,7 +109,7 @@ def _why_not(found: list[Process], box: Box, code: int) -> str:
     return "the command failed, but not with an error of autograd"
 
 
-def _run(words: Words, box: Box | None) -> int:
+def _run(words: Words, box: ExchangeDir | None) -> int:
     """Return the command's return code, or the shell's code for one that cannot be started."""
     try:
         return command.run(words.command, box.environment() if box else dict(os.environ))

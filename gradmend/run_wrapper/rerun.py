@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradmend.run_wrapper import landlocked
-from gradmend.run_wrapper.exchange_dir import END, Box, Process
+from gradmend.run_wrapper.exchange_dir import END, ExchangeDir, Process
 from gradmend.run_wrapper.starting import Running, Warm, can_be_warm, end, furnish, start_fresh
 from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult
@@ -58,7 +58,7 @@ class Again:
         self._steps = steps
         self._until = math.inf if patient else time.monotonic() + ALL_S
         self._eager = any(name.startswith("torch._inductor") for name in first.torch)
-        self._home = Box({})
+        self._home = ExchangeDir({})
         self._warming: asyncio.Future[Warm | None] | None = None
         self._start_s = 0.0  # that a start takes longer than a fork
         self._turn = asyncio.Lock()  # one at a time: memory, ports and devices are the user's
@@ -109,7 +109,7 @@ class Again:
 
     async def _made(self, job: Job, warm: Warm | None) -> RunResult | None:
         """Return the run; None for a fork that did not report its end."""
-        box = Box({}, self._home.path)
+        box = ExchangeDir({}, self._home.path)
         try:
             self._prepare(box, job)
             began = time.monotonic()
@@ -155,7 +155,7 @@ class Again:
             if warm is not None:
                 await warm.close()
 
-    def _prepare(self, box: Box, job: Job) -> None:
+    def _prepare(self, box: ExchangeDir, job: Job) -> None:
         instructions: dict[str, Any] = {k: v for k, v in job.model_dump().items() if k in _TRACER}
         if self._steps is not None and job.stop_after_backwards:
             instructions["stop_after_backwards"] = self._steps
@@ -166,7 +166,9 @@ class Again:
             instructions["overlay"][self._first.files[name]] = str(patched)
         furnish(box, instructions, eager=self._eager and job.mode != "plain")
 
-    async def _watched(self, run: Running, box: Box, limit: float) -> tuple[Ending, int | None]:
+    async def _watched(
+        self, run: Running, box: ExchangeDir, limit: float
+    ) -> tuple[Ending, int | None]:
         """Wait until the run ends, the watched process has reported its end, or time is up."""
         try:
             async with asyncio.timeout(limit):
@@ -176,7 +178,7 @@ class Again:
         finally:
             await end(run)
 
-    async def _ended(self, run: Running, box: Box) -> int | None:
+    async def _ended(self, run: Running, box: ExchangeDir) -> int | None:
         """Return the exit code, if the run ends by itself shortly after the watched process."""
         ending = asyncio.ensure_future(run.wait())
         try:
@@ -190,7 +192,7 @@ class Again:
         finally:
             ending.cancel()
 
-    def _outcome(self, box: Box, job: Job, ending: Ending, code: int | None) -> Outcome:
+    def _outcome(self, box: ExchangeDir, job: Job, ending: Ending, code: int | None) -> Outcome:
         watched = _one_like(self._first, box.processes())
         records = watched.records if watched is not None else b""
         if ending == "exited" and job.mode != "plain":

@@ -6,13 +6,13 @@ import json
 import urllib.error
 import urllib.request
 
-from gradmend.run_wrapper.diagnosing import Seen
+from gradmend.run_wrapper.diagnosing import FailedRun
 from gradmend.run_wrapper.stderr import note
 
 TIMEOUT_S = 60.0
 
 
-def share(url: str, seen: Seen) -> None:
+def share(url: str, seen: FailedRun) -> None:
     """Send the sources and the trace to a server; say what was sent, and its address there."""
     others = [name for name in seen.sources if name != seen.entry]
     note(

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gradmend.run_wrapper import landlocked
-from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 
 MOST_BYTES = 1 << 16
 START_S, ANSWER_S = 120.0, 10.0
 BROKEN = -signal.SIGKILL  # the end of a run whose parent is gone, too
 
 
-def furnish(box: Box, options: dict[str, Any], *, eager: bool = False) -> None:
+def furnish(box: ExchangeDir, options: dict[str, Any], *, eager: bool = False) -> None:
     """Prepare a box for a repeated run with these instructions; `eager`: nothing is compiled."""
     for folder in ("files", "tmp"):
         (box.path / folder).mkdir()
@@ -85,7 +85,7 @@ class Warm:
 
     @classmethod
     async def begun(
-        cls, home: Box, command: Sequence[str], first: Process, *, eager: bool = False
+        cls, home: ExchangeDir, command: Sequence[str], first: Process, *, eager: bool = False
     ) -> Warm | None:
         """Return the command, waiting before its program; None if it cannot."""
         began = time.monotonic()

@@ -10,7 +10,7 @@ from app.schemas import Cause, Findings, Patch
 from gradmend.run_wrapper import landlocked, last_result, report
 from gradmend.run_wrapper.changes import brought_by
 from gradmend.run_wrapper.cli_args import Words
-from gradmend.run_wrapper.diagnosing import Seen, findings_of, seen_in
+from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in
 from gradmend.run_wrapper.exchange_dir import Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.sharing import share
@@ -31,16 +31,16 @@ def print_json(findings: Findings | None, summary: str) -> None:
     print(f"\n{escaped_json(findings.model_dump_json())}", flush=True)
 
 
-def _diagnose(words: Words, seen: Seen, *, raised: bool) -> Findings | None:
+def _diagnose(words: Words, seen: FailedRun, *, raised: bool) -> Findings | None:
     """Return cause, fix and checks, printed as they are found; None if it was stopped."""
     paint = Paint()
-    progress = Telling(paint)
+    progress = ProgressPrinter(paint)
     if raised:  # else there may be nothing to say
         progress.begin()
     again, why_not = _to_run_again(words, seen)
     brought: list[str] = []
 
-    async def witness(again: Again, seen: Seen, findings: Findings) -> None:
+    async def witness(again: Again, seen: FailedRun, findings: Findings) -> None:
         if findings.causes:
             await progress.stage("comparing", 0, 1, "Comparing with the last commit")
         brought.extend(filter(None, [await brought_by(again, seen, findings)]))
@@ -73,7 +73,7 @@ def _diagnose(words: Words, seen: Seen, *, raised: bool) -> Findings | None:
     return findings
 
 
-def _to_run_again(words: Words, seen: Seen) -> tuple[Again | None, str | None]:
+def _to_run_again(words: Words, seen: FailedRun) -> tuple[Again | None, str | None]:
     """Return what runs the command again, or why nothing does."""
     if why_not := why_no_rerun(words):
         return None, why_not
@@ -104,7 +104,7 @@ def why_no_rerun(words: Words) -> str | None:
     return None
 
 
-class Telling:
+class ProgressPrinter:
     """Says the cause as soon as it is known, what is being done, and the first fix that passes.
 
     On a terminal, what is being done is one line that changes; elsewhere, a line for each step.

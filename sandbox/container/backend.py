@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 
-from sandbox.container.engine import Engine, EngineError, Shape
+from sandbox.container.engine import DockerEngine, EngineError, Shape
 from sandbox.container.pool import Guesthouse
 from sandbox.container.session import NAME, ContainerSession
 from sandbox.environment import ENVIRONMENT
@@ -41,7 +41,7 @@ class Containers:
             limits=Limits(tasks_by_user=False),
             owner=f"{os.uname().nodename}-{os.getpid()}-{os.urandom(4).hex()}",
         )
-        self._engine: Engine | None = None
+        self._engine: DockerEngine | None = None
         self._house: Guesthouse | None = None
         self._opening = asyncio.Lock()
 
@@ -67,7 +67,7 @@ class Containers:
         async with self._opening:
             if self._house is None:
                 try:
-                    self._engine = await asyncio.to_thread(Engine)
+                    self._engine = await asyncio.to_thread(DockerEngine)
                 except EngineError as error:
                     raise WireError(f"the container engine cannot be reached: {error}") from error
                 self._house = Guesthouse(self._engine, self._shape, self._ready)

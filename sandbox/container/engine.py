@@ -66,7 +66,7 @@ class Shape:
         }
 
 
-class Engine:
+class DockerEngine:
     """A connection to the Engine that the environment names (`DOCKER_HOST`): Docker, or Podman."""
 
     def __init__(self) -> None:

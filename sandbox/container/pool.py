@@ -8,7 +8,7 @@ import json
 import struct
 from typing import Any
 
-from sandbox.container.engine import Engine, EngineError, Shape
+from sandbox.container.engine import DockerEngine, EngineError, Shape
 from sandbox.watch.outcome import Outcome
 from sandbox.wire import WireError, pack_json, read_frame
 
@@ -22,7 +22,7 @@ _KEPT_STDERR = 4096
 class Guest:
     """One container that is warm and waits on its standard input."""
 
-    def __init__(self, engine: Engine, name: str, streams: Any) -> None:
+    def __init__(self, engine: DockerEngine, name: str, streams: Any) -> None:
         self.name = name
         self._engine = engine
         self._reader, self._writer = streams
@@ -32,7 +32,7 @@ class Guest:
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
-    async def start(cls, engine: Engine, shape: Shape) -> Guest:
+    async def start(cls, engine: DockerEngine, shape: Shape) -> Guest:
         """Start a container and wait until it is warm; raises `WireError` if it will not be."""
         try:
             name, handle = await asyncio.to_thread(engine.start, shape)
@@ -109,7 +109,7 @@ class Guest:
 class Guesthouse:
     """Keeps `ready` guests waiting."""
 
-    def __init__(self, engine: Engine, shape: Shape, ready: int) -> None:
+    def __init__(self, engine: DockerEngine, shape: Shape, ready: int) -> None:
         self._engine = engine
         self._shape = shape
         self._ready = ready

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from sandbox.lag import LagWatch
 from sandbox.launcher import backend, options
-from sandbox.launcher.options import Options
-from sandbox.launcher.server import Server
+from sandbox.launcher.options import LauncherOptions
+from sandbox.launcher.server import LauncherServer
 from sandbox.wire import take_over
 
 
-async def launch(chosen: Options) -> None:
+async def launch(chosen: LauncherOptions) -> None:
     """Serve until SIGTERM, SIGINT, or the end of the parent; then end every run."""
     done = asyncio.Event()
     lag = asyncio.create_task(LagWatch(lambda _: None).run())
@@ -28,7 +28,7 @@ async def launch(chosen: Options) -> None:
     if chosen.parent is not None:
         _follow(chosen.parent, done)
     runner = backend.make(chosen)
-    server = Server(runner, slots=chosen.slots, sessions=chosen.places, queue=chosen.queue)
+    server = LauncherServer(runner, slots=chosen.slots, sessions=chosen.places, queue=chosen.queue)
     try:
         async with _listening(server, chosen, done):
             await done.wait()
@@ -50,7 +50,9 @@ def _follow(parent: int, done: asyncio.Event) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _listening(server: Server, chosen: Options, done: asyncio.Event) -> AsyncIterator[None]:
+async def _listening(
+    server: LauncherServer, chosen: LauncherOptions, done: asyncio.Event
+) -> AsyncIterator[None]:
     if chosen.channel is not None:
         _serve_channel(server, socket.socket(fileno=chosen.channel), done)
         yield
@@ -83,7 +85,7 @@ def _socket_at(path: Path, group: str | None) -> Iterator[socket.socket]:
         path.unlink(missing_ok=True)
 
 
-def _serve_channel(server: Server, channel: socket.socket, done: asyncio.Event) -> None:
+def _serve_channel(server: LauncherServer, channel: socket.socket, done: asyncio.Event) -> None:
     """Serve each socket that the parent hands over; its closing the channel ends us."""
     serving: set[asyncio.Task[None]] = set()
     loop = asyncio.get_running_loop()

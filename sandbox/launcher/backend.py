@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from sandbox.launcher.options import Options
+from sandbox.launcher.options import LauncherOptions
 from sandbox.protocol import Sandbox, Session
 
 
@@ -28,7 +28,7 @@ class Backend(Sandbox, Protocol):
     def session(self) -> AbstractAsyncContextManager[Prepared]: ...
 
 
-def make(options: Options) -> Backend:
+def make(options: LauncherOptions) -> Backend:
     """Return the backend that `options` names. Importing one does not need
     the other's libraries.
     """

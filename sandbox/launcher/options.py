@@ -11,7 +11,7 @@ from sandbox.jail.zygote import ENTRY
 
 
 @dataclass(frozen=True)
-class Options:
+class LauncherOptions:
     """How a launcher was asked to work."""
 
     backend: str = "jail"
@@ -40,7 +40,7 @@ class Options:
         return self.sessions or 2 * self.slots
 
 
-def parse(arguments: list[str] | None = None) -> Options:
+def parse(arguments: list[str] | None = None) -> LauncherOptions:
     """Read the command line; ends the process with a message when it is wrong."""
     parser = argparse.ArgumentParser(prog="gradmend sandbox", description=__doc__)
     where = parser.add_mutually_exclusive_group(required=True)
@@ -65,4 +65,4 @@ def parse(arguments: list[str] | None = None) -> Options:
     parser.add_argument("--runtime", default="runc", help="one of the engine's runtimes")
     parser.add_argument("--ready-containers", type=int, default=2, help="containers kept waiting")
     given = vars(parser.parse_args(arguments))
-    return Options(**{**given, "allow_missing": frozenset(given["allow_missing"])})
+    return LauncherOptions(**{**given, "allow_missing": frozenset(given["allow_missing"])})

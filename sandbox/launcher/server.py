@@ -21,14 +21,14 @@ _FRESH_S = 3.0
 
 
 @dataclass(frozen=True)
-class Lane:
+class ClientSession:
     """A session that a client holds, and the runs of it that are under way."""
 
     session: Prepared
     gate: Gate
 
 
-class Server:
+class LauncherServer:
     """Answers requests of clients. One that goes away ends its run, or its session.
 
     `{"ask": "readiness"}` is answered with a `Readiness`;
@@ -43,7 +43,7 @@ class Server:
         self._queue = queue
         self._runs = Gate("runs", places=slots, queue=queue)
         self._sessions = Gate("sessions", places=sessions, queue=queue)
-        self._lanes: dict[str, Lane] = {}
+        self._lanes: dict[str, ClientSession] = {}
         self._probing = asyncio.Lock()
         self._probed = -_FRESH_S
         self._seen = Readiness(ready=False, backend="")
@@ -99,13 +99,13 @@ class Server:
         name = secrets.token_hex(16)
         async with self._backend.session() as session:
             gate = Gate("runs of one session", places=self._abreast, queue=self._queue)
-            self._lanes[name] = Lane(session, gate)
+            self._lanes[name] = ClientSession(session, gate)
             try:
                 yield name
             finally:
                 del self._lanes[name]
 
-    async def _run(self, fields: Any, lane: Lane | None) -> RunResult:
+    async def _run(self, fields: Any, lane: ClientSession | None) -> RunResult:
         try:
             job = Job.model_validate(fields)
         except ValidationError as error:
@@ -118,7 +118,7 @@ class Server:
         except BusyError as error:
             return RunResult(status="unavailable", reason=str(error))
 
-    async def _run_in(self, lane: Lane, job: Job) -> RunResult:
+    async def _run_in(self, lane: ClientSession, job: Job) -> RunResult:
         """Run a job of a session. It waits for its turn in the session and for its preparation
         before it takes one of the places for which all runs compete.
         """

@@ -14,7 +14,7 @@ import pytest_asyncio
 from app.assistant import Assistant, assistant_of
 from app.assisted import TITLE
 from app.diagnose import diagnose
-from app.request.reader import Here, Reader
+from app.request.reader import InlineReader, Reader
 from app.run.sandboxes import open_sandbox
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from app.settings import Settings
@@ -84,7 +84,7 @@ async def box() -> AsyncIterator[Sandbox]:
 
 
 async def found(box: Sandbox, server: ChatServer, script: str = HIDDEN) -> Findings:
-    reader: Reader = Here()
+    reader: Reader = InlineReader()
     return await diagnose(
         DiagnosisRequest(script=script),
         sandbox=box,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.starting import BROKEN, Warm, can_be_warm, end, furnish, start_fresh
 from tests.beside import ROOT, environment, gradmend
 from tests.processes import hear_interrupts
@@ -86,8 +86,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def home() -> Iterator[Box]:
-    box = Box({})
+def home() -> Iterator[ExchangeDir]:
+    box = ExchangeDir({})
     yield box
     box.close()
 
@@ -99,15 +99,17 @@ def process(command: list[str], **more: Any) -> Process:
     return Process(pid=0, words=tuple(command), **told)
 
 
-def asked(home: Box, how: str) -> Box:
+def asked(home: ExchangeDir, how: str) -> ExchangeDir:
     """The box of a run that is to end so."""
     Path("how.txt").write_text(how)
-    box = Box({}, home.path)
+    box = ExchangeDir({}, home.path)
     furnish(box, {"mode": "plain"})
     return box
 
 
-async def ran(home: Box, how: str, warm: Warm | None, command: list[str]) -> tuple[int, str, str]:
+async def ran(
+    home: ExchangeDir, how: str, warm: Warm | None, command: list[str]
+) -> tuple[int, str, str]:
     """One run, to its end: its exit code and what it wrote."""
     box = asked(home, how)
     run = await (start_fresh(box.path, command) if warm is None else warm.run(box.path))
@@ -118,7 +120,7 @@ async def ran(home: Box, how: str, warm: Warm | None, command: list[str]) -> tup
 
 @pytest.mark.parametrize("start", [["facts.py"], ["-m", "package.facts"]], ids=["script", "module"])
 async def test_a_program_finds_what_it_finds_when_started_anew(
-    project: Path, home: Box, start: list[str]
+    project: Path, home: ExchangeDir, start: list[str]
 ) -> None:
     command = [PYTHON, *start, "--lr", "1e-3"]
     warm = await Warm.begun(home, command, process(command))
@@ -134,7 +136,7 @@ async def test_a_program_finds_what_it_finds_when_started_anew(
         await warm.close()
 
 
-async def test_runs_end_as_they_do_anew(project: Path, home: Box) -> None:
+async def test_runs_end_as_they_do_anew(project: Path, home: ExchangeDir) -> None:
     command = [PYTHON, "facts.py"]
     warm = await Warm.begun(home, command, process(command))
     assert warm is not None
@@ -156,7 +158,7 @@ async def test_runs_end_as_they_do_anew(project: Path, home: Box) -> None:
         await warm.close()
 
 
-async def test_a_run_ends_with_its_parent(project: Path, home: Box) -> None:
+async def test_a_run_ends_with_its_parent(project: Path, home: ExchangeDir) -> None:
     command = [PYTHON, "facts.py"]
     warm = await Warm.begun(home, command, process(command))
     assert warm is not None
@@ -173,7 +175,7 @@ async def test_a_run_ends_with_its_parent(project: Path, home: Box) -> None:
         await warm.close()
 
 
-async def test_what_is_not_begun_warm(project: Path, home: Box) -> None:
+async def test_what_is_not_begun_warm(project: Path, home: ExchangeDir) -> None:
     command = [PYTHON, "facts.py"]
     first = process(command)
     assert can_be_warm(first)
@@ -250,7 +252,7 @@ def _starts(folder: Path) -> list[str]:
     return told.read_text().splitlines() if told.exists() else []
 
 
-async def _until_it_says(box: Box, what: str) -> None:
+async def _until_it_says(box: ExchangeDir, what: str) -> None:
     out = box.path / "out"  # made as the run begins
     for _ in range(3000):
         if out.exists() and what in out.read_text():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from app.repair import search
-from app.request.reader import Here
+from app.request.reader import InlineReader
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Readiness, RunResult, Sandbox, Session
 from tests.recorded.digests import tracer_digest
@@ -61,7 +61,7 @@ class RecordedSession:
         return result if self.recorder.mode == "live" else RunResult.model_validate(answer)
 
 
-class ThreadReader(Here):
+class ThreadReader(InlineReader):
     """Reads in a thread of this process: workers take seconds to start, and limit what tests of
     other things do not exceed."""
 

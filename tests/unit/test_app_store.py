@@ -10,12 +10,12 @@ from sqlalchemy import update
 from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion
 from app.schemas import DiagnosisRequest, Findings
 from app.store import Attempts, Claim, Database, Key, KeyTakenError, Store
-from app.store.attempts import StatusEvent
+from app.store.attempts import StoredStatus
 from app.store.kinds import DIAGNOSIS, VERIFICATION
 from app.store.tables import DiagnosisRow
 
 REQUEST = DiagnosisRequest(script="print('größer')\r\n", filename="a.py")
-NOTE = StatusEvent(status="noted")
+NOTE = StoredStatus(status="noted")
 
 
 @pytest.fixture

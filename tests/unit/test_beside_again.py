@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradmend.run_wrapper import rerun
-from gradmend.run_wrapper.exchange_dir import Box, Process
+from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import furnish
 from sandbox.protocol import Job
@@ -29,7 +29,7 @@ async def test_no_run_begins_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("eager", [True, False])
 def test_a_traced_run_of_a_compiled_program_is_not_compiled(tmp_path: Path, *, eager: bool) -> None:
-    box = Box({}, tmp_path)
+    box = ExchangeDir({}, tmp_path)
     furnish(box, {}, eager=eager)
     environment = json.loads((box.path / "environment.json").read_text())
     assert (environment.get("TORCH_COMPILE_DISABLE") == "1") is eager

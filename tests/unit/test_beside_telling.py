@@ -7,7 +7,7 @@ import pytest
 from app.schemas import Cause, Check, Findings, Patch, Spot, Verification
 from gradmend.run_wrapper.report import show
 from gradmend.run_wrapper.stderr import RULE, Paint
-from gradmend.run_wrapper.summarize import Telling
+from gradmend.run_wrapper.summarize import ProgressPrinter
 
 
 def cause(pattern: str, line: int, confidence: float = 0.9) -> Cause:
@@ -30,7 +30,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 async def test_a_cause_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    telling = Telling(Paint())
+    telling = ProgressPrinter(Paint())
     await telling.cause(cause("recurrent-state", 4))
     await telling.cause(cause("kept-loss", 7))
     telling.after_fixes(cause("recurrent-state", 4, confidence=1.0))
@@ -38,7 +38,7 @@ async def test_a_cause_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 async def test_another_cause_that_fixes_show_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    telling = Telling(Paint())
+    telling = ProgressPrinter(Paint())
     await telling.cause(cause("recurrent-state", 4))
     telling.after_fixes(cause("kept-loss", 7))
     first, between, second = said(capsys)
@@ -48,7 +48,7 @@ async def test_another_cause_that_fixes_show_is_told(capsys: pytest.CaptureFixtu
 
 
 def test_a_cause_that_only_fixes_showed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    Telling(Paint()).after_fixes(cause("kept-loss", 7))
+    ProgressPrinter(Paint()).after_fixes(cause("kept-loss", 7))
     assert said(capsys) == ["train.py:7  What is called kept-loss"]
 
 
@@ -98,7 +98,7 @@ def test_where_every_fix_failed_none_is_offered(capsys: pytest.CaptureFixture[st
 async def test_what_is_being_done_is_said_line_by_line_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    telling = Telling(Paint())
+    telling = ProgressPrinter(Paint())
     await telling.stage("verifying", 0, 3, "Trying 3 patches")
     telling.begin()
     await telling.stage("verifying", 0, 3, "Trying 3 patches")

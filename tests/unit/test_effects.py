@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.repair.effects import Comparison, Measured, compare, renumbered
+from app.repair.effects import Measured, ReferenceComparison, compare, renumbered
 from sandbox.records import Gradient, Parameter, Step, Trace
 
 
@@ -95,8 +95,8 @@ def test_parameters_are_matched_by_name() -> None:
 
 
 def test_an_empty_comparison_is_not_whole() -> None:
-    assert not Comparison("kept").whole
-    assert not Comparison("kept").settled
+    assert not ReferenceComparison("kept").whole
+    assert not ReferenceComparison("kept").settled
 
 
 def test_inputs_are_numbered_in_the_order_in_which_they_came() -> None:

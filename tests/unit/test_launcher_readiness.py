@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sandbox.launcher import server as launcher
-from sandbox.launcher.server import Server
+from sandbox.launcher.server import LauncherServer
 from sandbox.protocol import Job, Readiness, RunResult
 from sandbox.wire import pack_json, read_json
 
@@ -41,7 +41,7 @@ class Counted:
     async def close(self) -> None: ...
 
 
-async def _asked(server: Server) -> bool:
+async def _asked(server: LauncherServer) -> bool:
     """One client's question, over a socket as in the launcher."""
     ours, theirs = socket.socketpair()
     served = asyncio.create_task(server.serve(*await asyncio.open_connection(sock=theirs)))
@@ -56,7 +56,7 @@ async def _asked(server: Server) -> bool:
 @pytest.mark.asyncio
 async def test_all_who_ask_at_once_share_one_look() -> None:
     backend = Counted(ready=True)
-    server = Server(backend, slots=1, sessions=1, queue=1)
+    server = LauncherServer(backend, slots=1, sessions=1, queue=1)
     assert all(await asyncio.gather(*(_asked(server) for _ in range(80))))
     assert backend.looks == 1
 
@@ -65,7 +65,7 @@ async def test_all_who_ask_at_once_share_one_look() -> None:
 async def test_a_look_grows_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "_FRESH_S", -1.0)
     backend = Counted(ready=True)
-    server = Server(backend, slots=1, sessions=1, queue=1)
+    server = LauncherServer(backend, slots=1, sessions=1, queue=1)
     await _asked(server)
     await _asked(server)
     assert backend.looks == 2
@@ -74,7 +74,7 @@ async def test_a_look_grows_old(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.asyncio
 async def test_what_was_not_ready_is_looked_at_again() -> None:
     backend = Counted(ready=False)
-    server = Server(backend, slots=1, sessions=1, queue=1)
+    server = LauncherServer(backend, slots=1, sessions=1, queue=1)
     assert not await _asked(server)
     assert not await _asked(server)
     assert backend.looks == 2

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from app.diagnose import diagnose, read_alone
-from app.request.reader import Here, ReadingLimit
+from app.request.reader import InlineReader, ReadingLimit
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch, Timings
 from tests.case_files import load_case
 
 SCRIPT = load_case("recurrent_state/char_lm").stripped
 
 
-class Calls(Here):
+class Calls(InlineReader):
     """Calls on the spot, and keeps what was called."""
 
     def __init__(self, alone: bool = True) -> None:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analyzers.evidence import BackwardCall, Place
-from analyzers.explain.reuse.passing import Frame, frames, handed_down, known_below
+from analyzers.explain.reuse.passing import CallFrame, frames, handed_down, known_below
 from analyzers.explain.reuse.taking import taken_from
 from analyzers.source.flow import part_for
 from analyzers.source.project import Project, spelled
@@ -34,7 +34,7 @@ main()
 STACK = [("<module>", 17), ("main", 15), ("epoch", 10), ("Gan.step", 7), ("Gan.judge", 4)]
 
 
-def stack(depth: int) -> list[Frame]:
+def stack(depth: int) -> list[CallFrame]:
     """The frames down to a depth, each an activation of its own."""
     places = tuple(
         Place("train.py", line, name, number)

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.bootstrap_targets import Target
+from analyzers.explain.bootstrap_targets import BootstrapTarget
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.cut.constants import constant
@@ -236,5 +236,5 @@ def test_a_target_is_made_a_constant_where_only_it_is_made(made: str, text: str)
         n for _, n in project.each(ast.Assign) if "target" in ast.unparse(n.targets[0])
     )
     call = next(n for _, n in project.each(ast.Call) if ast.unparse(n.func) == "mse")
-    first, *_ = written(where, constant(Target(where, call.args[1], statement)))
+    first, *_ = written(where, constant(BootstrapTarget(where, call.args[1], statement)))
     assert first == text

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from analyzers.evidence import Binding, Holder, Place, StaleEdge
-from analyzers.explain.pattern import Boundary, Carrier
+from analyzers.explain.pattern import CrossedBoundary, GraphCarrier
 from analyzers.explain.reuse.escapes import Handing, handings
 from analyzers.explain.reuse.onset import onset
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field
@@ -51,17 +51,19 @@ class Lifetime(SharedFrame):
         return next(iter(named or self.reuse.joins), None)
 
     @cached_property
-    def carriers(self) -> tuple[Carrier, ...]:
+    def carriers(self) -> tuple[GraphCarrier, ...]:
         """Return every structure that carried the old graph, the best known first."""
-        found: dict[str, Carrier] = {}
+        found: dict[str, GraphCarrier] = {}
         for join in self.reuse.joins:
             if join.holders:
                 name, holder = self._named(join)
                 kept = self.handed.get(name)
                 if kept is not None:
-                    found.setdefault(kept.path, Carrier(kept.path, kept.place, "attribute"))
+                    found.setdefault(kept.path, GraphCarrier(kept.path, kept.place, "attribute"))
                 elif name not in found:
-                    found[name] = Carrier(name, self._taken_on(name, holder, join), holder.kind)
+                    found[name] = GraphCarrier(
+                        name, self._taken_on(name, holder, join), holder.kind
+                    )
         return tuple(found.values()) or self._named_where_made
 
     def _named(self, join: StaleEdge) -> tuple[str, Holder]:
@@ -101,7 +103,7 @@ class Lifetime(SharedFrame):
         return None
 
     @property
-    def _named_where_made(self) -> tuple[Carrier, ...]:
+    def _named_where_made(self) -> tuple[GraphCarrier, ...]:
         """Return a carrier whose name is gone (a local of a function that returned): the structure
         in which a run saw it outlive the iteration; else the name on the line that made it,
         preferably one that the line which uses it reads.
@@ -110,7 +112,7 @@ class Lifetime(SharedFrame):
         kept = [hop.name for hop in path if hop.how == "outlived" and "." in hop.name]
         for hop in path if kept and not self.same_pass else ():
             if hop.how == "bound" and _last(hop.name) == _last(kept[0]):
-                return (Carrier(kept[0], hop.at, "item"),)
+                return (GraphCarrier(kept[0], hop.at, "item"),)
         for join in self.reuse.joins:
             made = resolve_location(self.project, join.old.at if join.new is not None else None)
             if made is None or not (names := bindings(made.statement)):
@@ -120,7 +122,7 @@ class Lifetime(SharedFrame):
             again = used is not None and used.statement is made.statement
             if again and not read and not self.same_pass:
                 continue  # a name that is bound later brought in nothing old
-            return (Carrier(base((read or names)[0]), made.place),)
+            return (GraphCarrier(base((read or names)[0]), made.place),)
         return ()
 
     @cached_property
@@ -264,16 +266,16 @@ class Lifetime(SharedFrame):
         return self.shared.loops[0] if self.shared.loops else None
 
     @cached_property
-    def boundary(self) -> Boundary:
+    def boundary(self) -> CrossedBoundary:
         """Return the boundary that the carrier crossed."""
         if self.loop is not None and self.shared is not None:
             target = spelled(self.loop.target) if not isinstance(self.loop, ast.While) else ""
             place = Place(self.shared.module.path, self.loop.lineno, self.shared.function)
-            return Boundary("epoch" if "epoch" in target.lower() else "loop", place)
+            return CrossedBoundary("epoch" if "epoch" in target.lower() else "loop", place)
         if self.shared is not None and len(self.reuse.reached.stack) > 1 and not self.same_pass:
             place = Place(self.shared.module.path, self.shared.reached_line, self.shared.function)
-            return Boundary("call", place)
-        return Boundary()
+            return CrossedBoundary("call", place)
+        return CrossedBoundary()
 
     def _taken_on(self, name: str, holder: Holder, join: StaleEdge) -> Place:
         """Return the line where the name takes on the old graph."""

@@ -19,7 +19,7 @@ _CALLED_OTHERWISE = ("forward", "__call__", "__init__")  # `model(x)` calls the 
 
 
 @dataclass(frozen=True)
-class Frame:
+class CallFrame:
     """An activation on the way to a backward call, and the statement of its function that was
     running.
     """
@@ -30,19 +30,19 @@ class Frame:
     place: Place
 
 
-def frames(project: Project, visit: BackwardCall) -> list[Frame]:
+def frames(project: Project, visit: BackwardCall) -> list[CallFrame]:
     """Return the activations that led to a backward call, outermost first, as far as their source
     is known.
     """
-    found: list[Frame] = []
+    found: list[CallFrame] = []
     for place in visit.stack or (visit.at,):
         where = resolve_location(project, place)
         if where is not None:
-            found.append(Frame(where.module, where.scope, where.statement, place))
+            found.append(CallFrame(where.module, where.scope, where.statement, place))
     return found
 
 
-def call_into(frame: Frame, function: Scope) -> ast.Call | None:
+def call_into(frame: CallFrame, function: Scope) -> ast.Call | None:
     """Return the call in the frame's statement that runs the function; None if several might."""
     name = getattr(function, "name", "")
     calls = [node for node in ast.walk(frame.statement) if isinstance(node, ast.Call)]
@@ -76,7 +76,7 @@ def _is_bound(module: Module, function: Scope) -> bool:
     )
 
 
-def handed_down(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, ast.expr]]:
+def handed_down(stack: Sequence[CallFrame], name: str) -> Iterator[tuple[CallFrame, ast.expr]]:
     """Yield where the innermost frame's parameter `name` comes from: the calling frame with its
     argument, and so on outwards while the argument is itself a parameter.
     """
@@ -91,7 +91,7 @@ def handed_down(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, ast.
         name = spelled(given[name])
 
 
-def known_below(stack: Sequence[Frame], name: str) -> Iterator[tuple[Frame, str]]:
+def known_below(stack: Sequence[CallFrame], name: str) -> Iterator[tuple[CallFrame, str]]:
     """Yield what frames called by the outermost one call its value `name`: the parameter that
     receives it, or the same attribute of the same object.
     """

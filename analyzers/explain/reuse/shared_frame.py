@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from analyzers.evidence import BackwardCall, GraphReuse, Place
-from analyzers.explain.reuse.passing import Frame, frames
+from analyzers.explain.reuse.passing import CallFrame, frames
 from analyzers.explain.source_locations import resolve_location
 from analyzers.source.flow import called_name, walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope
@@ -98,7 +98,7 @@ class SharedFrame:
         return {function: module for module, function in named if any(yields(function))}
 
     @cached_property
-    def above(self) -> list[Frame]:
+    def above(self) -> list[CallFrame]:
         """Return the shared frame and its callers, outermost first."""
         reached = frames(self.project, self.reuse.reached)
         if self.shared is None:

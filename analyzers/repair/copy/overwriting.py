@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.explain.inplace import Stale
+from analyzers.explain.inplace import StaleValue
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, assignments_to
@@ -19,7 +19,7 @@ from analyzers.source.targets import keyed
 from analyzers.source.writes import Write, is_true, unsliced, writes
 
 
-def not_in_place(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
+def not_in_place(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
     """Yield proposals that make every write to the tensor out of place; then every such write of
     the function, because PyTorch reports only the first tensor.
     """
@@ -52,13 +52,13 @@ def _may_be_tensor(statement: ast.stmt, write: Write) -> bool:
     return not isinstance(statement, ast.Assign) or isinstance(write.target, ast.Subscript)
 
 
-def clone_first(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
+def clone_first(stale: StaleValue, rank: int = 1) -> Iterator[Proposal]:
     """Yield a proposal that copies before the first write."""
     for where in stale.statements[:1]:
         yield from cloned_first(where, stale.concerned(where), rank)
 
 
-def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
+def clone_saved(stale: StaleValue, rank: int = 3) -> Iterator[Proposal]:
     """Yield a proposal that gives a copy to the operation that saves the value."""
     saving = stale.saving
     if saving is None:
@@ -72,7 +72,7 @@ def clone_saved(stale: Stale, rank: int = 3) -> Iterator[Proposal]:
         yield Proposal("clone-what-is-saved", title, edits, "One copy more.", rank)
 
 
-def _reads(where: SourceLocation, statement: ast.stmt, stale: Stale) -> Iterator[ast.expr]:
+def _reads(where: SourceLocation, statement: ast.stmt, stale: StaleValue) -> Iterator[ast.expr]:
     """Yield the outermost expressions of a statement that read the tensor or a part of it."""
     parents = where.module.parents
     for node in ast.walk(statement):
@@ -86,7 +86,7 @@ def _reads(where: SourceLocation, statement: ast.stmt, stale: Stale) -> Iterator
             yield outer
 
 
-def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
+def without_flag(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal that removes `inplace=True` from the modules called on the changing line; if
     they are unknown, from those that the operation's name suggests; else wherever the flag is
     passed on.
@@ -104,7 +104,7 @@ def without_flag(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("no-inplace-flag", title, tuple(edits), "", rank)
 
 
-def _flags_passed_on(stale: Stale) -> Iterator[Edit]:
+def _flags_passed_on(stale: StaleValue) -> Iterator[Edit]:
     """Yield edits that turn the flag off where it is passed on: in a table of arguments, in a call
     of a function that builds modules, as the default of a parameter.
     """
@@ -115,7 +115,7 @@ def _flags_passed_on(stale: Stale) -> Iterator[Edit]:
                     yield Editor(module).replace(value, "False")
 
 
-def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
+def _flags_of(stale: StaleValue, name: str) -> Iterator[Edit]:
     """Yield edits that remove `inplace=True` from what is assigned to a name."""
     for module, assignment in assignments_to(stale.project, name):
         for call in ast.walk(assignment.value):
@@ -123,7 +123,7 @@ def _flags_of(stale: Stale, name: str) -> Iterator[Edit]:
                 yield from _flag(Editor(module), call)
 
 
-def _flags_named(stale: Stale, op: str) -> list[Edit]:
+def _flags_named(stale: StaleValue, op: str) -> list[Edit]:
     """Return edits that remove `inplace=True` from every module of the operation's name."""
     wanted = op.rstrip("_").replace("_", "")
     return [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from analyzers.evidence import Place
-from analyzers.explain.inplace import Stale
+from analyzers.explain.inplace import StaleValue
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
@@ -30,7 +30,7 @@ class Buffer:
     writes: list[tuple[ast.Assign, ast.Subscript]] = field(default_factory=list)
 
 
-def list_and_stack(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
+def list_and_stack(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal that turns the loop's buffers into lists, joined after it."""
     for where in stale.statements[:1]:
         for loop in where.module.loops_around(where.statement)[:1]:

@@ -9,7 +9,7 @@ from analyzers.evidence import Binding, ValueShape
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.shared_frame import Shared
-from analyzers.repair.cut.cutting import Cutting, Site
+from analyzers.repair.cut.cutting import CutSite, Cutting
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import (
     bound_outside,
@@ -42,31 +42,31 @@ def at_boundary(
 
 def _between(
     cutting: Cutting, shared: Shared, loop: Loop | None, chosen: list[Binding], rank: int
-) -> Iterator[Site]:
+) -> Iterator[CutSite]:
     """Yield each place between the two backward calls where these names can be cut. Names that no
     iteration rebinds are cut before the loop, so that all iterations are treated alike.
     """
     if loop is None:
         if (head := head_of_rerun(shared, cutting.project)) is not None:
-            yield Site("detach-at-head", "at the head of the cell", head, rank)
+            yield CutSite("detach-at-head", "at the head of the cell", head, rank)
         else:
-            yield Site("detach-before-call", "before the next call", shared.reached, rank)
+            yield CutSite("detach-before-call", "before the next call", shared.reached, rank)
         return
     around = [outer for outer in shared.loops if _constant(chosen, outer, shared.scope)]
     if around:
-        yield Site("detach-before-loop", "in front of the loop", around[-1], rank)
+        yield CutSite("detach-before-loop", "in front of the loop", around[-1], rank)
     rarely = shared.module.block_of(shared.freed) is not loop.body
     fresh = any(unbound_at(loop, shared.scope, hop.name) for hop in chosen)
     if not fresh:
         where = "at the head of the loop"
-        yield Site("detach-at-head", where, head_of(loop), rank + rarely, guarded=True)
+        yield CutSite("detach-at-head", where, head_of(loop), rank + rarely, guarded=True)
     if rarely and fresh:  # the value of each iteration would be cut in only some of them
         return
     if not cutting.made_once and not around:  # else the first pass learns through it, no later one
         after = last_backward_or_step(shared.module, shared.freed)
         last = _last_binding(cutting, chosen, after, shared.module, shared.frame)
         where = "behind the backward" if last is after else "once it has its new value"
-        yield Site("detach-behind-backward", where, last, rank + (not rarely), follows=True)
+        yield CutSite("detach-behind-backward", where, last, rank + (not rarely), follows=True)
 
 
 def _constant(hops: Sequence[Binding], loop: Loop, scope: Scope) -> bool:
@@ -107,7 +107,7 @@ def after_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 loops = module.loops_around(node)
                 kept = [h for h in hops if loops and goes_on(h, [*loops[0].body])]
                 where = f"where `{function.name}` goes on"
-                site = Site("detach-behind-yield", where, node, rank, follows=True)
+                site = CutSite("detach-behind-yield", where, node, rank, follows=True)
                 yield from cutting.at([site], cutting.covering(kept), module, function)
 
 
@@ -121,5 +121,5 @@ def after_backward(cutting: Cutting, shared: Shared | None, rank: int) -> Iterat
         own = [h for h in cutting.outlived() if h.at.frame == frame.place.frame]
         kept = [h for h in own if not is_local(h, frame.scope) or "." in h.name]
         after = last_backward_or_step(frame.module, frame.statement)
-        site = Site("detach-behind-backward", "behind the backward", after, rank, follows=True)
+        site = CutSite("detach-behind-backward", "behind the backward", after, rank, follows=True)
         yield from cutting.at([site], cutting.covering(kept), frame.module, frame.scope)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.explain.bootstrap_targets import Target, given_with
+from analyzers.explain.bootstrap_targets import BootstrapTarget, given_with
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collectors
 from analyzers.explain.reuse.features import ReuseFeatures
@@ -100,7 +100,7 @@ def _weighs_log_probability(story: ReuseFeatures) -> bool:
     )
 
 
-def constant(target: Target) -> Iterator[Proposal]:
+def constant(target: BootstrapTarget) -> Iterator[Proposal]:
     """Yield proposals that detach a loss's target or weight where it is computed, else where it is
     passed.
     """
@@ -134,7 +134,7 @@ def _parts(value: ast.expr) -> Iterator[ast.expr]:
             yield value
 
 
-def _made_apart(target: Target) -> Edit | None:
+def _made_apart(target: BootstrapTarget) -> Edit | None:
     """Return an edit that puts a call with several results under `no_grad`, if no backward call
     uses its other results.
     """

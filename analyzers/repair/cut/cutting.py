@@ -32,7 +32,7 @@ _TRADEOFF = (
 MANY = 16  # most paths that a binding records: with so many, any part may have been carried
 
 
-class Written(NamedTuple):
+class CutStatements(NamedTuple):
     """Statements that cut some names, their description, and what they use
     that may need an import.
     """
@@ -42,7 +42,7 @@ class Written(NamedTuple):
     needs: frozenset[str] = frozenset()
 
 
-class Site(NamedTuple):
+class CutSite(NamedTuple):
     """A place for statements that cut, before or after a statement; `guarded`: the first iteration
     may find None there.
     """
@@ -98,7 +98,9 @@ class Cutting:
         covered = {join for hop in chosen for join in hop.carries}
         return chosen if covered >= wanted else []
 
-    def written(self, hops: Sequence[Binding], module: Module, scope: Scope) -> Iterator[Written]:
+    def written(
+        self, hops: Sequence[Binding], module: Module, scope: Scope
+    ) -> Iterator[CutStatements]:
         """Yield statements that cut all of these names: by the script's own functions, then written
         out.
         """
@@ -110,13 +112,15 @@ class Cutting:
         bound = all(rebinds(hop, scope) for hop in hops)
         for helper in functions_cutting(module, self.project)[:2] if bound else ():
             lines = [f"{name} = {helper}({name})" for name in names]
-            yield Written(lines, f"{title} by `{helper}`")
+            yield CutStatements(lines, f"{title} by `{helper}`")
         offered = [list(methods_cutting(hop, self.project)) for hop in hops]
         for call in dict.fromkeys(offered[0]):
             if all(call in calls for calls in offered) and (bound or " = " not in call):
-                yield Written([call], f"{title} by `{call.partition(' = ')[2] or call}`")
+                yield CutStatements([call], f"{title} by `{call.partition(' = ')[2] or call}`")
         if (together := _in_layers(hops, writing)) is not None:
-            yield Written([line.replace("\t", indentation(module)) for line in together], title)
+            yield CutStatements(
+                [line.replace("\t", indentation(module)) for line in together], title
+            )
         leaving = replace(writing, cut=writing.cut.removesuffix(_LEAF) + _LEAF)
         flat: list[str] = []
         for name, hop in zip(names, hops, strict=True):
@@ -126,7 +130,7 @@ class Cutting:
             if not made:
                 return
             flat += [line.replace("\t", indentation(module)) for line in made]
-        yield Written(flat, title, frozenset(writing.needs))
+        yield CutStatements(flat, title, frozenset(writing.needs))
 
     def _wants_gradient(self, scope: Scope, name: str) -> bool:
         """Return True if the scope, or a function that receives the name, takes a gradient by it:
@@ -201,7 +205,7 @@ class Cutting:
         return [(value, part) for value, part in parts if part is not None]
 
     def at(
-        self, sites: Sequence[Site], hops: Sequence[Binding], module: Module, scope: Scope
+        self, sites: Sequence[CutSite], hops: Sequence[Binding], module: Module, scope: Scope
     ) -> Iterator[Proposal]:
         """Yield proposals that cut these names at each of the sites, with the necessary imports."""
         editor, step = Editor(module), indentation(module)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from analyzers.evidence import Holder, Place, SilentFault
 from analyzers.explain.listed import said
-from analyzers.explain.pattern import Carrier, Proposal
+from analyzers.explain.pattern import GraphCarrier, Proposal
 from analyzers.explain.source_locations import (
     SourceLocation,
     assignments_to,
@@ -41,7 +41,7 @@ class Carried:
     its parts that were seen to hold an old graph, as the script spells them.
     """
 
-    carrier: Carrier
+    carrier: GraphCarrier
     where: SourceLocation
     before: ast.stmt
     place: Place
@@ -68,7 +68,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         seen = {root_of(holder.path) for holder in fault.holders}
         names = carried_names(loop, root_names(visit, where)) if visit is not None else []
         for name in [name for name in names if name in seen] if seen else names:
-            carrier, items = Carrier(name, where.place), _items(name, fault, where.module)
+            carrier, items = GraphCarrier(name, where.place), _items(name, fault, where.module)
             yield Carried(carrier, where, head_of(loop), place, where.scope, items)
     for name in names_held(fault.holders):
         if "." not in name:
@@ -77,7 +77,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
             binder = SourceLocation(module, assignment, Place(module.path, assignment.lineno))
             for own, first in carried_attributes(binder):
                 if own.rpartition(".")[2] == root_of(name).rpartition(".")[2]:
-                    carrier = Carrier(own, binder.place, "attribute")
+                    carrier = GraphCarrier(own, binder.place, "attribute")
                     yield Carried(carrier, binder, first, binder.place, module.tree, rank=OWN)
 
 

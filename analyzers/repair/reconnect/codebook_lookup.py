@@ -25,7 +25,7 @@ DEPTH = 2  # of functions that pass on their arguments
 
 
 @dataclass(frozen=True)
-class Seen:
+class CallerView:
     """What a caller knows of a call of the cutting function: `owner` is the object that it is
     called on, `names` are the caller's names by those of what the function returns.
     """
@@ -80,7 +80,7 @@ def _seen(
     name: str,
     project: Project,
     depth: int = DEPTH,
-) -> Seen | None:
+) -> CallerView | None:
     """Return how a scope received a name from the cutting function; None if it comes from
     elsewhere.
     """
@@ -98,12 +98,12 @@ def _seen(
             there = returned[names.index(name)]
             known = dict(zip(returned, names, strict=True))
             if function is where.scope and there in bindings(where.statement):
-                return Seen(spelled(call.func), known)
+                return CallerView(spelled(call.func), known)
             below = _seen(where, inner, function, there, project, depth - 1) if depth > 1 else None
             if below is not None and below.owner.startswith("self."):
                 owner = spelled(call.func).rpartition(".")[0]
                 handed = {k: known[v] for k, v in below.names.items() if v in known}
-                return Seen(f"{owner}{below.owner.removeprefix('self')}", handed)
+                return CallerView(f"{owner}{below.owner.removeprefix('self')}", handed)
     return None
 
 
@@ -117,7 +117,7 @@ def _returned(function: ast.FunctionDef) -> list[str]:
     return []
 
 
-def _as_seen(where: SourceLocation, made: ast.expr, seen: Seen) -> str | None:
+def _as_seen(where: SourceLocation, made: ast.expr, seen: CallerView) -> str | None:
     """Return an expression of the cutting function in the caller's names."""
     names = {"self": seen.owner, **seen.names}
     read = [n for n in walk(made) if isinstance(n, ast.Name)]

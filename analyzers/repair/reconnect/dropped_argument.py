@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import Place
-from analyzers.explain.pattern import Carrier, Proposal
+from analyzers.explain.pattern import GraphCarrier, Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.reconnect.gradient_paths import functions_called
 from analyzers.repair.reconnect.siblings import of_part
@@ -37,9 +37,9 @@ class Unpassed:
         return Place(self.module.path, self.calls[0].lineno, self.function.name)
 
     @property
-    def carrier(self) -> Carrier:
+    def carrier(self) -> GraphCarrier:
         """Return the argument."""
-        return Carrier(self.name, self.place)
+        return GraphCarrier(self.name, self.place)
 
 
 def unpassed(

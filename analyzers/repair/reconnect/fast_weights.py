@@ -17,7 +17,12 @@ from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
 from analyzers.repair.leaf.leaves import SIGNS, clears
-from analyzers.repair.reconnect.functional import Write, functional_call, sole_block, written
+from analyzers.repair.reconnect.functional import (
+    ParameterWrite,
+    functional_call,
+    sole_block,
+    written,
+)
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.calls import calls_to
 from analyzers.source.edits import Edit, Editor, needs_parentheses
@@ -222,9 +227,9 @@ def _loaded_into(name: str, where: SourceLocation) -> tuple[ast.stmt | None, ast
     """Return the statement that loads another module's state, and that module."""
     for statement in statements_of(where.scope):
         match written(statement):
-            case Write(path=path, value=ast.Call(func=ast.Attribute(value=original) as state)) if (
-                path == f"{name}." and state.attr == "state_dict"
-            ):
+            case ParameterWrite(
+                path=path, value=ast.Call(func=ast.Attribute(value=original) as state)
+            ) if path == f"{name}." and state.attr == "state_dict":
                 return statement, original
     return None, None
 

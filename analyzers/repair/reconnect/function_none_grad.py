@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import Place
-from analyzers.explain.pattern import Carrier, Proposal
+from analyzers.explain.pattern import GraphCarrier, Proposal
 from analyzers.explain.source_locations import SourceLocation, returns_of
 from analyzers.repair.blocks import alias, indentation, joined, text_with
 from analyzers.source.calls import calls_named
@@ -53,9 +53,9 @@ class Withheld:
         return Place(self.module.path, self.returned.lineno, self.backward.name)
 
     @property
-    def carrier(self) -> Carrier:
+    def carrier(self) -> GraphCarrier:
         """Return the input as a carrier, by its name in `forward`."""
-        return Carrier(self.input, self.place)
+        return GraphCarrier(self.input, self.place)
 
 
 def withheld(

@@ -29,7 +29,7 @@ _WRITING = ("copy_", "set_")
 
 
 @dataclass(frozen=True)
-class Write:
+class ParameterWrite:
     """`value` put into the parameter at `path` (`self.layer.weight`); a path that ends with a dot
     is that of a module, all of whose parameters are put in, by name or `in_order`. `text`: how the
     value is to be written where the statement stands, if it is another function's."""
@@ -57,7 +57,7 @@ def called_with(where: SourceLocation, project: Project, rank: int = 0) -> Itera
         yield from _called(there, own, rank)
 
 
-def _called(where: SourceLocation, own: Sequence[Write], rank: int) -> Iterator[Proposal]:
+def _called(where: SourceLocation, own: Sequence[ParameterWrite], rank: int) -> Iterator[Proposal]:
     editor, here = where.editor, {write.statement for write in own}
     others = [s for s in statements_of(where.scope) if s not in here]
     writes = [*own, *(w for s in others if (w := written(s)) is not None)]
@@ -87,28 +87,30 @@ def _called(where: SourceLocation, own: Sequence[Write], rank: int) -> Iterator[
         return
 
 
-def written(statement: ast.stmt) -> Write | None:
+def written(statement: ast.stmt) -> ParameterWrite | None:
     """Return the statement's write to a module's parameter that bypasses its graph, or None."""
     match statement:
         case ast.Assign(
             targets=[ast.Attribute(value=ast.Attribute() as parameter, attr="data")], value=value
         ):
-            return Write(statement, spelled(parameter), value)
+            return ParameterWrite(statement, spelled(parameter), value)
         case ast.Assign(
             targets=[ast.Attribute() as parameter],
             value=ast.Call(func=ast.Attribute(attr="Parameter"), args=[value]),
         ):
-            return Write(statement, spelled(parameter), value)
+            return ParameterWrite(statement, spelled(parameter), value)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=name), args=[value])):
             path = spelled(target).removesuffix(".data")
             if name == "load_state_dict":
-                return Write(statement, f"{path}.", value)
+                return ParameterWrite(statement, f"{path}.", value)
             if name in _WRITING and "." in path:
-                return Write(statement, path, value)
+                return ParameterWrite(statement, path, value)
     return None
 
 
-def _put(where: SourceLocation, project: Project) -> Iterator[tuple[SourceLocation, list[Write]]]:
+def _put(
+    where: SourceLocation, project: Project
+) -> Iterator[tuple[SourceLocation, list[ParameterWrite]]]:
     """Yield what a statement, or the loop around it, writes; a helper's writes at its calls."""
     if (own := written(where.statement)) is not None:
         yield where, [own]
@@ -124,8 +126,8 @@ def _put(where: SourceLocation, project: Project) -> Iterator[tuple[SourceLocati
 
 
 def _by_callers(
-    where: SourceLocation, writes: Sequence[Write], project: Project
-) -> Iterator[tuple[SourceLocation, list[Write]]]:
+    where: SourceLocation, writes: Sequence[ParameterWrite], project: Project
+) -> Iterator[tuple[SourceLocation, list[ParameterWrite]]]:
     """Yield a helper's writes at each of its calls, in the caller's names."""
     function = where.scope
     for module, call in calls_to(project, getattr(function, "name", "")):
@@ -133,7 +135,7 @@ def _by_callers(
         given = dict(arguments(call, where.module, function))
         names = {name: Editor(module).text_of(value) for name, value in given.items()}
         put = [
-            Write(at, path, write.value, text, write.in_order)
+            ParameterWrite(at, path, write.value, text, write.in_order)
             for write in writes
             if isinstance(at, ast.Expr)
             if (path := _known_as(write.path, names, call))
@@ -163,7 +165,7 @@ def sole_block(module: Module, statement: ast.stmt) -> ast.stmt:
     return statement
 
 
-def _written_by(loop: ast.For) -> Write | None:
+def _written_by(loop: ast.For) -> ParameterWrite | None:
     """Return what a loop over all parameters of a module assigns to them, by name or in order."""
     ordered: ast.expr | None = None
     match loop:
@@ -198,10 +200,10 @@ def _written_by(loop: ast.For) -> Write | None:
         return None
     if ordered is not None:
         own = spelled(base_of(value)) == name
-        return Write(loop, f"{spelled(module)}.", ordered, in_order=True) if own else None
+        return ParameterWrite(loop, f"{spelled(module)}.", ordered, in_order=True) if own else None
     match base_of(value):
         case ast.Subscript(value=mapping, slice=ast.Name(id=key)) if key == name:
-            return Write(loop, f"{spelled(module)}.", mapping)
+            return ParameterWrite(loop, f"{spelled(module)}.", mapping)
     return None
 
 
@@ -211,7 +213,7 @@ def loads(statement: ast.stmt) -> bool:
     return write is not None and write.of_all
 
 
-def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
+def _weights(editor: Editor, owner: str, writes: list[ParameterWrite]) -> str:
     """Return the weights argument of a functional call: the mapping of all, or a dict of some."""
     whole = next((w for w in writes if w.of_all), None)
     if whole is None:
@@ -226,7 +228,7 @@ def _weights(editor: Editor, owner: str, writes: list[Write]) -> str:
     return f"{{{key}: made for name, made in {given}.items()}}" if part else given
 
 
-def _below(owner: str, write: Write) -> str:
+def _below(owner: str, write: ParameterWrite) -> str:
     """Return the path of the written parameter relative to the called module."""
     return write.path[len(owner) + 1 :]
 
@@ -247,7 +249,7 @@ def _whole(value: ast.expr) -> ast.expr:
     return (cut_from(cut) if cut is not None else None) or value
 
 
-def _emptied(where: SourceLocation, writes: list[Write]) -> list[ast.stmt]:
+def _emptied(where: SourceLocation, writes: list[ParameterWrite]) -> list[ast.stmt]:
     """Return the statements to remove, or the whole `with` that holds nothing else."""
     gone = [*dict.fromkeys(write.statement for write in writes)]
     for node in {where.module.parents[statement] for statement in gone}:

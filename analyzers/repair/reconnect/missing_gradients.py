@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.pattern import Carrier
+from analyzers.explain.pattern import GraphCarrier
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.explain.silent import owner_of
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
@@ -48,7 +48,7 @@ class Cut:
 
     where: SourceLocation
     place: Place
-    carrier: Carrier
+    carrier: GraphCarrier
     withheld: Withheld | None = None
     unpassed: Unpassed | None = None
     own: bool = True
@@ -84,7 +84,8 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
             yield from likely[:MAX_CUTS]
             return
     stepped = [
-        Cut(s, s.place, Carrier(name, s.place)) for s, name in updated_copies(fault.params, project)
+        Cut(s, s.place, GraphCarrier(name, s.place))
+        for s, name in updated_copies(fault.params, project)
     ]
     yield from stepped[:MAX_CUTS]
     where = resolve_location(project, fault.seen_at) if not stepped else None
@@ -97,7 +98,7 @@ def _traced(fault: SilentFault, where: SourceLocation | None) -> Iterator[Cut]:
     if where is not None:
         owner = owner_of(fault.params).rpartition(".")[2]
         name = next(filter(None, [*bindings(where.statement), *_cut_names(where), owner]), None)
-        yield from [Cut(where, where.place, Carrier(name, where.place))] if name else []
+        yield from [Cut(where, where.place, GraphCarrier(name, where.place))] if name else []
 
 
 def _model_of(path: str) -> str:
@@ -189,7 +190,7 @@ def _cut_at(where: SourceLocation, name: str, source: _Source, project: Project)
     if line is None and not cuts:
         return None
     bound = [] if is_loop or _is_number(where) else bindings(where.statement)
-    carrier = Carrier([*bound, *_cut_names(where), name][0], where.place)
+    carrier = GraphCarrier([*bound, *_cut_names(where), name][0], where.place)
     cut = [cut_from(node) for node in cuts_in(where.statement)]
     own = any(source(ast.Return(value)) is not None for value in cut)
     return Cut(where, Place(where.place.file, line or where.place.line), carrier, own=own)
@@ -208,7 +209,7 @@ def _step_at(where: SourceLocation, name: str, source: _Source, project: Project
     if isinstance(where.statement, ast.For) or softened(where) is None:
         return None
     bound = [*bindings(where.statement), name]
-    return Cut(where, where.place, Carrier(bound[0], where.place))
+    return Cut(where, where.place, GraphCarrier(bound[0], where.place))
 
 
 def _unpassed_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:

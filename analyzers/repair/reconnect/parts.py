@@ -21,7 +21,7 @@ from analyzers.source.unpacking import unpacking
 
 
 @dataclass(frozen=True)
-class Part:
+class TensorPart:
     """What a gradient is asked of, and the expression that takes it from the whole: one of several
     (`at`) where that gives more than one."""
 
@@ -36,7 +36,7 @@ class Part:
         return taken if self.at is None else f"{taken}[{self.at}]"
 
 
-def parts_asked(where: SourceLocation | None) -> list[Part]:
+def parts_asked(where: SourceLocation | None) -> list[TensorPart]:
     """Return the parts whose gradients a call asks for; empty unless all are of one tensor."""
     call = where.call("grad") if where is not None else None
     return _parts(where, call) if where is not None and call is not None else []
@@ -80,7 +80,7 @@ def joined_again(where: SourceLocation, outputs: ast.stmt) -> Iterator[Proposal]
         yield Proposal("use-wanted", f"Compute from {names}, not from `{whole}`", edits, "")
 
 
-def _parts(where: SourceLocation, call: ast.Call) -> list[Part]:
+def _parts(where: SourceLocation, call: ast.Call) -> list[TensorPart]:
     given = argument_for(call, ("outputs", "inputs"), "inputs")
     asked = given.elts if isinstance(given, ast.Tuple | ast.List) else [given] if given else []
     parts = [part for item in asked if (part := _part(where, item)) is not None]
@@ -88,26 +88,26 @@ def _parts(where: SourceLocation, call: ast.Call) -> list[Part]:
     return parts if len(parts) == len(asked) and len(wholes) == 1 else []
 
 
-def _part(where: SourceLocation, asked: ast.expr) -> Part | None:
+def _part(where: SourceLocation, asked: ast.expr) -> TensorPart | None:
     """Return a part that the call takes itself, or one that was bound to a name before."""
     if isinstance(asked, ast.Subscript):
-        return Part(spelled(asked), asked.value, asked)
+        return TensorPart(spelled(asked), asked.value, asked)
     return _named(where, asked.id) if isinstance(asked, ast.Name) else None
 
 
-def _named(where: SourceLocation, name: str) -> Part | None:
+def _named(where: SourceLocation, name: str) -> TensorPart | None:
     """Return the part that a name is bound to if it has one binding in this scope."""
     match definitions(where.scope, name):
         case [ast.Assign(targets=[target], value=value) as made]:
             part, names = part_for(made, name.__eq__), [*target_names(target)]
             if isinstance(part, ast.Subscript) and (part is not value or names == [name]):
-                return Part(name, part.value, part)
+                return TensorPart(name, part.value, part)
             if name in names and (parted := unpacking(value)) is not None:
-                return Part(name, parted.whole, value, names.index(name))
+                return TensorPart(name, parted.whole, value, names.index(name))
     return None
 
 
-def _joining(part: Part) -> tuple[str, int] | None:
+def _joining(part: TensorPart) -> tuple[str, int] | None:
     """Return the function that joins such slices or items, and along which dimension; else None."""
     if not isinstance(part.taken, ast.Subscript):
         return None
@@ -120,7 +120,7 @@ def _joining(part: Part) -> tuple[str, int] | None:
     return "cat" if isinstance(items[taken[0]], ast.Slice) else "stack", dim
 
 
-def _of_whole(where: SourceLocation, call: ast.Call, parts: list[Part]) -> list[Edit]:
+def _of_whole(where: SourceLocation, call: ast.Call, parts: list[TensorPart]) -> list[Edit]:
     """Return edits that ask for the whole and take parts of the result where it is used."""
     given = argument_for(call, ("outputs", "inputs"), "inputs")
     assert given is not None

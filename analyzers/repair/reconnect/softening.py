@@ -34,7 +34,7 @@ _FLOATING = re.compile(r"float|double|half", re.IGNORECASE)
 _COMPARISONS = ("gt", "ge", "lt", "le")
 
 
-class Step(NamedTuple):
+class StepFunction(NamedTuple):
     """A step function, which has no gradient: the expression and its statement, what it is applied
     to, and the text of what has one in its place. `idle`: the statement of a choice that nothing
     else reads."""
@@ -46,12 +46,12 @@ class Step(NamedTuple):
     idle: ast.stmt | None = None
 
 
-def softened(where: SourceLocation) -> Step | None:
+def softened(where: SourceLocation) -> StepFunction | None:
     """Return the first step function of a statement, or the one-hot rows of a choice in it."""
     for node in walk(where.statement):
         of = _soft(where.module, node)
         if of is not None and isinstance(node, ast.expr):
-            return Step(where.statement, node, of, where.editor.text_of(of))
+            return StepFunction(where.statement, node, of, where.editor.text_of(of))
     return _chosen_rows(where)
 
 
@@ -70,7 +70,7 @@ def differentiable(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
         yield Proposal("soft-value", title, made, tradeoff, rank)
 
 
-def _said(where: SourceLocation, step: Step) -> str:
+def _said(where: SourceLocation, step: StepFunction) -> str:
     """Return a description of the replacement of a step function."""
     given = f"`{spelled(step.of)}`"
     return f"{given} itself" if _is_given(where, step) else f"the softmax of {given}"
@@ -82,7 +82,7 @@ def is_choice(where: SourceLocation) -> bool:
     return step is not None and not _is_given(where, step)
 
 
-def _is_given(where: SourceLocation, step: Step) -> bool:
+def _is_given(where: SourceLocation, step: StepFunction) -> bool:
     """Return True if the value with a gradient has an expression in the source."""
     return step.soft == where.editor.text_of(step.of)
 
@@ -211,7 +211,7 @@ def class_scores(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
         return
 
 
-def _chosen_rows(where: SourceLocation) -> Step | None:
+def _chosen_rows(where: SourceLocation) -> StepFunction | None:
     """Return the first one-hot rows of the highest index, in this statement or a later one.
 
     The step includes casts and permutations; the softmax has the dimension order of the scores.
@@ -233,7 +233,7 @@ def _chosen_rows(where: SourceLocation) -> Step | None:
                 last = later if names.isdisjoint(bindings(one)) else later[: later.index(one)]
                 read = own or any(names & names_read(s) for s in last if s is not one)
                 hard = _arranged(module, call)
-                return Step(one, hard, scores, soft, None if read else statement)
+                return StepFunction(one, hard, scores, soft, None if read else statement)
     return None
 
 

@@ -8,10 +8,10 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.inplace import Stale
+from analyzers.explain.inplace import StaleValue
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.passing import Frame, arguments, call_into, handed_down
+from analyzers.explain.reuse.passing import CallFrame, arguments, call_into, handed_down
 from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.source_locations import (
     SourceLocation,
@@ -21,7 +21,7 @@ from analyzers.explain.source_locations import (
 )
 from analyzers.repair.blocks import joined, text_with
 from analyzers.repair.remake.constructors import kept_by
-from analyzers.repair.reschedule.schedule import Schedule
+from analyzers.repair.reschedule.schedule import StepBeforeBackward
 from analyzers.repair.rewrite import head_of, recomputed
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor
@@ -84,7 +84,12 @@ def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, 
 
 
 def _handed_in(
-    project: Project, caller: Frame, below: Frame, loop: Loop, name: str, parts: Sequence[str]
+    project: Project,
+    caller: CallFrame,
+    below: CallFrame,
+    loop: Loop,
+    name: str,
+    parts: Sequence[str],
 ) -> list[Edit] | None:
     """Return edits that turn `run(text)` and its parameter into `run(tower, prompts)`, and remove
     what computed `text` if nothing else reads it; no edit if nothing is to be passed in. Return
@@ -119,7 +124,7 @@ def _handed_in(
 _FRESH = "The loss is computed from the weights as the step has left them."
 
 
-def recompute_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
+def recompute_where_read(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal that replaces `batch.feature = net(x)` before all phases by `net(batch.x)`
     in the phase that reads it after the step.
     """
@@ -149,7 +154,7 @@ def recompute_where_read(stale: Stale, rank: int = 0) -> Iterator[Proposal]:
         return
 
 
-def called_again(stale: Stale, schedule: Schedule, rank: int) -> Iterator[Proposal]:
+def called_again(stale: StaleValue, schedule: StepBeforeBackward, rank: int) -> Iterator[Proposal]:
     """Yield a proposal that repeats `net.look(shot)`, which fills `shot.feature` before the step,
     after it: then the member is computed with the weights after the step.
     """

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.explain.inplace import Stale
+from analyzers.explain.inplace import StaleValue
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
-from analyzers.repair.reschedule.schedule import Schedule, released
+from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.source.edits import Edit
 from analyzers.source.flow import statements_of
@@ -21,7 +21,7 @@ from analyzers.source.targets import assigned_pairs
 _TITLE = "Detach `{}` where the next pass begins"
 
 
-def detach_carried(stale: Stale, schedule: Schedule) -> Iterator[Proposal]:
+def detach_carried(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[Proposal]:
     """Yield proposals that cut carried values at the head of the loop, and do
     not retain the graph.
     """
@@ -37,7 +37,7 @@ def detach_carried(stale: Stale, schedule: Schedule) -> Iterator[Proposal]:
                 rank += 1
 
 
-def freed_again(stale: Stale) -> Iterator[Proposal]:
+def freed_again(stale: StaleValue) -> Iterator[Proposal]:
     """Yield a proposal that frees the graph in the call that retained it, so that the next run
     shows what still leads into it.
     """
@@ -58,7 +58,7 @@ def _where_kept(where: SourceLocation, loop: Loop, name: str) -> list[Edit]:
     ]
 
 
-def detach_attributes(stale: Stale, rank: int = 1) -> Iterator[Proposal]:
+def detach_attributes(stale: StaleValue, rank: int = 1) -> Iterator[Proposal]:
     """Yield proposals that cut what an object passes to its next call, where the call begins to
     read it.
     """

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import BackwardCall, Place
-from analyzers.explain.inplace import Stale
+from analyzers.explain.inplace import StaleValue
 from analyzers.explain.source_locations import SourceLocation, leading_to, resolve_location
 from analyzers.repair.rewrite import without_retaining
 from analyzers.source.calls import calls_named
@@ -19,7 +19,7 @@ from analyzers.source.project import FUNCTIONS, Loop
 
 
 @dataclass(frozen=True)
-class Schedule:
+class StepBeforeBackward:
     """The failing backward call and the step before it, as statements of one block of one frame."""
 
     where: SourceLocation
@@ -56,7 +56,7 @@ class Schedule:
         return root_names(self.visit, self.where)
 
 
-def schedule_of(stale: Stale) -> Schedule | None:
+def schedule_of(stale: StaleValue) -> StepBeforeBackward | None:
     """Return the innermost block that leads to both. If a helper calls backward and steps, and took
     the step in an earlier call, return the block of its calls. None if the source does not show it.
     """
@@ -71,8 +71,8 @@ def schedule_of(stale: Stale) -> Schedule | None:
 
 
 def _schedule_at(
-    stale: Stale, place: Place, changed: Place, visit: BackwardCall
-) -> Schedule | None:
+    stale: StaleValue, place: Place, changed: Place, visit: BackwardCall
+) -> StepBeforeBackward | None:
     where = resolve_location(stale.project, place)
     for statement, block in _blocks_around(where) if where is not None else ():
         step = leading_to(stale.project, block, changed)
@@ -84,7 +84,7 @@ def _schedule_at(
             before = block[: block.index(statement)]
             calls = [s for s in before if leading_to(stale.project, [s], changed) is not None]
             step = calls[-1] if step in calls else step
-        return Schedule(where, statement, step, block, visit)
+        return StepBeforeBackward(where, statement, step, block, visit)
     return None
 
 
@@ -106,7 +106,7 @@ def root_names(visit: BackwardCall, where: SourceLocation) -> set[str]:
     return names | names_read(where.statement)
 
 
-def released(stale: Stale, loop: ast.AST | None = None) -> Iterator[Edit]:
+def released(stale: StaleValue, loop: ast.AST | None = None) -> Iterator[Edit]:
     """Yield an edit that removes `retain_graph=True` from the failing call, if it is the only one
     in an iteration of `loop`: a graph used again in the same iteration must be retained until then.
     """

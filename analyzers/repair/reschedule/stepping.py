@@ -7,13 +7,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.inplace import Stale
+from analyzers.explain.inplace import StaleValue
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import indentation, joined, lines_with
 from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.makers import computed, is_data, makers, names_bound
-from analyzers.repair.reschedule.schedule import Schedule, released
+from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
 from analyzers.repair.rewrite import copy_into, head_of, move_after, with_keyword
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Edit, Editor
@@ -29,7 +29,7 @@ _EACH_ITS_OWN = (
 )
 
 
-def steps_after_backwards(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
+def steps_after_backwards(schedule: StepBeforeBackward, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal with a second loop for the steps. If each iteration has its own optimizer,
     its backward call feeds only that optimizer's parameters, as when it was cleared, run and
     stepped alone.
@@ -54,7 +54,7 @@ def steps_after_backwards(schedule: Schedule, rank: int = 0) -> Iterator[Proposa
         yield Proposal("steps-last", names_bound, joined(edits), "", rank + 2)
 
 
-def all_steps_last(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
+def all_steps_last(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Proposal]:
     """Yield a proposal that moves every step between the failing loss's forward and its backward
     call after that call, or after the last one of the block. Backward calls feed only their own
     optimizers' parameters.
@@ -162,7 +162,7 @@ def _narrowed(editor: Editor, loop: ast.For, needed: set[str]) -> tuple[str, str
 _FRESH = "The loss is computed from the weights as the step has left them"
 
 
-def fresh_forward(schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
+def fresh_forward(schedule: StepBeforeBackward, rank: int = 0) -> Iterator[Proposal]:
     """Yield proposals that move the forward of the failing loss after the
     step, in growing parts.
     """
@@ -212,7 +212,7 @@ def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt
     return lines_with(editor, statement, cuts) if cuts else []
 
 
-def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
+def steps_last(schedule: StepBeforeBackward, rank: int = 1) -> Iterator[Proposal]:
     """Yield a proposal with all backward calls first: the step goes after the failing one, clearing
     goes before both.
     """
@@ -228,7 +228,7 @@ def steps_last(schedule: Schedule, rank: int = 1) -> Iterator[Proposal]:
         rank += 1
 
 
-def step_after_loop(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
+def step_after_loop(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Proposal]:
     """Yield a proposal with one step for all iterations of the loop: clear before it, step after
     it. Statements that use a single iteration's values stay in it.
     """
@@ -249,7 +249,9 @@ def step_after_loop(schedule: Schedule, rank: int = 2) -> Iterator[Proposal]:
     yield Proposal("step-behind-loop", title, joined(edits), cost, rank)
 
 
-def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator[Proposal]:
+def forward_in_loop(
+    stale: StaleValue, schedule: StepBeforeBackward, rank: int = 0
+) -> Iterator[Proposal]:
     """Yield proposals that compute in each iteration what is computed once before the loop and used
     by each backward call.
     """
@@ -271,7 +273,9 @@ def forward_in_loop(stale: Stale, schedule: Schedule, rank: int = 0) -> Iterator
             )
 
 
-def _cleared_before(schedule: Schedule, loop: Loop, preceding: Sequence[ast.stmt]) -> bool:
+def _cleared_before(
+    schedule: StepBeforeBackward, loop: Loop, preceding: Sequence[ast.stmt]
+) -> bool:
     """Return True if what steps in each iteration is cleared before the loop, and not within it."""
     stepped = owners(schedule.step, "step") - owners(loop, "zero_grad")
     return any(owners(s, "zero_grad") & stepped for s in preceding)
