@@ -1,1 +1,1 @@
-"""What runs within the walls, beside the user's script: standard library and torch only."""
+"""What runs within the walls, in the user's process: standard library and torch only."""

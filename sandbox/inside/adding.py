@@ -1,6 +1,6 @@
-"""Whether a walk adds to what an attribute holds, or puts something else in its place.
+"""Find out whether a backward call adds to an attribute's value or replaces it.
 
-The number, or the array, is exchanged for one that counts the same and notes what is done with it.
+The number, or the array, is exchanged for one that compares equal and records operations on it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 @cache
 def _number_class(kind: Any) -> Any:
-    """Numbers of a kind that note that something was added to them."""
+    """Return a subclass of a number's class that records additions."""
 
     def add(self: Any, other: Any) -> Any:
         self.added = True
@@ -53,7 +53,7 @@ class Watched:
 
 @cache
 def _array_class(numpy: Any) -> Any:
-    """Arrays that note that something was added to what they held; parts of them do not."""
+    """Return a subclass of an array's class that records additions; slices do not."""
 
     def ufunc(self: Any, function: Any, method: str, *inputs: Any, **more: Any) -> Any:
         marked = [x for x in inputs if getattr(x, "then", None) is not None]

@@ -1,4 +1,4 @@
-"""What torch's own losses are told to aim at."""
+"""The targets of torch's own losses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOSSES = torch.nn.functional.__name__
 
 @cache
 def _place(func: Function) -> int | None:
-    """Where a function of torch takes its target; None if it takes none."""
+    """Return the position of a torch function's target argument; None if it takes none."""
     try:
         names = list(inspect.signature(func).parameters)
     except ValueError:  # one that is not written in Python

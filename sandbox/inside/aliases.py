@@ -65,7 +65,7 @@ class Aliases:
         self._told: set[tuple[str, str]] = set()  # doubts
 
     def look(self, call: Call) -> Json | None:
-        """What a `silent` record should say, where two copies turn out to be one gradient."""
+        """Return a `silent` record if two stored copies turn out to be one gradient, else None."""
         self._meet()
         if call.iteration == 1:  # what a line begins is new
             self._last_call, self._last_step = call.n + CALLS, self._steps + CALLS
@@ -89,7 +89,7 @@ class Aliases:
                 self._written.setdefault(id(gradient), gradient._version)
 
     def stepped(self, frame: FrameType | None) -> Json | None:
-        """The same at a step, where what a comprehension or a call has gathered has a name."""
+        """Look again at a step, when the result of a comprehension or a call has a name."""
         written, self._written = self._written, {}
         self._steps += 1
         if not self._owners or self._steps > self._last_step:
@@ -102,8 +102,8 @@ class Aliases:
         return told or self._two_lists(self._lists_of(frame, self._calls + 1))
 
     def crossed(self, call: Call) -> None:
-        """Doubt what a name or an attribute held as a call began, alone or in a list, and the call
-        wrote to."""
+        """Doubt what a name or an attribute held as a call began, alone or in a list, if the call
+        wrote to it."""
         held, self._local = self._local, []
         for name, gradients, versions in held:
             if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
@@ -121,8 +121,11 @@ class Aliases:
             self._ended = {values: g._version for values, g in alive if g is not None}
 
     def _nested(self, frame: FrameType | None) -> list[tuple[Name, Values]]:
-        """The first gradient that lies within the entries of each collection: `rows[0][0]` of
-        `rows`, `found[0].parts[0]` of `found`, or an entry of an optimizer's state."""
+        """Return the first gradient nested in the entries of each collection.
+
+        It is `rows[0][0]` of `rows`, `found[0].parts[0]` of `found`, or an entry of an optimizer's
+        state.
+        """
         found: dict[tuple[str, str, str], tuple[Name, Values]] = {}
         for name, held in Search(lambda t: self._gradient(t) is not None).around(frame):
             if "]" in name.path[:-1] and not name.path.endswith(".grad"):
@@ -132,9 +135,11 @@ class Aliases:
         return list(found.values())
 
     def _outlived(self, call: Call) -> None:
-        """Doubt what an object took, and later calls wrote to again and again: the less where it
-        was taken long after the start, or more than once, unlike buffers that are set up to
-        follow the gradients."""
+        """Doubt what an object stored, and later calls wrote to again and again.
+
+        Doubt it less if it was stored long after the start, or more than once: buffers that follow
+        the gradients are stored at setup.
+        """
         for key, kept in self._lists.items():
             if "." not in kept.name.path or call.n - kept.since < OUTLIVED:
                 continue
@@ -145,8 +150,11 @@ class Aliases:
                 self._doubt(call, kept.name, owners[0][1], call.n - kept.since, early=early)
 
     def doubted(self, *, ended: bool) -> list[Json]:
-        """What later calls wrote to: only the script's reading can tell whether it is still taken
-        for what it was. Each is told once, what was taken early when the script has ended."""
+        """Return what later calls wrote to; only static analysis can decide whether it is still
+        used.
+
+        Each is reported once; what was stored early only when the script has ended.
+        """
         ready = [key for key, told in self._doubts.items() if ended or not told["doubtful"]]
         self._told |= {*ready}
         return [self._doubts.pop(key) for key in ready]
@@ -163,20 +171,22 @@ class Aliases:
             self._doubts[key] = {**_told([name], known), **told, **more}
 
     def _owner(self, value: Any) -> Known | None:
-        """The parameter whose gradient this was when it was last looked at."""
+        """Return the parameter whose gradient this was at the last look, or None."""
         reference, known = self._owners.get(id(value), (None, None))
         return known if reference is not None and reference() is value else None
 
     def _gradient(self, value: Any) -> torch.Tensor | None:
-        """The gradient that a tensor is, or shares its values with."""
+        """Return the gradient that a tensor is, or shares its values with, or None."""
         reference, _ = self._values.get(_values(value), (None, None))
         return reference() if reference is not None else None
 
     def _twice_in_one(
         self, frame: FrameType | None, written: Mapping[int, int] = MappingProxyType({})
     ) -> Json | None:
-        """One collection that took the same gradient twice, with a call that wrote to it since it
-        was first seen, or since a version in `written` (a loop's plain names are none)."""
+        """Return a collection that stored the same gradient twice, if a call wrote to it since.
+
+        Since it was first seen, or since a version in `written` (a loop's plain names are none).
+        """
         groups: dict[tuple[str, str, int], list[Name]] = defaultdict(list)
         for name, tensor in Search(lambda t: self._owner(t) is not None).around(frame):
             if name.path.endswith(".grad") or (written and not name.containers):
@@ -193,8 +203,10 @@ class Aliases:
         return None
 
     def _lists_of(self, frame: FrameType | None, calls: int) -> list[tuple[Kept, Any]]:
-        """The collections of gradients that have a name, and gradients alone. What has another
-        name by now is as old as it was as an entry."""
+        """Return the named collections that hold only gradients.
+
+        What has a new name is as old as it was as an entry.
+        """
         search = Search(self._holds_gradients, kinds=(list, tuple, dict, torch.Tensor))
         found: list[tuple[Kept, Any]] = []
         for name, held in search.around(frame):
@@ -223,7 +235,8 @@ class Aliases:
             self._lists[kept.name.scope, kept.name.path] = kept
 
     def _two_lists(self, found: list[tuple[Kept, Any]]) -> Json | None:
-        """Two lists made at different times, a backward between them, of the same gradients."""
+        """Return two lists of the same gradients, made at different times with a backward call
+        between."""
         lists = [
             kept
             for kept, held in found
@@ -240,7 +253,7 @@ class Aliases:
         return None
 
     def _renamed(self, name: Name, held: Any, versions: dict[Values, int]) -> Kept | None:
-        """What is known of the list by an entry that it was under another name."""
+        """Return what is known of the list by an entry that had another name before."""
         for kept in self._lists.values():
             if kept.name.containers and kept.identity == id(held):
                 if kept.versions.keys() == versions.keys():
@@ -253,12 +266,13 @@ class Aliases:
 
 
 def _is_short(held: Any) -> bool:
-    """Whether it may be a list of gradients: data sets have more entries than models parameters."""
+    """Return True if it may be a list of gradients: data sets have more entries than models
+    parameters."""
     return isinstance(held, torch.Tensor) or 0 < len(held) <= ENTRIES
 
 
 def _holds_any(held: Any, numbers: set[int]) -> bool:
-    """Whether a collection holds any of these, by `id`."""
+    """Return True if a collection holds any of these, by `id`."""
     return _is_short(held) and not numbers.isdisjoint(map(id, _items(held)))
 
 
@@ -277,8 +291,10 @@ def _rewritten(kept: Kept, parameter: torch.Tensor | None) -> bool:
 
 
 def _values(held: Any) -> Values:
-    """Where a tensor's values lie, and how many: the same for what `detach()`, `.data` and
-    `view` make of it."""
+    """Return the address and number of a tensor's values.
+
+    They are the same for the results of `detach()`, `.data` and `view`.
+    """
     try:
         return (held.data_ptr(), held.numel()) if isinstance(held, torch.Tensor) else NOWHERE
     except (RuntimeError, NotImplementedError):  # a sparse one, or no real one

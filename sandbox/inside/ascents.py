@@ -1,6 +1,8 @@
-"""Finds parameters that are moved up their own gradients, where the next walk then adds to these,
-or to those of the parameters beside them alone: the ascent of a sharpness-aware step, of which the
-descent should not see the gradient."""
+"""Finds parameters moved up their own gradients, if the next backward call adds to those.
+
+That is the ascent of a sharpness-aware step, whose descent should not see the ascent's gradient.
+The call must add to gradients of these parameters and their siblings only.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ MOST = 1 << 20  # numbers of a parameter that are compared
 
 @dataclass
 class _Left:
-    """A parameter as the last walk left it."""
+    """A parameter as the last backward call left it."""
 
     mark: tuple[int, int] | None
     values: tuple[float, float]
@@ -29,8 +31,10 @@ class _Left:
 
 @dataclass
 class Ascents:
-    """Follows what optimizers hold from one walk to the next, without a step in between. `norms`
-    of the ascents' gradients that were added to, for each walk with such."""
+    """Follows what optimizers hold from one backward call to the next, without a step in between.
+
+    `norms`: of the ascents' gradients that were added to, for each such call.
+    """
 
     parameters: Parameters
     norms: list[float] = field(default_factory=list)
@@ -42,7 +46,7 @@ class Ascents:
     _stayed: dict[int, float] = field(default_factory=dict)
 
     def before(self) -> None:
-        """A walk is about to add to gradients: which parameters have these moved?"""
+        """Record which parameters have moved before a backward call adds to gradients."""
         self._climbed.clear()
         self._cleared.clear()
         stayed = []
@@ -64,8 +68,11 @@ class Ascents:
         self._stayed = {known.id: known.norm for known in stayed if self._cleared}
 
     def after(self, received: Iterable[Known]) -> bool:
-        """Whether most of what the walk has reached had climbed (an attack on an embedding moves
-        only that), and it has added to gradients of the ascent."""
+        """Return True if most of what the backward call reached had climbed and it added to those
+        gradients.
+
+        An attack on an embedding moves only that.
+        """
         owned = [known for known in received if known.optimizer is not None]
         for climbed, added in ((self._climbed, self._climbed), (self._cleared, self._stayed)):
             risen = {known.id: known for known in owned if known.id in added}
@@ -91,7 +98,7 @@ class Ascents:
 
 
 def _up(then: torch.Tensor, now: torch.Tensor, slope: torch.Tensor) -> bool:
-    """Whether a parameter was moved up its gradient, by whatever lengths its numbers were."""
+    """Return True if a parameter moved up its gradient, by whatever step sizes."""
     if not then.shape == now.shape == slope.shape or slope.layout != torch.strided:
         return False
     gains = (now - then).double() * slope.double()

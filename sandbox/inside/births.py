@@ -1,5 +1,7 @@
-"""Which parameters began to learn behind an optimizer: a module was given them after it had been
-made, or they were frozen then."""
+"""Which parameters began to learn after an optimizer was created.
+
+A module got them afterwards, or they were frozen then.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class Births:
         register_module_parameter_registration_hook(self._note)
 
     def made(self, optimizer: int, frame: FrameType | None) -> None:
-        """An optimizer, of this number, takes its parameters here."""
+        """Record that the optimizer of this number takes its parameters here."""
         if optimizer < self._optimizers:
             return
         self._optimizers = optimizer + 1
@@ -35,7 +37,7 @@ class Births:
                 self._behind[parameter] = self._optimizers
 
     def of(self, tensor: torch.Tensor) -> int:
-        """How many optimizers were made before the tensor began; 0 where that is not known."""
+        """Return how many optimizers were made before the tensor began; 0 if that is not known."""
         return self._behind.get(tensor, 0)
 
     def _note(self, module: Module, name: str, parameter: Parameter | None) -> None:

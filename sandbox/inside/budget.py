@@ -73,7 +73,7 @@ class Budget:
         self._accounts: dict[str, Account] = {}
 
     def account(self, name: str) -> Account:
-        """That of an instrument, opened where it has none yet."""
+        """Return an instrument's account, opened on first use."""
         if name not in self._accounts:
             self._accounts[name] = Account(name, self.notes, self._limited)
         return self._accounts[name]

@@ -72,7 +72,7 @@ if __name__ == "__main__":
 
 
 def build() -> str:
-    """The text of `gradmend_trace.py`."""
+    """Return the source of `gradmend_trace.py`."""
     parts = {
         path.stem: path.read_text(encoding="utf-8")
         for path in sorted(Path(__file__).parent.glob("*.py"))

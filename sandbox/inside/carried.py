@@ -1,8 +1,8 @@
-"""Follows a carried value: which name held it in which frame, behind which statement.
+"""Follows a carried value: which name held it in which frame, after which statement.
 
-The second run of a script that walked a graph twice. The first told which nodes were reached
-again, by their numbers; here every line of the user's code, from the making of the first of them
-to the failing call, is looked at for names that stand for a tensor of theirs.
+This is the second run of a script that reached freed nodes. The first run recorded their numbers;
+here, at every line of the user's code from the creation of the first of them to the failing call,
+names are checked for tensors of theirs.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Found:
 
 @dataclass(slots=True)
 class Look:
-    """One look at what a name stands for."""
+    """One look at what a name denotes."""
 
     wanted: Wanted
     budget: int
     _seen: set[int] = field(default_factory=set)
 
     def at(self, name: str, value: Any, depth: int = DEPTH) -> Iterator[Found]:
-        """The wanted tensors that the value is or holds."""
+        """Yield the wanted tensors that the value is or holds."""
         yield from self._below(name, value, kind_of(value), depth, None)
 
     def _below(
@@ -136,7 +136,7 @@ class PathWatch(Observer):
                 self._look(frame, event, arg, number, before)
 
     def _may_look(self) -> bool:
-        """Whether time and budgets allow another look; else tracing ends."""
+        """Return True if time and budgets allow another look; otherwise end tracing."""
         if self._until is None:
             self._until = self._clock() + SECONDS
         self._left["events"] -= 1
@@ -150,7 +150,7 @@ class PathWatch(Observer):
         sys.settrace(None)
 
     def _note_nones(self, frame: FrameType) -> None:
-        """What is None before there is anything to follow may need a guard."""
+        """Record what is None before there is anything to follow: it may need a guard."""
         self._left["events"] -= 1
         if self._left["events"] < EVENTS // 2:
             return
@@ -206,7 +206,7 @@ class PathWatch(Observer):
             hop["carries"].append(found.join)
 
     def after(self, call: Call) -> None:
-        """Behind the call that freed the graph, everything that holds on to it."""
+        """Record, after the call that freed the graph, everything that holds on to it."""
         if call.n == self._freed:
             for frame in user_frames(call.frame):
                 at = place(frame)

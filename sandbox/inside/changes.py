@@ -58,7 +58,8 @@ class ChangeLog(_Mode):  # type: ignore[misc]
         self._changes[storage].append((change, names))
 
     def of(self, storage: int, since: int) -> tuple[list[Json], list[Json]]:
-        """The changes that brought this memory beyond a version, and names it had at them."""
+        """Return the changes that raised this memory's version since, and names that it had at
+        them."""
         log = [entry for entry in self._changes.get(storage, ()) if entry[0]["version"] > since]
         changes: list[Json] = []
         names: list[Json] = []
@@ -70,7 +71,7 @@ class ChangeLog(_Mode):  # type: ignore[misc]
         return changes[:16], names[:16]
 
     def last_like(self, shape: list[int], version: int) -> int | None:
-        """The memory that was brought to this version, of a tensor of this shape; the latest."""
+        """Return the latest memory of a tensor of this shape that has this version, or None."""
         for storage, log in reversed(self._changes.items()):
             if log[-1][0]["version"] == version and self._shapes[storage] == shape:
                 return storage
@@ -78,7 +79,7 @@ class ChangeLog(_Mode):  # type: ignore[misc]
 
 
 def written(schema: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
-    """The tensors that the operation writes into, by its schema."""
+    """Yield the tensors that the operation writes into, by its schema."""
     for position, argument in enumerate(schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             value = args[position] if position < len(args) else kwargs.get(argument.name)

@@ -1,5 +1,5 @@
-"""What the losses that are walked are composed of: targets, and weights of log-probabilities, that
-have a graph of their own, and terms that have none."""
+"""The composition of losses: targets and weights of log-probabilities that have a graph of their
+own, and terms that have none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AIMING = frozenset(  # kinds of nodes that are given an input and a target
     {"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "SoftMarginLossBackward0"}
     | {"BinaryCrossEntropyBackward0", "BinaryCrossEntropyWithLogitsBackward0"}
 )
-_ENTROPY = "XlogyBackward0"  # of a target with itself, as `kl_div` reckons it
+_ENTROPY = "XlogyBackward0"  # of a target with itself, as `kl_div` computes it
 _ERRORS = frozenset({"PowBackward0", "AbsBackward0"})  # of a difference that the script writes out
 _COMPARING = _AIMING | _ERRORS | {_ENTROPY}
 _UNSAID = frozenset(  # by which a graph is lost without a word about gradients
@@ -55,7 +55,7 @@ class _Compared(NamedTuple):
 
 
 class _Noted(NamedTuple):
-    """In how many calls a line has shown something, the number of the last, and what is told."""
+    """In how many calls a line has shown something, the number of the last, and its record."""
 
     calls: int
     last: int
@@ -66,7 +66,7 @@ _NEVER = _Noted(0, 0, {})
 
 
 class Composed:
-    """Looks at the losses of the first walks; `found` tells what was so in several."""
+    """Looks at the losses of the first backward calls; `found` reports what several have shown."""
 
     def __init__(self, stamps: Stamps, parameters: Parameters) -> None:
         self._stamps = stamps
@@ -75,7 +75,7 @@ class Composed:
         self._constant: dict[_Line, _Noted] = {}
 
     def after(self, call: Call, *, early: bool) -> None:
-        """Look at what was walked; for targets, which is dearer, in `early` calls only."""
+        """Look at the loss of a call; for targets, which is dearer, in `early` calls only."""
         looked = 0
         compared_here = list[_Compared]()
         for node in call.walk.nodes[:NODES] if early else ():
@@ -101,18 +101,18 @@ class Composed:
                 self._note(self._constant, call, node, *self._cut(ended_in(node.metadata)))
 
     def _note_derivative(self, call: Call, node: Node) -> None:
-        """Note what is reckoned with a derivative that got no graph of its own."""
+        """Record what is computed with a derivative that got no graph of its own."""
         ended = ended_in(node.metadata)
         if ended is not None and ended.derived and call.kind == "backward":
             self._note(self._constant, call, node, *self._cut(ended))
 
     @property
     def constant_terms(self) -> bool:
-        """Whether losses had terms without a graph, whatever those came of."""
+        """Return True if losses had terms without a graph, whatever those derive from."""
         return any(noted.calls >= OFTEN for noted in self._constant.values())
 
     def found(self) -> Iterator[tuple[str, Json]]:
-        """Kinds of faults, with what is told of them."""
+        """Yield kinds of faults with their records."""
         for noted in self._moving.values():
             if noted.calls >= OFTEN:
                 yield "moving-target", noted.told
@@ -121,7 +121,7 @@ class Composed:
                 yield "constant-term", noted.told
 
     def _is_told(self, node: Node) -> bool:
-        """Whether enough calls have shown the same at the line that made a node."""
+        """Return True if enough calls have shown the same at the line that made a node."""
         at = self._stamps.place(node)
         return at is not None and self._moving.get((at["file"], at["line"]), _NEVER).calls >= OFTEN
 
@@ -144,8 +144,10 @@ class Composed:
             noted[line] = _Noted(known.calls + (known.last != call.n), call.n, told)
 
     def _moved(self, node: Node) -> tuple[list[str], str]:
-        """Trained parameters that a loss reaches both ways: by what it is given, and by its
-        target; else those that it reaches by its target alone."""
+        """Return trained parameters that a loss reaches both by its input and by its target.
+
+        If there are none, return those that it reaches by its target alone.
+        """
         given, target = _given_and_target(node)
         if given is None or target is None:
             return [], ""
@@ -155,9 +157,11 @@ class Composed:
         return [self._parameters.known[number].name for number in numbers], "" if both else OTHERS
 
     def _crossed(self, compared: Sequence[_Compared]) -> Iterator[tuple[Node, int, list[str]]]:
-        """Comparisons of a prediction with a value that the prediction of another comparison is
-        made of, which is held against what this one is made of: the node, which of its sides is
-        that value, and the trained parameters that lead to it."""
+        """Yield comparisons with a value that the prediction of another comparison derives from.
+
+        That other one is compared with what this prediction derives from. Each comes with the node,
+        the index of its side with that value, and the trained parameters that lead to it.
+        """
         if len(compared) < 2:
             return
         behind = {one.node: [_made_of(side) for side in one.sides] for one in compared}
@@ -171,7 +175,7 @@ class Composed:
                         yield one.node, mine, names
 
     def _weighing(self, node: Node) -> tuple[list[str], str]:
-        """Trained parameters that the weight of a log-probability leads to."""
+        """Return trained parameters that the weight of a log-probability leads to."""
         one, other = (below for below, _ in node.next_functions)
         for logs, weight in ((one, other), (other, one)):
             if logs is None or weight is None or not self._is_log_probability(logs):
@@ -181,7 +185,7 @@ class Composed:
         return [], ""
 
     def _is_log_probability(self, node: Node) -> bool:
-        """Whether a value is one of a distribution, or an entry of a log-softmax."""
+        """Return True for a log-probability of a distribution, or an entry of a log-softmax."""
         for _ in range(DEEP):
             stamp, name = self._stamps.of(node), op_name(node)
             below = [one for one, _ in node.next_functions if one is not None]
@@ -200,8 +204,10 @@ class Composed:
         return {known.id: known for known in found if known.optimizer is not None}
 
     def _cut(self, ended: Ended | None) -> tuple[list[str], Json | None]:
-        """The trained parameters that a term came of, and where it lost its graph; what says
-        `detach` or `no_grad` means it."""
+        """Return the trained parameters that a term derives from, and where it lost its graph.
+
+        What says `detach` or `no_grad` is intended and left out.
+        """
         if ended is None or ended.walked or not (ended.by_library or ended.how in _UNSAID):
             return [], None
         leaves = [leaf for known in ended.leaves if (leaf := known()) is not None]
@@ -211,7 +217,7 @@ class Composed:
 
 
 def _sides(node: Node) -> list[Node]:
-    """The two values that a node compares; of directions, what they are those of."""
+    """Return the two values that a node compares; of directions, the vectors."""
     compared = _difference(node) if op_name(node) in _ERRORS else node
     below = [one for one, _ in compared.next_functions if one] if compared is not None else []
     if compared is not None and _is_cosine(compared):
@@ -220,12 +226,12 @@ def _sides(node: Node) -> list[Node]:
 
 
 def _made_of(node: Node) -> set[Node]:
-    """What a value is made of, itself left out."""
+    """Return the nodes that a value derives from, itself left out."""
     return {*walk([(node, 0)], NODES).nodes} - {node}
 
 
 def _given_and_target(node: Node) -> tuple[Node | None, Node | None]:
-    """What a node holds against each other, as far as both have a graph."""
+    """Return the two values that a node compares, as far as both have a graph."""
     compared = _difference(node) if op_name(node) in _ERRORS else node
     below = [one for one, _ in compared.next_functions] if compared is not None else []
     given, target = (*below, None, None)[:2]
@@ -234,13 +240,13 @@ def _given_and_target(node: Node) -> tuple[Node | None, Node | None]:
 
 
 def _difference(node: Node) -> Node | None:
-    """The difference that an error is the square, or the size, of."""
+    """Return the difference of which an error is the square or the absolute value, or None."""
     below = node.next_functions[0][0] if op_name(node) in _ERRORS else None
     return below if below is not None and op_name(below) == "SubBackward0" else None
 
 
 def _is_cosine(node: Node) -> bool:
-    """Whether a product is that of two directions: values by their own length each."""
+    """Return True if a product is one of two normalized vectors."""
     below = [one for one, _ in node.next_functions if one is not None]
     return op_name(node) == _WEIGHED and len(below) == 2 and all(map(_is_direction, below))
 
@@ -259,7 +265,7 @@ def _is_leaf(node: Node) -> bool:
 
 
 def _constant_terms(root: Node) -> Iterator[Node]:
-    """The sums that make up a loss, one side of which has no graph."""
+    """Yield the sums within a loss of which one side has no graph."""
     pending = [root]
     for _ in range(TERMS):
         if not pending:

@@ -1,4 +1,4 @@
-"""Whether the walks of one line go through ever more, and reach ever further back."""
+"""Find lines whose backward calls reach ever more nodes, and ever further back."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ GROWTH = 4  # how often in a row something must grow
 
 
 class Deepening:
-    """The last walks of each line: how many nodes each went through, and how many calls back the
-    oldest of them was made."""
+    """The last backward calls of each line.
+
+    For each: how many nodes it reached, and how many calls ago the oldest of them was made.
+    """
 
     def __init__(self) -> None:
         self._rows: dict[Any, list[tuple[int, int]]] = defaultdict(list)
 
     def after(self, line: Any, nodes: int, reach: int) -> list[float]:
-        """The numbers of nodes of the last walks where each had more than the one before, and
-        reached further back; else nothing."""
+        """Return the numbers of nodes of the last calls if each had more than the one before.
+
+        They must also reach further back; otherwise return an empty list.
+        """
         row = self._rows[line]
         row.append((nodes, reach))
         del row[: -GROWTH - 1]
@@ -26,6 +30,6 @@ class Deepening:
         return [float(n) for n, _ in row] if len(row) > GROWTH and grown else []
 
     def walks_more(self, line: Any) -> bool:
-        """Whether the walks of this line go through ever more."""
+        """Return True if the backward calls of this line reach ever more nodes."""
         row = self._rows[line]
         return len(row) > 2 and row[-1][0] > row[0][0]

@@ -19,8 +19,10 @@ Named = list[tuple[str, torch.Tensor]]
 
 
 def concerned(error: BaseException) -> Named:
-    """The parameters by the names that their module has for them; none where several modules are
-    wrapped and it cannot be told which is meant."""
+    """Return the parameters by their names in their module.
+
+    Return none if several modules are wrapped and the error does not identify one.
+    """
     if not isinstance(error, RuntimeError):
         return []
     found = [int(n) for told in _NUMBERS.findall(str(error)) for n in re.findall(r"\d+", told)]
@@ -32,7 +34,7 @@ def concerned(error: BaseException) -> Named:
 
 
 def _wrapped() -> list[Any]:
-    """Every module that is wrapped for several processes."""
+    """Return every module that is wrapped for several processes."""
     from .starving import modules
 
     made: Any = sys.modules.get("torch.nn.parallel.distributed")
@@ -41,7 +43,7 @@ def _wrapped() -> list[Any]:
 
 
 def _reduced(wrapped: Any) -> Named:
-    """What is reduced, in DDP's own order."""
+    """Return the parameters that are reduced, in DDP's own order."""
     names = {id(parameter): name for name, parameter in wrapped.module.named_parameters()}
     parameters, _ = wrapped._build_params_for_reducer()
     return [(names.get(id(parameter), ""), parameter) for parameter in parameters]

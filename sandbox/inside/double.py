@@ -1,5 +1,7 @@
-"""Runs a script in double precision, whatever precision it asks for: what is left of rounding is
-some 1e-13, so that two ways of computing one thing can be told from two things."""
+"""Runs a script in double precision, whatever precision it asks for.
+
+Rounding is then some 1e-13, which distinguishes two ways of computing one thing from two things.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ class InDouble(TorchFunctionMode):
 
 
 def _is_asked_by_us() -> bool:
-    """Whether the call that led here is one of the tracer's."""
+    """Return True if the call that led here is one of the tracer's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

@@ -1,10 +1,10 @@
-"""Names each random draw by where it stands, so that two versions of a script can draw alike.
+"""Names each random draw by its location, so that two versions of a script can draw alike.
 
-A patch that computes a forward anew draws once more than its original did, and every later draw
-of a common stream would shift. Here a draw's number follows from the pass, the statement's target,
-the function called there, and how often this very place drew in the pass. Edits of arguments, a
-copied statement and a moved one leave it as it was; a loop that draws until it is content gets new
-numbers.
+A patch that repeats a forward pass draws once more than its original, and every later draw of a
+common stream would shift. Here a draw's number follows from the iteration, the statement's target,
+the function called there, and how often this very place drew in the iteration. Edits of arguments,
+a copied statement and a moved one leave it unchanged; a loop that draws until it is content gets
+new numbers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from types import CodeType, FrameType
 
 from .frames import OWNERS, USER
 
-REMEMBERED = 1 << 17  # places and passes at most; beyond them counting begins anew
+REMEMBERED = 1 << 17  # places and iterations at most; beyond them counting restarts
 _Span = tuple[int, int, int, int]
 
 
 class Draws:
-    """Gives every draw a seed. `passes` tells the number of the present pass."""
+    """Gives every draw a seed. `passes` returns the number of the present iteration."""
 
     def __init__(self, passes: Callable[[], int]) -> None:
         self._passes = passes
@@ -36,7 +36,7 @@ class Draws:
         self._process = os.getpid()
 
     def seed(self, what: str) -> int:
-        """The seed of the draw that is being made; `what` names the drawing function."""
+        """Return the seed of the draw in progress; `what` names the drawing function."""
         path, place = self._path(sys._getframe(1))
         key = (self._passes(), what, path)
         if len(self._drawn) > REMEMBERED:
@@ -47,7 +47,7 @@ class Draws:
         return zlib.crc32(repr(named).encode())
 
     def _path(self, frame: FrameType | None) -> tuple[tuple[tuple[int, int], ...], str]:
-        """The user's instructions that led here, innermost first, and the name of the innermost."""
+        """Return the user's instructions that led here, innermost first, and the innermost name."""
         path: list[tuple[int, int]] = []
         place = ""
         while frame is not None:
@@ -65,7 +65,8 @@ class Draws:
         return found
 
     def _described(self, code: CodeType, instruction: int) -> str:
-        """`z = torch.randn #1`: what the statement sets, what it calls there, the how manieth."""
+        """Describe a draw as `z = torch.randn #1`: the statement's target, the function, its
+        count."""
         line, end, column, stop = next(islice(code.co_positions(), instruction // 2, None))
         source = self._sources.get(code.co_filename)
         if source is None:
@@ -99,7 +100,7 @@ class _Source:
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Those of the statement itself, without those of statements within it."""
+    """Yield a statement's own expressions, without those of statements within it."""
     pending: list[ast.AST] = list(ast.iter_child_nodes(statement))
     while pending:
         node = pending.pop()
@@ -122,7 +123,7 @@ def _target(statement: ast.stmt) -> str:
 
 
 def _callee(node: ast.expr) -> str:
-    """The expression without any arguments: they may be edited."""
+    """Return the expression without any arguments: they may be edited."""
     parts: list[str] = []
     while True:
         match node:
@@ -143,7 +144,7 @@ def _callee(node: ast.expr) -> str:
 
 
 def _worker() -> int | None:
-    """The number of the loader's worker that this process is."""
+    """Return the number of the loader's worker that this process is, or None."""
     from torch.utils.data import get_worker_info
 
     info = get_worker_info()

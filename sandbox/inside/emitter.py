@@ -14,7 +14,7 @@ LINE_BYTES = 512 * 1024
 
 
 def bounded(value: Any) -> Any:
-    """The same value with every string cut to what a record may hold."""
+    """Return the value with every string cut to what a record may hold."""
     if isinstance(value, str):
         return value[:TEXT]
     if isinstance(value, dict):
@@ -61,7 +61,7 @@ class Emitter:
                 line = line[self._write(self._fd, line) :]
 
     def meddled(self) -> list[str]:
-        """What became of the descriptor that the run was given, if it is not as it was."""
+        """Return what happened to the run's descriptor, if it is not as it was."""
         now = self._identify()
         if now == self._identity:
             return []
@@ -69,7 +69,7 @@ class Emitter:
         return [f"it {what} the descriptor of the records"]
 
     def _identify(self) -> tuple[int, int] | None:
-        """What is behind the given descriptor; None once it is closed."""
+        """Return the identity of the descriptor's file; None once it is closed."""
         try:
             behind = self._fstat(self._given)
         except OSError:

@@ -50,7 +50,7 @@ class EmptySteps:
         self._last: Visit | None = None
 
     def walked(self, call: Call) -> None:
-        """A backward call has given parameters a gradient."""
+        """Record that a backward call gave parameters a gradient."""
         self._given = {known.id: known.mark for known in call.received}
         self._last = call.alone()
 
@@ -80,7 +80,7 @@ class EmptySteps:
                 looks.at = place(frame)
 
     def _is_full(self, known: Known) -> bool:
-        """Whether the step had a gradient to use: zeros that the last backward left are one."""
+        """Return True if the step had a gradient to use; zeros of the last backward call count."""
         gradient = known.gradient
         if gradient is None:
             return known.changed_by == Clock.steps
@@ -88,13 +88,16 @@ class EmptySteps:
         return left or gradient.layout is not torch.strided or bool(gradient.any())
 
     def misses(self, known: Known) -> bool:
-        """Whether no step was seen to find the parameter with a gradient, and some without."""
+        """Return True if some steps, and all that were seen, found the parameter without a
+        gradient."""
         looks = self._looks.get(known.id)
         return looks is not None and looks.empty > 0 and not looks.full
 
     def found(self, known: Iterable[Known]) -> tuple[str, Json] | None:
-        """The parameters that no step found with a gradient, and the kind of fault that this is:
-        those first that the backward call before their step does not reach."""
+        """Return the kind of fault and the parameters that no step found with a gradient.
+
+        Those come first that the backward call before their step does not reach.
+        """
         missed = [one for one in known if self.misses(one)]
         missed = [one for one in missed if self._looks[one.id].empty >= ENOUGH]
         missed.sort(key=self._was_cleared)
@@ -114,7 +117,7 @@ class EmptySteps:
         return ("cleared-gradients" if cleared else "unfed-parameters"), told
 
     def _all_frozen(self) -> tuple[str, Json] | None:
-        """What an optimizer steps again and again, and has never asked for a gradient."""
+        """Return what an optimizer steps repeatedly although it never required a gradient."""
         for optimizer, (looks, owned) in self._frozen.items():
             trained = optimizer in self._thawed or any(known.receipts for known in owned)
             if looks >= ENOUGH and owned and not trained:
@@ -128,12 +131,13 @@ class EmptySteps:
         return None
 
     def _was_cleared(self, known: Known) -> bool:
-        """Whether the backward before the step mostly gave the parameter its gradient."""
+        """Return True if the backward call before the step mostly gave the parameter its
+        gradient."""
         looks = self._looks[known.id]
         return 2 * looks.cleared > looks.empty
 
 
 def _asks(known: Known) -> bool:
-    """Whether the parameter asks for a gradient."""
+    """Return True if the parameter requires a gradient."""
     tensor = known.tensor()
     return tensor is not None and tensor.is_leaf and tensor.requires_grad

@@ -1,4 +1,4 @@
-"""Where graphs ended, as the slower run sees it, and what a sum is told of its terms."""
+"""Where graphs ended, as the slower run sees it, and which ended terms a sum has."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ import torch
 from .frames import Json
 
 MANY = 512  # leaves that one end of a graph speaks for
-WALKED = "walked"  # a node's metadata: an earlier backward walked it, behind so many steps and one
+WALKED = "walked"  # a node's metadata: an earlier backward call reached it, after these steps
 CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `Ended`
 
 
 @dataclass(frozen=True, eq=False)
 class Ended:
     """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`.
-    `walked`: a backward had gone through all of it before. `by_library`: torch has cut it, where
-    the script's line asks for a module's state. `derived`: a derivative by what is no parameter, in
-    a function that gives others a graph of their own."""
+
+    `walked`: an earlier backward call reached all of it. `by_library`: torch has cut it, where the
+    script's line asks for a module's state. `derived`: a derivative by what is no parameter, in a
+    function that gives others a graph of their own.
+    """
 
     at: Json | None
     how: str
@@ -33,8 +35,10 @@ class Ended:
     derived: bool = False
 
     def with_leaves(self, others: Iterable[Ended]) -> Ended:
-        """The same, speaking for the leaves of others, too. A tensor is never asked for its hash:
-        a script's own may have none."""
+        """Return the same for the leaves of others, too.
+
+        A tensor is never asked for its hash: a script's own may have none.
+        """
         more = {id(leaf): leaf for one in (self, *others) for leaf in one.leaves}
         if len(more) == len(self.leaves):
             return self
@@ -42,6 +46,6 @@ class Ended:
 
 
 def ended_in(metadata: Any) -> Ended | None:
-    """What a node was told of a term; a script may have written there."""
+    """Return the ended term in a node's metadata; a script may have written there."""
     found = metadata.get(CUT_TERM)
     return found if isinstance(found, Ended) else None

@@ -28,13 +28,12 @@ ONE_ENTRY = hasattr(_autograd.graph, "_engine_run_backward")  # since torch 2.3
 
 @dataclass(slots=True, kw_only=True)
 class Call(Visit):
-    """One walk over a graph: who asked for it, and what it walks.
+    """One backward call: who asked for it, and what it traverses.
 
-    `weights` are the gradients that the call was given for its `outputs`.
-    `walk` is what the engine runs, and `result` what it gave back, known once it has run.
-    `received` are the parameters that the walk gave a gradient. Observers fill in that and the
-    `names` for those who come after them. `frees` says whether the script let go of the graph,
-    `closely` whether the call is one of those that are looked at closely.
+    `weights` are the gradients that the call was given for its `outputs`. `walk` is what the engine
+    runs, and `result` what it returned, known once it has run. `received` are the parameters that
+    got a gradient. Observers fill in that and the `names` for those who come after them. `frees`:
+    the script let go of the graph, `closely`: the call is one of those that are looked at closely.
     """
 
     frame: FrameType | None
@@ -56,19 +55,19 @@ class Observer:
     watches = "an instrument"
 
     def before(self, call: Call) -> None:
-        """The engine is about to run."""
+        """React before the engine runs."""
 
     def after(self, call: Call) -> None:
-        """The engine has run."""
+        """React after the engine has run."""
 
     def glanced(self, call: Call) -> None:
-        """The engine has run, in a call that is not looked at closely."""
+        """React after a call that is not looked at closely."""
 
     def failed(self, call: Call, error: Exception) -> None:
-        """The engine, or what it ran, has raised; `before` was called, if only now."""
+        """React to an error of the engine, or of what it ran; `before` was called, if only now."""
 
     def within(self, call: Call, error: Exception | None) -> None:
-        """A hook of the script's has called the engine while it ran; `error`: what that raised."""
+        """React to a call of the engine by a hook of the script; `error`: what that raised."""
 
 
 Calls = Counter[tuple[str, int]]  # by file and line
@@ -135,8 +134,11 @@ class Engine:
     def _within(
         self, outer: Call | None, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json
     ) -> Any:
-        """A call within a call. One that the script asks for itself, in a hook or in a function of
-        its own, is told beside the outer one; it does not count as a pass."""
+        """Run a call within a call.
+
+        One that the script asks for itself, in a hook or in a function of its own, is recorded with
+        the outer one; it does not count as an iteration.
+        """
         asking, _ = standing(sys._getframe(2))
         if outer is None or asking is outer.frame or _is_traced(outputs):
             return self._original(outputs, *args, **kwargs)
@@ -230,7 +232,7 @@ _transform = torch._C._functorch.peek_interpreter_stack
 
 
 def _is_traced(outputs: Sequence[Any]) -> bool:
-    """Whether the tensors only stand for values: in a compiler's tracing or a transform."""
+    """Return True if the tensors are symbolic: in a compiler's tracing or a transform."""
     for output in outputs:
         kind = type(output)
         if kind is not torch.Tensor and kind.__name__ in ("FakeTensor", "FunctionalTensor"):

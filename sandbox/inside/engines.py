@@ -1,11 +1,10 @@
 """Observes autograd engines that a script writes by hand.
 
-A class of the user that defines `backward` and whose instances hold others of their kind is such
-an engine; so is one with arithmetic of its own, and a method or function that leaves gradients in
-what its instances were made from; so is a tape: a class whose `backward` is given an instance of a
-class with arithmetic. Until an instance was made of another, no other function is an engine's; and
-what it costs to find out which is, is counted.
-The story of a second walk is then told as for torch.
+A class of the user that defines `backward` and whose instances hold others of their kind is such an
+engine; so is one with arithmetic of its own, and a method or function that leaves gradients in what
+its instances were made from; so is a tape: a class whose `backward` is given an instance of a class
+with arithmetic. Until an instance was made of another, no other function is an engine's; and the
+cost of finding out is limited. A second backward call is then reported as for torch.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ KEPT = 512
 
 
 class EngineWatch:
-    """Wraps the classes as they are made; emits visits, and the first second walk.
+    """Wraps the classes as they are made; emits visits, and the first second use.
 
-    With a `reference` graphs are put back behind each walk, and for `truncated` what was walked
-    before is cut off in front of it. With `steps`, what leaves gather is told.
+    With a `reference` graphs are restored after each call, and for `truncated` what was reached
+    before is cut off ahead of it. With `steps`, what leaves gather is reported.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class EngineWatch:
     ) -> None:
         self.steps = steps
         self._account = account
-        self._limited, account.limited = account.limited, True  # until it is known what walks
+        self._limited, account.limited = account.limited, True  # until it is known
         account.take_off = self._take_off
         self._undo: list[Callable[[], None]] = []
         self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
@@ -82,9 +81,9 @@ class EngineWatch:
         self._walk: Walk | None = None
         self._ids: dict[int, int] = {}  # of leaves, by the number of their making
         self._told = False
-        self._armed = False  # once there is what may walk
+        self._armed = False  # once something may run backward
         self._derived = False  # once an instance was made of others
-        self._settled = False  # once it is known what walks
+        self._settled = False  # once it is known what runs backward
         self._adopted: dict[int, int] = {}  # how many names there were in globals looked through
         self._functions: dict[FunctionType, Walker] = {}
 
@@ -126,7 +125,7 @@ class EngineWatch:
             self._undo.append(walker.dismiss)
 
     def _settle(self) -> None:
-        """It is known what walks."""
+        """Record that it is known what runs backward."""
         self._settled = self._instances.settled = True
         self._account.limited = self._limited
 
@@ -145,7 +144,7 @@ class EngineWatch:
         return wrapper
 
     def _adopt(self, frame: FrameType | None) -> None:
-        """Wrap the functions beside an engine's class that may walk its instances."""
+        """Wrap the functions next to an engine's class that may run backward over its instances."""
         beside = frame.f_globals if frame is not None else {}
         if self._adopted.get(id(beside)) == len(beside):
             return
@@ -159,7 +158,7 @@ class EngineWatch:
                 self._undo.append(walker.dismiss)
 
     def _note(self, instance: Any, frame: FrameType | None, of: Sequence[Any]) -> None:
-        """An instance is being made at a frame, of these arguments."""
+        """Record an instance that is being made at a frame, of these arguments."""
         if self._account.closed:
             return
         began = now()
@@ -182,7 +181,8 @@ class EngineWatch:
         self._instances.add(instance, at, op)
 
     def _outside(self, frame: FrameType | None) -> FrameType | None:
-        """The innermost user frame that is no method of an engine; else the outermost method."""
+        """Return the innermost user frame that is no method of an engine; else the outermost
+        method."""
         last = None
         for last in frames.user_frames(frame):
             if id(last.f_code) not in self._codes:
@@ -226,7 +226,8 @@ class EngineWatch:
         return wrapper
 
     def _given(self, walker: Walker, values: Sequence[Any]) -> Sequence[Any]:
-        """What a call is given to walk: a method's own object first, or the newest instance."""
+        """Return what a call may start from: a method's own object first, or the newest
+        instance."""
         of, is_node = self._instances.of, self._instances.is_node
         if walker.known and walker.method and isinstance(values[0], self._instances.kinds):
             return values
@@ -241,7 +242,7 @@ class EngineWatch:
         return sorted(nodes, key=self._instances.number, reverse=True)
 
     def _gives_way(self, walk: Walk, instance: Any) -> bool:
-        """Whether the call in progress is none that walks, as it makes what is walked now."""
+        """Return True if the call in progress is no backward, as it makes the present root."""
         if walk.walker.known or self._instances.number(instance) <= walk.begun:
             return False
         walk.walker.dismiss()
@@ -266,7 +267,7 @@ class EngineWatch:
             cut_off(past, leaves, self._instances)
 
     def _root(self, instance: Any, given: Sequence[Any]) -> Any:
-        """What is walked: the instance; or, where that only drives, a node that it is given."""
+        """Return the root: the instance; or, if that only drives, a node that it is given."""
         nodes = [value for value in given if self._instances.is_node(value)]
         if not nodes or type(nodes[0]) is type(instance) or computes(type(instance)):
             return instance
@@ -307,7 +308,7 @@ class EngineWatch:
         return walk
 
     def _done(self, walk: Walk) -> None:
-        """Mark what was walked. A call over a lone instance is no walk over a graph."""
+        """Mark what was reached. A call over a lone instance is no backward call."""
         if len(walk.nodes) < 2:
             return
         n = walk.visit["n"] = Clock.visits + 1
@@ -355,7 +356,7 @@ class EngineWatch:
             )
 
     def _measure(self, walk: Walk, reach: int) -> None:
-        """Tell, once, walks of a line that go through ever more of what earlier ones walked."""
+        """Report, once, calls of a line that reach ever more of what earlier ones reached."""
         at = walk.visit["at"]
         line = (at["file"], at["line"])
         if self._deepening is None or walk.received is None:

@@ -45,19 +45,22 @@ def run_as_main(job: Json) -> None:
 
 
 def _package_of(module: str, path: str) -> str:
-    """The package that the module's relative imports start from."""
+    """Return the package that the module's relative imports start from."""
     return module if os.path.basename(path) == "__main__.py" else module.rpartition(".")[0]
 
 
 def folders(path: str) -> list[str]:
-    """Where a script finds the modules of its project."""
+    """Return the folders in which a script finds the modules of its project."""
     return _paths(path, None, alone=False)
 
 
 def _paths(path: str, module: str | None, *, alone: bool) -> list[str]:
-    """Where the project's modules are found, as Python looks first: the script's own folder, or
-    the project's root for a module. Behind that, as a project is when it is installed or started
-    from its root: all folders from the script's up to the root, and `src` in them."""
+    """Return the folders of the project's modules, in Python's own order.
+
+    First comes the script's own folder, or the project's root for a module. After that, as for a
+    project that is installed or started from its root: all folders from the script's up to the
+    root, and `src` in them.
+    """
     folder, root = Path(path).parent, Path.cwd()
     if alone:
         return [str(folder)]

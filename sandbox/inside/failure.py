@@ -15,7 +15,7 @@ from .frames import Json
 
 
 def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The same traceback as a run without instruments prints it."""
+    """Return the traceback as a run without instruments prints it."""
     kept = [tb for tb in entries(traceback) if not frames.is_own(tb.tb_frame.f_code)]
     following: TracebackType | None = None
     for entry in reversed(kept):
@@ -24,8 +24,10 @@ def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def show(error: BaseException) -> None:
-    """Print the exception and those behind it as Python does, but for the places of files: the
-    user's are relative, libraries' are module paths, the tracer's are left out."""
+    """Print the exception and its causes as Python does, except for the paths of files.
+
+    The user's are relative, libraries' are module paths, the tracer's are left out.
+    """
     pending = [traceback.TracebackException.from_exception(error)]
     told = pending[0]
     while pending:
@@ -52,14 +54,14 @@ def shorten_warnings() -> None:
 
 
 def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    """The entries of a traceback, outermost first."""
+    """Yield the entries of a traceback, outermost first."""
     while traceback is not None:
         yield traceback
         traceback = traceback.tb_next
 
 
 def user_entries(error: BaseException) -> list[TracebackType]:
-    """Where the exception passed through the user's code, outermost first."""
+    """Return where the exception passed through the user's code, outermost first."""
     return [
         entry
         for entry in entries(error.__traceback__)
@@ -68,12 +70,12 @@ def user_entries(error: BaseException) -> list[TracebackType]:
 
 
 def place_of(entry: TracebackType) -> Json:
-    """The line of a traceback's entry (its frame may have gone on since)."""
+    """Return the line of a traceback's entry (its frame may have gone on since)."""
     return {**frames.place(entry.tb_frame), "line": entry.tb_lineno}
 
 
 def record(error: BaseException) -> Json:
-    """The `raised` record. Messages keep up to 4000 characters."""
+    """Return the `raised` record. Messages keep up to 4000 characters."""
     told = []
     for entry in entries(without_own_frames(error.__traceback__)):
         code = entry.tb_frame.f_code
@@ -96,7 +98,7 @@ def record(error: BaseException) -> Json:
 
 
 def _text(error: BaseException) -> str:
-    """The message; an exception of the user may fail at giving one."""
+    """Return the message; an exception of the user may fail to give one."""
     try:
         return str(error)
     except Exception as trouble:

@@ -10,7 +10,7 @@ from .engine import Call, Observer
 from .frames import Json
 from .parameters import Known, Parameters
 
-KEPT = 64  # calls told of one step
+KEPT = 64  # calls recorded for one step
 
 
 class Feeding(Observer):
@@ -44,22 +44,23 @@ class Feeding(Observer):
                 self._fed.setdefault(known.id, []).append(call.n)
 
     def behind(self, owned: list[Known]) -> list[int]:
-        """The calls, by number, that fed these parameters since their gradients were cleared."""
+        """Return the calls, by number, that fed these parameters since their gradients were
+        cleared."""
         return sorted({n for known in owned for n in self.behind_one(known)})[-KEPT:]
 
     def behind_one(self, known: Known) -> list[int]:
-        """The same of one parameter."""
+        """Return the same for one parameter."""
         calls = self._fed.get(known.id, [])
         return [] if not calls or _is_clear(known) else calls[-KEPT:]
 
     def take(self, owned: list[Known]) -> None:
-        """A step uses what these parameters hold."""
+        """Record that a step uses what these parameters hold."""
         for known in owned:
             if known.id in self._fed and not _is_clear(known):
                 self._taken[known.id] = len(self._fed[known.id])
 
     def unused(self) -> list[Json]:
-        """What was cleared before any step took it, once."""
+        """Return, once, what was cleared before any step used it."""
         told = [{"call": n, "params": params} for n, params in sorted(self._unused.items())]
         self._unused.clear()
         return told[-KEPT:]

@@ -30,8 +30,10 @@ class Following:
         self._begun = self.clock()
 
     def enough(self, calls: Calls) -> bool:
-        """Whether as many calls have been made as the job names; or the same lines have called,
-        again and again, for as long as it says."""
+        """Return True if as many calls have been made as the job names.
+
+        Also return True if the same lines have called, again and again, for as long as it says.
+        """
         if len(calls) != self._lines:
             self._lines, self._since = len(calls), Clock.visits
         ran = self.clock() - self._begun

@@ -1,5 +1,7 @@
-"""Finds steps that use, beside their own gradients, what a backward for another optimizer left, or
-one that may have been for the gradient of an input."""
+"""Finds steps that use gradients of a backward call for another optimizer besides their own.
+
+Such a call may also have been for the gradient of an input.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ OPPOSED = -0.3  # the cosine between what was left and what comes on top of it: 
 
 @dataclass
 class _Held:
-    """What walks left in a parameter since it was cleared or stepped: `calls` with their lines.
+    """What backward calls left in a parameter since it was cleared or stepped: `calls` with lines.
+
     `served`: only another optimizer has stepped on the last of them, so far; `foreign` are the
-    lines of such calls that a walk has added to since, and `norm` what it found there. `taken`: the
-    lines of walks for the gradient of something else; `left`: what a served walk left, and
-    `products`: of that with what came on top, that with itself, and that on top with itself."""
+    lines of such calls that a later call has added to, and `norm` what it found there. `taken`: the
+    lines of calls for the gradient of something else; `left`: what a served call left, and
+    `products`: of that with what was added, that with itself, and the addition with itself.
+    """
 
     gradient: tuple[int, int] = (0, 0)
     calls: list[tuple[int, str]] = field(default_factory=list)
@@ -34,25 +38,25 @@ class _Held:
     products: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def is_foreign(self, first: set[str]) -> bool:
-        """Whether it holds what the optimizer's first step had none of."""
+        """Return True if it holds what the optimizer's first step had none of."""
         return bool(self.foreign) and not self.foreign & first
 
     def is_mixed(self) -> bool:
-        """Whether the last walk has added to those for something else."""
+        """Return True if the last backward call has added to those for something else."""
         return bool(self.taken) and self.norm > 0 and self.calls[-1][1] not in self.taken
 
 
 class Foreign:
     """Follows the gradients of each parameter from one step of its optimizer to the next.
 
-    A backward whose gradients another optimizer has stepped on belongs to that step. What it left
-    in these parameters is foreign to their own step, unless their first step used its line, too:
-    then their losses are several, and walked apart. Not those of which one goes down where the
-    other goes up, though: who steps with both steps with neither. A backward may be for something
-    else where it feeds a leaf that was made anew when the script came to that line again (an input
-    that climbs the loss); so is what it leaves in parameters by the way. `norms`: by optimizer, of
-    each step that used what is foreign; `cleared`: how often something foreign was cleared instead;
-    `detail`: what the last such step used.
+    A backward call on whose gradients another optimizer has stepped belongs to that step. What it
+    left in these parameters is foreign to their own step, unless their first step used its line,
+    too: then their losses are several, with a backward call each. An exception are losses of which
+    one goes down where the other goes up: who steps with both steps with neither. A backward call
+    may be for something else if it feeds a leaf that was recreated when the script came to that
+    line again (an input that climbs the loss); so is what it leaves in parameters by the way.
+    `norms`: by optimizer, of each step that used what is foreign; `cleared`: how often something
+    foreign was cleared instead; `detail`: what the last such step used.
     """
 
     def __init__(self) -> None:
@@ -64,11 +68,11 @@ class Foreign:
         self.cleared: Counter[int] = Counter()
 
     def rest(self) -> None:
-        """What follows is not looked at: forget what gradients hold."""
+        """Forget what gradients hold: what follows is not looked at."""
         self._held.clear()
 
     def before(self) -> None:
-        """A walk is about to add to gradients: forget those that were cleared or written."""
+        """Forget cleared or written gradients before a backward call adds to gradients."""
         cleared = set()
         for number, (known, held) in list(self._held.items()):
             gradient = known.gradient
@@ -82,7 +86,7 @@ class Foreign:
         self.cleared.update(cleared)
 
     def after(self, call: Call) -> None:
-        """Note whose gradients the walk has added to."""
+        """Record whose gradients the backward call has added to."""
         remade = self._has_remade(call)
         for known in call.received:
             gradient = known.gradient
@@ -100,7 +104,7 @@ class Foreign:
             held.gradient = (id(gradient), gradient._version)
 
     def _has_remade(self, call: Call) -> bool:
-        """Whether the walk feeds a leaf that was another tensor when its line was last run."""
+        """Return True if the call feeds a leaf that was another tensor when its line last ran."""
         found = False
         for known in call.received:
             if known.optimizer is None:
@@ -110,7 +114,7 @@ class Foreign:
         return found
 
     def stepped(self, optimizer: int, owned: list[Known]) -> list[Known]:
-        """The parameters of this step that hold what is foreign to it."""
+        """Return the parameters of this step that hold what is foreign to it."""
         mine = {known.id: self._held.pop(known.id)[1] for known in owned if known.id in self._held}
         calls = {call for held in mine.values() for call in held.calls}
         for _, other in self._held.values():
@@ -135,7 +139,7 @@ def _lines(held: Iterable[_Held]) -> set[str]:
 
 
 def _copy(gradient: torch.Tensor) -> torch.Tensor | None:
-    """Its numbers, where it has plain ones."""
+    """Return a copy of its numbers, or None if it has no plain ones."""
     if gradient.layout != torch.strided or gradient.is_complex() or gradient.is_meta:
         return None
     with torch._C.DisableTorchFunction():  # this is no call of the script's
@@ -143,7 +147,7 @@ def _copy(gradient: torch.Tensor) -> torch.Tensor | None:
 
 
 def _products(left: torch.Tensor | None, both: torch.Tensor) -> tuple[float, float, float]:
-    """Of what was left with what was added to it, and of either with itself."""
+    """Return the inner products of what was left with what was added, and of either with itself."""
     if left is None or both.layout != torch.strided:
         return 0.0, 0.0, 0.0
     with torch._C.DisableTorchFunction():
@@ -153,7 +157,7 @@ def _products(left: torch.Tensor | None, both: torch.Tensor) -> tuple[float, flo
 
 
 def _cosine(held: Iterable[_Held]) -> float:
-    """That between what other walks left in these and what came on top; 0 where there is none."""
+    """Return the cosine of what other calls left and what was added; 0 if there is none."""
     products = [one.products for one in held]
     across, old, new = (sum(one[n] for one in products) for n in range(3))
     return across / (old * new) ** 0.5 if old and new else 0.0

@@ -75,7 +75,7 @@ class Activation(Mark):
 
 
 def activation(frame: FrameType) -> Activation:
-    """The mark of this call; a fresh one that does not stick while a debugger owns the frame."""
+    """Return the mark of this call; a transient one while a debugger owns the frame."""
     mark = frame.f_trace
     if type(mark) is Activation:
         return mark
@@ -101,7 +101,7 @@ def start_in(*roots: str, launcher: str | None = None) -> None:
 
 
 def _is_installed_into(folder: str) -> bool:
-    """Whether an installer has put packages there, as with `pip install --target`."""
+    """Return True if an installer has put packages there, as `pip install --target` does."""
     try:
         return any(name.endswith(".dist-info") for name in os.listdir(folder))
     except OSError:
@@ -109,7 +109,7 @@ def _is_installed_into(folder: str) -> bool:
 
 
 def _in_package(path: str) -> str | None:
-    """The path of a library's file below the folder of the packages; None for others."""
+    """Return the path of a library's file below the folder of the packages; None for others."""
     for packages in _PACKAGES:
         if packages in path:
             return path.rpartition(packages)[2]
@@ -129,17 +129,17 @@ OWNERS = _Owners()
 
 
 def owner(code: CodeType) -> str:
-    """Whose code it is."""
+    """Return whose code it is."""
     return OWNERS[code.co_filename]
 
 
 def is_own(code: CodeType) -> bool:
-    """Whether the code is the tracer's."""
+    """Return True if the code is the tracer's."""
     return is_own_file(code.co_filename)
 
 
 def is_own_file(filename: str) -> bool:
-    """Whether the file, by the name Python has for it, is the tracer's."""
+    """Return True if the file, by the name Python has for it, is the tracer's."""
     return filename.startswith(_OWN) or filename in _launchers
 
 
@@ -156,7 +156,8 @@ def _owner_of(filename: str) -> str:
 
 
 def is_user_module(module: Any) -> bool:
-    """Whether a module (or what `sys.modules` holds under its name) is a file of the user."""
+    """Return True if a module (or what `sys.modules` holds under its name) is a file of the
+    user."""
     if getattr(module, "__name__", None) == "__main__":
         return True
     filename = getattr(module, "__file__", None)
@@ -164,7 +165,7 @@ def is_user_module(module: Any) -> bool:
 
 
 def is_user_class(kind: type) -> bool:
-    """Whether the class was defined in the user's code."""
+    """Return True if the class was defined in the user's code."""
     return _is_user_module_named(kind.__module__)
 
 
@@ -175,7 +176,7 @@ def _is_user_module_named(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def file_name(filename: str) -> str:
-    """The file as records spell it."""
+    """Return the file's name in records."""
     path = os.path.realpath(filename) if not filename.startswith("<") else filename
     if (within := _in_package(path)) is not None:
         return within
@@ -186,12 +187,12 @@ def file_name(filename: str) -> str:
 
 
 def function_name(code: CodeType) -> str:
-    """The qualified name, where this Python knows it."""
+    """Return the qualified name, if this Python knows it."""
     return str(getattr(code, "co_qualname", code.co_name))
 
 
 def place(frame: FrameType) -> Json:
-    """The line that the frame is at, with the number of its activation."""
+    """Return the line that the frame is at, with the number of its activation."""
     code = frame.f_code
     return {
         "file": file_name(code.co_filename),
@@ -207,7 +208,7 @@ _columns: dict[tuple[int, int], tuple[CodeType, int]] = {}
 
 
 def column_at(code: CodeType, instruction: int) -> int:
-    """Where on its line begins what an instruction belongs to, in bytes; -1 where it has none."""
+    """Return the column (in bytes) at which an instruction's code begins; -1 if it has none."""
     key = id(code), instruction
     known = _columns.get(key)
     if known is None:
@@ -219,30 +220,30 @@ def column_at(code: CodeType, instruction: int) -> int:
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame, from this one outward, that runs the user's code."""
+    """Return the innermost frame, from this one outward, that runs the user's code."""
     while frame is not None and OWNERS[frame.f_code.co_filename] is not USER:
         frame = frame.f_back
     return frame
 
 
 def user_place(frame: FrameType | None) -> Json | None:
-    """The user's line that led to this frame."""
+    """Return the user's line that led to this frame."""
     found = user_frame(frame)
     return place(found) if found is not None else None
 
 
 def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """The user's frames from this one outward."""
+    """Yield the user's frames from this one outward."""
     while (frame := user_frame(frame)) is not None:
         yield frame
         frame = frame.f_back
 
 
 def local_values(frame: FrameType) -> list[tuple[str, Any]]:
-    """The names and values of a frame, leaving no reference behind.
+    """Return the names and values of a frame, leaving no reference.
 
-    Before Python 3.13 a frame keeps the dictionary it hands out, and with it every tensor that
-    had a name then; it is emptied again unless the script holds it too (by `locals()`).
+    Before Python 3.13 a frame keeps the dictionary it hands out, and with it every tensor that had
+    a name then; it is emptied again unless the script holds it too (by `locals()`).
     """
     names = frame.f_locals
     values = list(names.items())
@@ -253,12 +254,12 @@ def local_values(frame: FrameType) -> list[tuple[str, Any]]:
 
 
 def stack(frame: FrameType | None) -> list[Json]:
-    """The user's frames, outermost first, at most the innermost 40."""
+    """Return the user's frames, outermost first, at most the innermost 40."""
     return [place(found) for found in user_frames(frame)][:40][::-1]
 
 
 def library_name(frame: FrameType) -> str:
-    """A library's frame in one line: `torch/optim/lbfgs.py:421 in step`."""
+    """Return a library's frame in one line: `torch/optim/lbfgs.py:421 in step`."""
     code = frame.f_code
     return f"{file_name(code.co_filename)}:{frame.f_lineno or 0} in {function_name(code)}"
 
@@ -270,20 +271,20 @@ _PLUMBING = (
 
 
 def _is_plumbing(name: str) -> bool:
-    """Whether the file only passes calls on."""
+    """Return True if the file only passes calls on."""
     own = os.path.isabs(name) and name.startswith(_OWN)
     return own or name.startswith(tuple(f"torch/{part}" for part in _PLUMBING))
 
 
 @lru_cache(maxsize=4096)
 def works(filename: str) -> bool:
-    """Whether the file belongs to a library and does more than pass calls on."""
+    """Return True if the file belongs to a library and does more than pass calls on."""
     name = file_name(filename)
     return not name.startswith("<") and not os.path.isabs(name) and not _is_plumbing(name)
 
 
 def maker(frame: FrameType | None) -> str | None:
-    """The library frame below the user's line that did the work, plumbing aside."""
+    """Return the library frame below the user's line that did the work, plumbing aside."""
     while frame is not None and owner(frame.f_code) != USER:
         if works(frame.f_code.co_filename):
             return library_name(frame)

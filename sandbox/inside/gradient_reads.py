@@ -49,7 +49,7 @@ class GradientReads:
         self._leaves: dict[tuple[str, int], weakref.ref[torch.Tensor]] = {}
 
     def install(self) -> None:
-        """Stand in front of torch's own attribute, for the script's own frames."""
+        """Replace torch's own attribute, for the script's own frames."""
         own = _tensor.grad
         read, write, delete = own.__get__, own.__set__, own.__delete__
         note, owners, frame_of = self._note, OWNERS, sys._getframe
@@ -84,7 +84,7 @@ class GradientReads:
             line.full += value is not None
 
     def found(self) -> list[Json]:
-        """The lines that never read a gradient, each with the parameter that gets one."""
+        """Return the lines that never read a gradient, each with the parameter that gets one."""
         found = list[Json]()
         for key, line in self._lines.items():
             known = line.parameter

@@ -19,10 +19,10 @@ _unseen: Any = torch._C._DisableTorchDispatch
 
 @lru_cache(maxsize=512)
 def _signs(size: int) -> torch.Tensor:
-    """Fixed vectors of ±1, one a row; they depend on nothing but their size.
+    """Return fixed vectors of ±1, one a row; they depend on nothing but their size.
 
-    The bits are mixed by hand: what is drawn, even from a generator of its own, is drawn anew for
-    each place of the script where random numbers are common.
+    The bits are mixed by hand: random draws, even from a generator of their own, differ for each
+    place of the script where random numbers are common.
     """
     mixed = torch.arange(1, PROJECTIONS * size + 1) * 0x1E3779B97F4A7C15
     for _ in range(3):
@@ -32,7 +32,7 @@ def _signs(size: int) -> torch.Tensor:
 
 
 def fingerprint(gradient: torch.Tensor | None) -> Json:
-    """The norm and three projections on fixed vectors of ±1, in float64."""
+    """Return the norm and three projections on fixed vectors of ±1, in float64."""
     if gradient is None:
         return {"norm": 0.0, "projections": [], "none": True}
     with torch.no_grad(), _aside(gradient):
@@ -50,5 +50,6 @@ def fingerprint(gradient: torch.Tensor | None) -> Json:
 
 
 def _aside(gradient: torch.Tensor) -> AbstractContextManager[Any]:
-    """No mode that watches operations, ours included, hears of those on a plain tensor."""
+    """Return a context in which no mode that watches operations, ours included, sees this
+    tensor."""
     return _unseen() if type(gradient) is torch.Tensor else nullcontext()

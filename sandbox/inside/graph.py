@@ -1,4 +1,4 @@
-"""Walks over autograd graphs, and what can be asked of their nodes."""
+"""Traversals of autograd graphs, and queries about their nodes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import torch
 Node = Any  # torch.autograd.graph.Node; its private parts are needed
 Root = tuple[Node, int]
 
-VISITED = "visited_by"  # metadata: the number of the call that walked and freed the node
+VISITED = "visited_by"  # metadata: the number of the call that reached and freed the node
 LIMIT = 1_000_000
 
 
 def accumulator_type() -> type:
-    """The class of the nodes that add a gradient to a leaf."""
+    """Return the class of the nodes that add a gradient to a leaf."""
     node: Node = torch.ones((), requires_grad=True).view(()).grad_fn
     return type(node.next_functions[0][0])
 
@@ -26,7 +26,7 @@ ACCUMULATE = accumulator_type()
 
 
 def roots_of(outputs: Iterable[Any]) -> list[Root]:
-    """The nodes that a backward over these tensors (or gradient edges) begins at."""
+    """Return the nodes at which a backward from these tensors (or gradient edges) begins."""
     found: list[Root] = []
     for output in outputs:
         if isinstance(output, torch.Tensor):
@@ -46,7 +46,7 @@ class Walk:
 
 
 def walk(roots: Sequence[Root], limit: int = LIMIT) -> Walk:
-    """Everything below, each node once, up to so many."""
+    """Return everything below, each node once, up to so many."""
     found = Walk()
     seen = {node for node, _ in roots}
     pending = list(seen)
@@ -63,7 +63,7 @@ def walk(roots: Sequence[Root], limit: int = LIMIT) -> Walk:
 
 
 def executed(roots: Sequence[Root], inputs: Sequence[Any]) -> Walk:
-    """What the engine runs: all, or the paths to the inputs where some are given."""
+    """Return what the engine runs: all, or the paths to the inputs if some are given."""
     below = walk(roots)
     if not inputs:
         return below
@@ -88,7 +88,7 @@ _saved: dict[type, tuple[str, ...]] = {}
 
 
 def saved_names(node: Node) -> tuple[str, ...]:
-    """The attributes by which a node shows what it saved."""
+    """Return the attributes by which a node shows what it saved."""
     kind = type(node)
     names = _saved.get(kind)
     if names is None:
@@ -106,7 +106,7 @@ def saved_names(node: Node) -> tuple[str, ...]:
 
 
 def is_freed(node: Node) -> bool:
-    """Whether a backward has freed what the node saved.
+    """Return True if a backward call has freed what the node saved.
 
     Ask only of nodes that a freeing call ran: reading what is still saved may run unpack hooks.
     """
@@ -124,34 +124,34 @@ def _says_freed(error: BaseException) -> bool:
 
 
 def says_reused(error: BaseException) -> bool:
-    """Whether the error is about a graph (or a checkpoint) that was walked before."""
+    """Return True if the error is about a graph (or a checkpoint) that was used before."""
     text = str(error)
     return "second time" in text or "already unpacked once" in text
 
 
 def says_changed(error: BaseException) -> bool:
-    """Whether the error is about a saved tensor that was changed in place."""
+    """Return True if the error is about a saved tensor that was changed in place."""
     return "modified by an inplace operation" in str(error)
 
 
 def op_name(node: Node) -> str:
-    """`MulBackward0`, or the class of a custom function."""
+    """Return `MulBackward0`, or the class of a custom function."""
     return str(node.name()).rpartition("::")[2]
 
 
 def shape_at(node: Node, output: int) -> list[int]:
-    """The shape of one output of the node, where torch still knows it."""
+    """Return the shape of one output of the node, if torch still knows it."""
     known = getattr(node, "_input_metadata", None) or ()
     return [int(n) for n in known[output].shape] if output < len(known) else []
 
 
 def edges(node: Node) -> Iterator[Root]:
-    """The edges downward that lead anywhere."""
+    """Yield the edges downward that lead anywhere."""
     return ((below, number) for below, number in node.next_functions if below is not None)
 
 
 def storage_of(tensor: torch.Tensor) -> int | None:
-    """The identity of a tensor's memory; None for tensors that have none."""
+    """Return the identity of a tensor's memory; None for tensors that have none."""
     try:
         return int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError, AttributeError):

@@ -17,14 +17,16 @@ LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs
 GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
 HELD = 64  # names whose graphs are looked into
 
-Key = tuple[str, str, str]  # the line that walks, the scope of a name, the name
+Key = tuple[str, str, str]  # the line that calls backward, the scope of a name, the name
 
 
 @dataclass
 class _Held:
-    """What a name keeps at one look: `size` is of its graph, or of the collection it is. `tops`
-    are the nodes of its tensors, `below` all of its graph, by number: held themselves, they would
-    live on. `walked`: a backward has freed some of it."""
+    """What a name keeps at one look: `size` is of its graph, or of the collection it is.
+
+    `tops` are the nodes of its tensors, `below` all of its graph, by number: references would keep
+    them alive. `walked`: a backward call has freed some of it.
+    """
 
     name: Name
     size: int = 0
@@ -35,22 +37,23 @@ class _Held:
 
 @dataclass
 class _Doubt:
-    """A name that grows, of what no backward has walked yet: one still may."""
+    """A name that grows, on whose graph no backward call ran yet: one still may."""
 
     told: Json
     tops: set[int]
 
 
 class Growth:
-    """Measures what names keep as lines that walk are passed again and again.
+    """Measures what names keep as lines that call backward run repeatedly.
 
-    Graphs that were walked once are freed: to keep ever more of them is a fault. Graphs that
-    nothing has walked so far may be gathered for one walk, at the end of an episode: a name that
-    keeps those is doubted until one of them is walked, or it lets go of some.
+    Freed graphs that pile up are a fault. Graphs without any backward call so far may be gathered
+    for one, at the end of an episode: a name that keeps those is doubted until a call reaches one
+    of them, or it lets go of some.
     """
 
     def __init__(self, stamps: Stamps, excepted: Callable[[Call], bool]) -> None:
-        """`excepted` tells calls that walk ever more themselves: another fault."""
+        """Store the stamps; `excepted` accepts calls that reach ever more themselves: another
+        fault."""
         self._stamps = stamps
         self._excepted = excepted
         self._sizes: dict[Key, list[tuple[int, int]]] = defaultdict(list)  # and at which pass
@@ -59,7 +62,7 @@ class Growth:
         self._unwalked = Unwalked(stamps, LOOKS, GROWN)
 
     def after(self, call: Call) -> Json | None:
-        """What to tell of a name that keeps walked graphs, ever more of them."""
+        """Return a record of a name that keeps ever more used graphs, else None."""
         if self._doubts:
             walked = {number_of(node) for node in call.walk.nodes}
             for key in [k for k, d in self._doubts.items() if not walked.isdisjoint(d.tops)]:
@@ -67,7 +70,8 @@ class Growth:
         return self._look(call) if call.iteration in LOOKS else None
 
     def doubted(self) -> Json | None:
-        """What to tell, at the end, of a name whose graphs nothing has walked."""
+        """Return, at the end, a record of a name whose graphs no backward call reached, else
+        None."""
         doubts = (doubt.told for doubt in self._doubts.values())
         return self._unwalked.found() or next(doubts, None)
 
@@ -98,7 +102,7 @@ class Growth:
         return told
 
     def _is_another(self, key: Key, held: _Held) -> bool:
-        """Whether the name holds nothing any more of what it held at the look before."""
+        """Return True if the name holds nothing any more of what it held at the look before."""
         return self._tops[key].isdisjoint(held.below)
 
     def _forget(self, key: Key) -> None:
@@ -106,7 +110,7 @@ class Growth:
         self._doubts.pop(key, None)
 
     def _held(self, call: Call) -> dict[tuple[str, str], _Held]:
-        """Every name that keeps a graph; of collections, each item that is a running total too."""
+        """Return every name that keeps a graph; of collections, each running total in them too."""
         walked = {node for node, _ in call.roots}
         now: dict[tuple[str, str], _Held] = {}
         for name, tensor in graphs().around(call.frame):
@@ -127,14 +131,13 @@ class Growth:
         return now
 
     def _from_before(self, nodes: list[Node], call: Call) -> int:
-        """How many of the nodes were made before the last call."""
+        """Return how many of the nodes were made before the last call."""
         stamps = (self._stamps.of(node) for node in nodes)
         return sum(stamp is not None and stamp.after < call.n - 1 for stamp in stamps)
 
 
 def _slows(last: list[tuple[int, int]]) -> bool:
-    """Whether the last of three sizes, each of a pass, has grown less by the pass than the second
-    had."""
+    """Return True if the last of three sizes, each of an iteration, grew less than the second."""
     (first, one), (second, two), (third, three) = last
     return (third - second) * (two - one) < (second - first) * (three - two)
 

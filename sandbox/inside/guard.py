@@ -40,12 +40,12 @@ class Part:
     code: object = None
 
     def anew(self) -> Part:
-        """The same, where an instrument has put another thing there since."""
+        """Return the part again, if an instrument has put another thing there since."""
         value = self.holder.get(self.key, _MISSING)
         return self if value is self.value else _part(self.name, self.holder, self.key, value)
 
     def changed(self) -> bool:
-        """Whether another thing stands there, or the function does something else."""
+        """Return True if another thing is there, or the function does something else."""
         now = self.holder.get(self.key, _MISSING)
         return now is not self.value or getattr(now, "__code__", None) is not self.code
 
@@ -59,7 +59,7 @@ def prepare() -> None:
 
 
 def _taken() -> list[Part]:
-    """The tracer's code as it was; from here on no module leads to what is known of it."""
+    """Return the tracer's code as it was, and hide it: no module leads to it from here on."""
     parts = [part for name in _modules() for part in _prepared.get(name) or _code(name)]
     _prepared.clear()
     return [part.anew() for part in parts]
@@ -75,10 +75,12 @@ class Guard:
     def begin(
         self, watched: Sequence[tuple[object, Sequence[str]]], bare: Sequence[Callable[..., Any]]
     ) -> None:
-        """To be called just before the script runs. `watched` has objects with those of
-        their attributes that never change; no other attribute of theirs is looked at. The frames of
-        `bare` functions stand above the script, the first of them topmost, and hold nothing of
-        the tracer's."""
+        """Begin to guard, just before the script runs.
+
+        `watched` has objects with those of their attributes that never change; no other attribute
+        of theirs is looked at. The frames of `bare` functions are above the script, the first of
+        them topmost, and hold nothing of the tracer's.
+        """
         self._parts = [*_taken(), *_attributes(watched)]
         gc.collect()
         gc.freeze()
@@ -86,18 +88,18 @@ class Guard:
         sys.addaudithook(_hook(self._found, codes[0], frozenset(codes)))
 
     def found(self) -> list[str]:
-        """What the script did, in words."""
+        """Return what the script did, in words."""
         changed = [f"it changed {part.name}" for part in self._parts if part.changed()]
         return list(dict.fromkeys([*self._found, *changed]))[:_MOST]
 
 
 def _modules() -> list[str]:
-    """The tracer's modules."""
+    """Return the tracer's modules."""
     return [name for name in sys.modules if name.startswith(PACKAGE + ".")]
 
 
 def _code(name: str) -> Iterator[Part]:
-    """Every function and class of a module, and what its own classes hold."""
+    """Yield every function and class of a module, and what its own classes hold."""
     held, short = vars(sys.modules[name]), name.removeprefix(PACKAGE + ".")
     for key, value in list(held.items()):
         if isinstance(value, FunctionType | type):
@@ -113,7 +115,7 @@ def _methods(name: str, kind: type) -> Iterator[Part]:
 
 
 def _attributes(watched: Sequence[tuple[object, Sequence[str]]]) -> Iterator[Part]:
-    """Attributes of objects; and that no method of theirs is hidden by one of the object's own."""
+    """Yield attributes of objects, checked against instance attributes that hide a method."""
     for held, keys in watched:
         kind, own = type(held), vars(held)
         name = f"the tracer's {kind.__name__.lower()}"
@@ -131,7 +133,8 @@ def _part(name: str, holder: Mapping[str, object], key: str, value: object) -> P
 def _hook(
     found: list[str], top: CodeType, bare: Set[CodeType]
 ) -> Callable[[str, tuple[Any, ...]], None]:
-    """What it asks lies within it: nothing of that can be replaced by the script."""
+    """Return an audit hook that holds all that it uses, so that the script can replace none of
+    it."""
     frame_of, user, most, events = sys._getframe, frames.USER, _MOST, frozenset(_EVENTS)
     owner, own, searches, package = frames.owner, frames.is_own, dict(_SEARCHES), PACKAGE
     profiling, tracing, function, inspecting = (
@@ -143,7 +146,8 @@ def _hook(
     busy: list[bool] = []
 
     def within(frame: FrameType) -> bool:
-        """Whether a frame of the tracer's that holds something stands between this and the top."""
+        """Return True if a frame of the tracer's that holds something is between this and the
+        top."""
         above = frame.f_back
         while above is not None and above.f_code is not top:
             if own(above.f_code) and above.f_code not in bare:

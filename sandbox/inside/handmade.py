@@ -43,10 +43,10 @@ class HeldStill(_Mode):  # type: ignore[misc]
 
 
 class HandSteps(Observer):
-    """Tells the gradients that a script without optimizers has gathered when it clears them.
+    """Reports the gradients that a script without optimizers has gathered when it clears them.
 
-    With `frozen`, leaves that have received a gradient are no longer written to; told is how many
-    would have been, or have given way to others. With `renew`, these are leaves, too.
+    With `frozen`, leaves that have received a gradient are no longer written to; the record says
+    how many would have been, or have given way to others. With `renew`, these are leaves, too.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class HandSteps(Observer):
             self._told = True
 
     def _changed(self) -> int:
-        """How many leaves the script has updated since this was last asked."""
+        """Return how many leaves the script has updated since the last call."""
         if self._still is None:
             return 0
         changed = len(self._still.spared) + len(self._replaced)

@@ -29,11 +29,11 @@ BEYOND: list[Mapping[str, Any]] = []  # names that scripts read although no modu
 
 @dataclass
 class Search:
-    """A bounded walk over the values that names stand for.
+    """A bounded search of the values that names denote.
 
     `wanted` says which tensors count. `deep` also looks into objects of library classes, functions
-    that libraries or objects hold, and caches: for the one look after an error. `leaves` also
-    looks at the parameters of modules, which never carry a graph. `kinds` are what is looked for.
+    that libraries or objects hold, and caches: for the one look after an error. `leaves` also looks
+    at the parameters of modules, which never carry a graph. `kinds` are what is looked for.
     """
 
     wanted: Callable[[Any], bool]
@@ -49,7 +49,8 @@ class Search:
         self._passed = PASSED[self.deep]
 
     def around(self, frame: FrameType | None) -> Found:
-        """Every wanted tensor that the user's frames and their modules name, innermost first."""
+        """Return every wanted tensor that the user's frames and their modules name, innermost
+        first."""
         found: Found = []
         modules: dict[int, tuple[Mapping[str, Any], int]] = {}
         for user in user_frames(frame):
@@ -68,7 +69,7 @@ class Search:
         return found
 
     def inside(self, name: Name, value: Any) -> Found:
-        """Every wanted tensor that the value is or holds."""
+        """Return every wanted tensor that the value is or holds."""
         found: Found = []
         if not self._passed[type(value)]:
             self._look(name, value, self.depth, found)
@@ -94,13 +95,14 @@ class Search:
                 self._look(Name("<module>", name, "global", number), value, self.depth, found)
 
     def _module(self, module: ModuleType, found: Found) -> None:
-        """The names of a module of the user's that another one has imported."""
+        """Search the names of a module of the user's that another one has imported."""
         if id(module) not in self._seen:
             self._seen[id(module)] = self.depth
             self._globals(vars(module), 0, found)
 
     def _class(self, name: Name, kind: type, found: Found) -> None:
-        """What all objects of a user's class share: lists, tensors and caches in its body."""
+        """Search what all objects of a user's class share: lists, tensors and caches in its
+        body."""
         shared = (*self.kinds, list, dict, deque, Cached)
         for key, held in list(vars(kind).items()):
             if isinstance(held, shared) and not key.startswith("__"):
@@ -122,6 +124,6 @@ class Search:
                     self._look(extend(name, key, kind), held, below, found)
 
     def _counts(self, value: Any) -> bool:
-        """Whether there is anything to find here: most tensors are not wanted."""
+        """Return True if there is anything to find here: most tensors are not wanted."""
         sought = isinstance(value, self.kinds) and isinstance(value, torch.Tensor)
         return not sought or self.wanted(value)

@@ -25,7 +25,7 @@ _SHAPE = re.compile(r"\[[\w.]*Tensor \[([\d, ]*)\]\]")
 
 
 class InplaceWatch(Observer):
-    """Finds the stale tensor behind a failing backward; with a log, the lines that changed it."""
+    """Finds the stale tensor that fails a backward; with a log, the lines that changed it."""
 
     def __init__(
         self, emitter: Emitter, stamps: Stamps, parameters: Parameters, log: ChangeLog | None
@@ -131,7 +131,7 @@ def _is_at(tensor: torch.Tensor | None, storage: int | None) -> bool:
 
 
 def _versions(error: BaseException) -> tuple[int, int]:
-    """The version found and the version expected, from the message."""
+    """Return the version found and the version expected, from the message."""
     found = _VERSIONS.search(str(error))
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
@@ -139,8 +139,11 @@ def _versions(error: BaseException) -> tuple[int, int]:
 def _stale(
     nodes: list[Node], error: BaseException, frame: FrameType | None
 ) -> Iterator[tuple[Node, torch.Tensor | None]]:
-    """The nodes whose saved tensors were changed, with the tensor as it is now. A torch that does
-    not show what was saved (2.3) leaves a tensor of a name that the message fits, or none."""
+    """Yield the nodes whose saved tensors were changed, with the tensor as it is now.
+
+    For a torch that does not show what was saved (2.3), yield a named tensor that the message fits,
+    or None.
+    """
     for node in nodes:
         for name in saved_names(node):
             saved: list[Any] = []
@@ -159,19 +162,19 @@ def _stale(
 
 
 def _named(complaint: BaseException, frame: FrameType | None) -> list[Any]:
-    """The tensors of names that the message fits."""
+    """Return the tensors of names that the message fits."""
     search = Search(lambda t: _matches(t, complaint), budget=20_000, depth=5, deep=True)
     return [tensor for _, tensor in search.around(frame)]
 
 
 def _matches(data: Any, complaint: BaseException) -> bool:
-    """Whether this is the tensor that the message is about."""
+    """Return True if this is the tensor that the message is about."""
     if not isinstance(data, torch.Tensor):
         return False
     return _shape(complaint) in (None, [*data.shape]) and data._version == _versions(complaint)[0]
 
 
 def _shape(error: BaseException) -> list[int] | None:
-    """The tensor's shape, from the message."""
+    """Return the tensor's shape, from the message."""
     found = _SHAPE.search(str(error))
     return [int(n) for n in re.findall(r"\d+", found[1])] if found is not None else None

@@ -20,13 +20,13 @@ from .stamps import Clock
 from .walkers import computes
 
 LIMIT = 100_000
-UNKNOWN = 8192  # values that are looked at at a time, as long as it is not known what walks
+UNKNOWN = 8192  # values that are looked at at a time, until it is known what runs backward
 DEPTH = 3  # an object for the operation, its list, a pair
 
 
 @dataclass
 class Made:
-    """What is known of one instance: when and where it was made, who walked it."""
+    """What is known of one instance: when and where it was made, which call reached it."""
 
     number: int
     after: int
@@ -34,8 +34,8 @@ class Made:
     op: str
     visited_by: int = 0
     root_of: int = 0
-    result: bool = False  # whether one is known of what stands for an operation
-    recorded: tuple[Any, ...] = ()  # what a tape names beside it; the tape may forget
+    result: bool = False  # whether a result of an operation's object is known
+    recorded: tuple[Any, ...] = ()  # what a tape names with it; the tape may forget
     reference: Any = None  # keeps its end noticed; strong where it cannot be weak
 
 
@@ -47,12 +47,12 @@ class Instances:
         self.possible: set[type] = set()
         self._made: dict[int, Made] = {}
         self.newest = 0
-        self.settled = False  # once it is known what walks
+        self.settled = False  # once it is known what runs backward
 
     def add(self, instance: Any, at: Json | None, op: str) -> None:
         """Note one that is being made at a line, by a method of the user's or none (`""`)."""
         known = isinstance(instance, self.kinds) or type(instance) in self.possible
-        if not known:  # a decorator made the class anew
+        if not known:  # a decorator replaced the class
             self.kinds = (*self.kinds, type(instance))
         self.newest += 2  # room for an operation before each
         made = Made(self.newest, Clock.visits, at, op)
@@ -64,28 +64,30 @@ class Instances:
         self._made[key] = made
 
     def of(self, instance: Any) -> Made | None:
-        """What is known of it."""
+        """Return what is known of it."""
         return self._made.get(id(instance))
 
     def any_in(self, values: Iterable[Any]) -> bool:
-        """Whether there are any among these, or in lists among them."""
+        """Return True if there are any among these, or in lists among them."""
         lists = [value[:8] if isinstance(value, list | tuple) else [value] for value in values]
         return any(self.of(one) is not None for held in lists for one in held)
 
     def number(self, instance: Any) -> int:
-        """The order of its making; 0 if that was not seen."""
+        """Return the order of its making; 0 if that was not seen."""
         made = self.of(instance)
         return made.number if made is not None else 0
 
     def visited_by(self, instance: Any) -> int:
-        """The first call that walked it; 0 if none has."""
+        """Return the first call that reached it; 0 if none has."""
         made = self.of(instance)
         return made.visited_by if made is not None else 0
 
     def parents(self, instance: Any) -> Iterator[Any]:
-        """Instances of its kind that are older than it, and that it holds: itself, in pairs, in an
-        object that stands for the operation, or as variables of a function it keeps; or with which
-        a tape has recorded it."""
+        """Yield older instances of its kind that it holds.
+
+        It holds them itself, in pairs, in an operation's object, or as variables of a function it
+        keeps; or a tape has recorded them with it.
+        """
         made = self.of(instance)
         if made is not None and made.recorded:
             yield from made.recorded
@@ -93,7 +95,7 @@ class Instances:
             yield from self._older(instance, [value for _, value in attributes(instance)])
 
     def is_node(self, value: Any) -> bool:
-        """Whether it is of a kind, or found to be of one: made from another of its class."""
+        """Return True if it is of a kind, or found to be of one: made from another of its class."""
         if self.of(value) is None or isinstance(value, self.kinds):
             return self.of(value) is not None
         before = self.kinds
@@ -116,7 +118,7 @@ class Instances:
                 made.recorded = tuple(found[:-1])
 
     def leads_on(self, instance: Any, value: Any) -> bool:
-        """Whether what one of its attributes holds leads to a parent."""
+        """Return True if what one of its attributes holds leads to a parent."""
         return any(True for _ in self._older(instance, [value]))
 
     def _older(self, instance: Any, values: list[Any]) -> Iterator[Any]:
@@ -136,8 +138,10 @@ class Instances:
                 pending += [(part, depth - 1) for part in _parts(value, instance)]
 
     def _place(self, value: Any, holder: Any) -> None:
-        """An object for an operation (`Tanh()(x @ w)`) may be older than what it was then given:
-        its place is just before its oldest result."""
+        """Place an operation's object (`Tanh()(x @ w)`) just before its oldest result.
+
+        It may be older than what it was given then.
+        """
         made, above = self.of(value), self.of(holder)
         if made is None or above is None or made.result:
             return
@@ -145,11 +149,11 @@ class Instances:
             made.number, made.result = above.number - 1, True
 
     def is_leaf(self, instance: Any) -> bool:
-        """Whether it was made from no other."""
+        """Return True if it was made from no other."""
         return not any(True for _ in self.parents(instance))
 
     def below(self, root: Any) -> Iterator[tuple[Any, list[Any]]]:
-        """The instance and everything it was made from, each once, with its parents."""
+        """Yield the instance and everything it was made from, each once, with its parents."""
         seen, pending = {id(root)}, [root]
         while pending and len(seen) < LIMIT:
             instance = pending.pop()
@@ -161,12 +165,12 @@ class Instances:
                     pending.append(parent)
 
     def line(self, instance: Any) -> tuple[str, int] | None:
-        """The file and the line where it was made."""
+        """Return the file and the line where it was made."""
         made = self.of(instance)
         return (made.at["file"], made.at["line"]) if made is not None and made.at else None
 
     def node(self, instance: Any) -> Json:
-        """The instance as records tell a node."""
+        """Return the instance as a node's record."""
         made = self.of(instance)
         if made is None:
             return {"op": type(instance).__qualname__}
@@ -175,9 +179,11 @@ class Instances:
 
 
 def _parts(value: Any, instance: Any) -> list[Any]:
-    """What a value holds. Of what holds the instance among others, a tape of all there are,
-    nothing; but a function that the instance keeps, or the operation that it came from, may name
-    it too."""
+    """Return what a value holds.
+
+    Return nothing for a tape, which holds the instance among others; but a function that the
+    instance keeps, or the operation that it came from, may name it too.
+    """
     if isinstance(value, FunctionType):
         return list(_variables(value))
     held: list[Any] = []
@@ -194,7 +200,7 @@ def _parts(value: Any, instance: Any) -> list[Any]:
 
 
 def makes_from(frame: FrameType, instances: Instances) -> bool:
-    """Whether a function makes something from the instances that it was given."""
+    """Return True if a function makes something from the instances that it was given."""
     code = frame.f_code
     if code.co_name == "<module>":
         return False
@@ -203,7 +209,7 @@ def makes_from(frame: FrameType, instances: Instances) -> bool:
 
 
 def _instances(entry: Any, known: Callable[[Any], Made | None]) -> list[Any]:
-    """The known instances in an entry of a tape: in pairs, lists, or variables of functions."""
+    """Return the known instances in an entry of a tape: in pairs, lists, or function variables."""
     found: dict[int, Any] = {}
     pending = [(entry, DEPTH)]
     while pending:

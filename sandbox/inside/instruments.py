@@ -89,7 +89,7 @@ class Instruments:
         self.seals = Seals()
 
     def _steps_taken(self) -> int:
-        """How many steps were taken; where there is no optimizer, backward calls count as such."""
+        """Return how many steps were taken; without an optimizer, backward calls count as such."""
         return Clock.steps if self.steps.made else Clock.visits
 
     def _watch_steps(self) -> None:
@@ -129,20 +129,20 @@ class Instruments:
         self.missing.install()
 
     def _unlike(self) -> bool:
-        """Whether the run is unlike the script's own, so that its silence says nothing."""
+        """Return True if the run is unlike the script's own, so that its silence means nothing."""
         job = self.job
         changed = any(job.get(one) for one in _CHANGES)
         return bool(self._reference) or changed or not job.get("silent", True)
 
     def _is_compared(self) -> bool:
-        """Whether the run is held against another, call by call, or looked at for one error."""
+        """Return True if the run is compared with another by calls, or looked at for one error."""
         job = self.job
         slower = job.get("mode") == "inplace" or bool(job.get("follow") or job.get("state"))
         changed = any(job.get(one) for one in _CHANGES)
         return slower or changed or bool(self._reference or job.get("gradients"))
 
     def _logs(self) -> tuple[ChangeLog | None, LossLog | None]:
-        """The two logs of the slower run, switched on for good."""
+        """Return the two logs of the slower run, switched on for good."""
         if self.job.get("mode") != "inplace":
             return None, None
         changes, losses = ChangeLog(), LossLog(self.parameters, self.budget.notes)
@@ -152,7 +152,7 @@ class Instruments:
         return changes, losses
 
     def _observers(self) -> Iterator[Observer]:
-        """Who hears of each backward call, in this order."""
+        """Yield who observes each backward call, in this order."""
         job, reference = self.job, self._reference
         emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
         yield ReuseWatch(emitter, stamps, parameters)
@@ -189,13 +189,13 @@ class Instruments:
             self.path.install(self.stamps)
 
     def kept(self) -> list[tuple[object, Sequence[str]]]:
-        """The objects that records go through, and what of them stays as it is."""
+        """Return the objects that records go through, and what of them stays as it is."""
         mine = ("emitter", "engine", "seals", "hidden", "steps", "parameters", "job")
         writes = ("_fd", "_given", "_write", "_encode", "_getpid", "_pid")
         return [(self, mine), (self.emitter, writes), (self.engine, ("observers",))]
 
     def tampered(self) -> list[str]:
-        """What the script did to them, as far as it shows."""
+        """Return what the script did to them, as far as it shows."""
         found = self.emitter.meddled()
         if self.engine is not None:
             found += [*self.hidden.found, *self.seals.broken()]
@@ -203,12 +203,12 @@ class Instruments:
 
     @property
     def moving_targets(self) -> bool:
-        """Whether what losses aim at was seen to move with the weights."""
+        """Return True if targets of losses moved with the weights."""
         return self.aims is not None and self.aims.moving
 
     @property
     def constant_terms(self) -> bool:
-        """Whether losses were seen to have terms without a graph."""
+        """Return True if losses had terms without a graph."""
         return self.silent is not None and self.silent.composed.constant_terms
 
     def explain(self, error: BaseException) -> None:

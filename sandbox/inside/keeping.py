@@ -14,9 +14,11 @@ ENOUGH = 5  # looks at one line that show growth
 
 
 def kept_nodes(iteration: int, before: int) -> int:
-    """The number of autograd nodes behind all tensors that are alive. Where there are more than
-    `before` when the line has been seen often enough to call that growth, cycles that only hold
-    themselves are let go of first: once, as this takes its time."""
+    """Return the number of autograd nodes of all tensors that are alive.
+
+    If there are more than `before` when the line has been seen often enough to call that growth,
+    reference cycles are collected first: once, as this takes its time.
+    """
     kept = len(alive().nodes)
     if kept > before and iteration == PASSES[ENOUGH - 1]:
         gc.collect()
@@ -25,6 +27,6 @@ def kept_nodes(iteration: int, before: int) -> int:
 
 
 def alive() -> Walk:
-    """The graph behind all tensors that are alive."""
+    """Return the graph of all tensors that are alive."""
     tensors = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
     return walk([(t.grad_fn, 0) for t in tensors if t.grad_fn is not None])

@@ -33,7 +33,7 @@ def note_kin(received: Iterable[Known], parameters: Parameters) -> None:
 
 
 def _in_lists(module: Module) -> Iterator[torch.Tensor]:
-    """Parameters of what stands in plain lists and dictionaries of a module."""
+    """Yield parameters in plain lists and dictionaries of a module."""
     for name, kept in vars(module).items():
         entries: Any = kept.values() if type(kept) is dict else kept
         own = type(kept) in (list, tuple, dict) and not name.startswith("_")  # or what torch keeps

@@ -22,7 +22,7 @@ _FLOATS = {"<f8": torch.float64, "<f4": torch.float32, "<f2": torch.float16}
 
 @dataclass
 class _Leaf:
-    """A leaf as a walk left it; `gradients` are the attributes in which walks add up."""
+    """A leaf as a backward call left it; `gradients` are the attributes that calls add to."""
 
     leaf: Any
     gradients: frozenset[str]
@@ -30,7 +30,7 @@ class _Leaf:
 
 
 class LeafSteps:
-    """Tells, as steps by hand, what leaves hold when the script has updated or cleared them.
+    """Reports, as steps by hand, what leaves hold when the script has updated or cleared them.
 
     A leaf that the script never writes to, an input or a carried value, is none of its parameters.
     """
@@ -82,8 +82,10 @@ class LeafSteps:
     def stale(
         self, nodes: Sequence[Any], instances: Instances, told: Mapping[int, int]
     ) -> list[Json]:
-        """Leaves that were updated since these nodes were made from them; `told` has their ids by
-        the number of their making."""
+        """Return leaves that were updated since these nodes were made from them.
+
+        `told` has the leaves' ids by the number of their making.
+        """
         found: dict[int, Json] = {}
         for node in nodes if self._updated else ():
             made = instances.of(node)
@@ -107,7 +109,7 @@ class LeafSteps:
 
 
 def flat(values: list[Any]) -> torch.Tensor:
-    """The numbers in what `Received` reads, in a row."""
+    """Return the numbers in what `Received` reads, in a row."""
     row: list[torch.Tensor] = []
     pending = values[::-1]
     while pending:

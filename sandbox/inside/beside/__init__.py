@@ -1,6 +1,6 @@
-"""The tracer beside a user's own command: in his interpreter, without changing how it starts.
+"""The tracer in a user's own command: in its interpreter, without changing how it starts.
 
-`site/sitecustomize.py` is what each Python of the command runs as it starts; `witness` records,
-`overlay` lets patched sources take the place of files, `scratch` keeps the files of a repeated run
-apart from the user's. Stdlib only until the program itself imports torch.
+Each Python of the command runs `site/sitecustomize.py` as it starts; `witness` records, `overlay`
+substitutes patched sources for files, `scratch` keeps the files of a repeated run apart from the
+user's. Stdlib only until the program itself imports torch.
 """

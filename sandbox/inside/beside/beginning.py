@@ -47,7 +47,7 @@ def begin(box: str) -> None:
 
 
 def _import_torch(box: str) -> None:
-    """For a program that does without: its own engine is watched by what needs torch."""
+    """Import torch for a program that does without: what watches its own engine needs torch."""
     try:
         importlib.import_module("torch")
     except Exception as error:
@@ -55,7 +55,7 @@ def _import_torch(box: str) -> None:
 
 
 def _hear_engines(box: str, before: Mapping[str, str]) -> None:
-    """Have a program that never imports torch leave word where an engine of its own fails."""
+    """Have a program that never imports torch leave a report if an engine of its own fails."""
     begun, process = time.time(), os.getpid()
 
     def ended() -> None:
@@ -92,7 +92,8 @@ def _job(box: str) -> Json:
 
 
 def _is_to_serve(job: Json) -> bool:
-    """Whether this is the process that failed, begun again; and no other of the command."""
+    """Return True if this is the process that failed, started again, and no other of the
+    command."""
     from .overlay import RUNNER
 
     words: list[str] = job["words"]
@@ -129,7 +130,7 @@ class AfterTorch(importlib.abc.MetaPathFinder):
         self._asking = False
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Torch as everybody else finds it, with a loader that tells."""
+        """Find torch as usual, with a loader that reports the import."""
         if fullname != "torch" or self._asking:
             return None
         self._asking = True

@@ -17,7 +17,7 @@ texts: dict[str, bytes] = {}
 
 
 def install(overlay: dict[str, str]) -> None:
-    """`overlay`: file of the user's → the file with the text that is to be run for it."""
+    """Run other sources in place of files; `overlay`: user's file → file with the source to run."""
     for path, text in overlay.items():
         texts[os.path.realpath(path)] = Path(text).read_bytes()
         _show(os.path.realpath(path))
@@ -38,8 +38,10 @@ def install(overlay: dict[str, str]) -> None:
 
 
 def _lead_readers(places: dict[str, str]) -> None:
-    """Who reads a source itself, as pytest does, reads the patched one; what it has compiled of
-    the other before is not there."""
+    """Give patched sources to those who read a source themselves, as pytest does.
+
+    Compiled forms of the original are hidden from them.
+    """
     was: Any = io.open
 
     def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
@@ -54,7 +56,7 @@ def _lead_readers(places: dict[str, str]) -> None:
 
 
 def _source_of(path: str) -> str | None:
-    """The source whose compiled form this file is, if it is one."""
+    """Return the source whose compiled form this file is, or None."""
     folder, name = os.path.split(path)
     if not name.endswith(".pyc") or os.path.basename(folder) != "__pycache__":
         return None
@@ -70,14 +72,16 @@ def _show(path: str) -> None:
 
 
 def text_of(path: str) -> bytes:
-    """What is to be run of a file."""
+    """Return the source to run for a file."""
     text = texts.get(os.path.realpath(path))
     return Path(path).read_bytes() if text is None else text
 
 
 def through_runner(scripts: Container[str]) -> None:
-    """A main script is read by the interpreter itself: where it is one of these, begin again with
-    a script that runs the text that is to be run for it."""
+    """Restart with a script that runs the patched source if the main script is one of these.
+
+    The interpreter reads a main script itself, so it cannot be replaced otherwise.
+    """
     words = list(getattr(sys, "orig_argv", []))
     script = sys.argv[0] if sys.argv else ""
     at = len(words) - len(sys.argv)

@@ -2,7 +2,8 @@
 
 
 def _prepared() -> "tuple[bytes, str]":
-    """The path, the arguments and the names as `python train.py` has them; the text to run."""
+    """Prepare path, arguments and names as for `python train.py`; return the source and its
+    path."""
     import os
     import sys
     from importlib.machinery import SourceFileLoader

@@ -38,7 +38,7 @@ class Scratch:
         self._kept = tuple(os.path.realpath(each) + os.sep for each in kept)
 
     def of(self, path: Any) -> str | None:
-        """Where a file of this name lies for this run; None for what is not led elsewhere."""
+        """Return this run's own path for a file; None for a file that is not redirected."""
         if path is None or isinstance(path, int):
             return None
         try:
@@ -50,12 +50,13 @@ class Scratch:
         return self._folder + named
 
     def read(self, path: Any) -> Any:
-        """The name to read: the run's own file, where it has written one."""
+        """Return the path to read: the run's own file, if it has written one."""
         mine = self.of(path)
         return mine if mine is not None and _exists(mine) else path
 
     def write(self, path: Any, *, whole: bool = False) -> Any:
-        """The name to write: a copy of the user's file, unless the `whole` of it is written."""
+        """Return the path to write: a copy of the user's file, unless the `whole` of it is
+        written."""
         mine = self.of(path)
         if mine is None or _exists(mine):
             return path if mine is None else mine
@@ -67,7 +68,7 @@ class Scratch:
 
 
 def install(folder: str, kept: Iterable[str]) -> None:
-    """Lead this process's writes there, for good."""
+    """Redirect this process's writes there, for good."""
     global _place
     _place = place = Scratch(folder, kept)
 
@@ -97,7 +98,7 @@ def install(folder: str, kept: Iterable[str]) -> None:
 
 
 def torch_is_there() -> None:
-    """Checkpoints are written by C code, by name: give it the other name."""
+    """Redirect checkpoints, which C code writes by name, through their path argument."""
     if _place is None:
         return
     place, torch = _place, sys.modules["torch"]
@@ -119,7 +120,7 @@ def _replace(where: Any, name: str, by: Any) -> None:
 
 
 def _lead_folders(place: Scratch) -> None:
-    """A folder holds what the user has there, and what the run has made there."""
+    """List in a folder the user's files and those that the run has made there."""
 
     def mkdir(path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         mine = place.of(path) if dir_fd is None else None
@@ -146,7 +147,7 @@ def _lead_folders(place: Scratch) -> None:
 
 
 class Entries:
-    """`os.scandir` of a folder of the user's and of the run's own beside it."""
+    """`os.scandir` of a user's folder and of the run's own copy of it."""
 
     def __init__(self, path: Any, mine: str) -> None:
         with _scandir(mine) as own:
@@ -169,11 +170,11 @@ class Entries:
         self.close()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is held."""
 
 
 def _lead(where: Any, name: str, to: Callable[[Any], Any]) -> None:
-    """Have the function's first argument name what it leads to."""
+    """Replace the function's first argument by the path that it is redirected to."""
     function = getattr(where, name)
 
     def led(*args: Any, **kwargs: Any) -> Any:
@@ -204,7 +205,7 @@ def _lead_away(where: Any, name: str, place: Scratch) -> None:
 
 
 def _lead_two(name: str, place: Scratch) -> None:
-    """Both ends are the run's own; what is moved out of the user's folders is copied."""
+    """Redirect both paths to the run's own; what leaves the user's folders is copied."""
     function = getattr(os, name)
 
     def led(src: Any, dst: Any, *args: Any, **kwargs: Any) -> Any:

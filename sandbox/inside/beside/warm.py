@@ -27,7 +27,7 @@ from typing import Any
 from ..frames import Json
 
 MOST_BYTES = 1 << 16
-_FAILED = 70  # of a fork that could not begin; it leaves no records, so it is run anew
+_FAILED = 70  # exit code of a fork that could not begin; it leaves no records, so it runs again
 _ACTIVE = ("torch._inductor", "torch.distributed")  # what starts processes, or may be asked to
 _PR_SET_PDEATHSIG = 1
 
@@ -73,13 +73,13 @@ def _prepared(own: Iterable[str], load: Iterable[str]) -> str:
 
 
 def _module_name(path: str) -> str:
-    """What a file in a folder of the path is imported as."""
+    """Return the name by which a file in a folder of the path is imported."""
     folder, name = os.path.split(path)
     return name[: -len(".py")] if name != "__init__.py" else os.path.basename(folder)
 
 
 def _begun(home: str, box: str, channel: socket.socket, parent: int) -> str:
-    """What differs from one run to the next, in the fork that is one."""
+    """Set up, in the fork, what differs from one run to the next."""
     try:
         os.setsid()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -104,7 +104,7 @@ def _begun(home: str, box: str, channel: socket.socket, parent: int) -> str:
 
 
 def _settle() -> None:
-    """Be as a fresh interpreter is: chance begins anew, and torch is yet to be imported."""
+    """Restore the state of a fresh interpreter: new random seeds, torch not imported yet."""
     from ..warm import settle
 
     settle()
@@ -126,7 +126,7 @@ class PutAside(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._spec: Any = modules["torch"].__spec__
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Torch, found here."""
+        """Find torch here."""
         if fullname != "torch":
             return None
         spec: ModuleSpec = copy.copy(self._spec)
@@ -134,11 +134,11 @@ class PutAside(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return spec
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module as it is."""
+        """Return the module as it is."""
         return self._modules["torch"]
 
     def exec_module(self, module: ModuleType) -> None:
-        """It has run already."""
+        """Do nothing: the module has run already."""
         module.__spec__ = self._spec
         sys.meta_path.remove(self)
         sys.modules.update(self._modules)

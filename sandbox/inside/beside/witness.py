@@ -22,8 +22,8 @@ _AUTOGRAD = ("second time", "inplace operation", "in-place", "require grad", "gr
 class Witness:
     """The tracer in a process that it did not start.
 
-    `box` is where the records go, `job` what a run in the sandbox would be told too; `as_begun`
-    says that the program left the environment alone before it imported torch.
+    `box` is where the records go, `job` the instructions that a run in the sandbox would get;
+    `as_begun`: the program left the environment alone before it imported torch.
     """
 
     def __init__(self, box: str, job: Json, *, as_begun: bool = False) -> None:
@@ -54,7 +54,7 @@ class Witness:
             engine.enough = lambda calls: enough(calls) and self._leave(calls)
 
     def failed(self, error: Exception) -> None:
-        """A backward call has raised: if the program catches it and ends, it is still told."""
+        """Record a backward call that raised, in case the program catches the error and ends."""
         if any(word in str(error) for word in _AUTOGRAD):
             self._failed = error
 
@@ -71,24 +71,25 @@ class Witness:
             self._word.leave(error)
 
     def _leave(self, calls: Calls) -> NoReturn:
-        """Enough was seen: end here, before the program saves, logs or cleans up anything."""
+        """End the process once enough was seen, before the program saves, logs or cleans up
+        anything."""
         self.finish(stopped=True)
         os._exit(0)
 
 
 class Failures(Observer):
-    """Tells the witness of calls that failed."""
+    """Reports failed calls to the witness."""
 
     def __init__(self, witness: Witness) -> None:
         self._witness = witness
 
     def failed(self, call: Call, error: Exception) -> None:
-        """The engine, or what it ran, has raised."""
+        """Record that the engine, or what it ran, has raised."""
         self._witness.failed(error)
 
 
 def _without_own_frames(show: Callable[..., Any]) -> Callable[..., Any]:
-    """What shows an exception, shown none of the tracer's frames in it."""
+    """Wrap a function that prints exceptions so that it omits the tracer's frames."""
 
     def shown(kind: Any, error: BaseException, traceback: Any) -> None:
         show(kind, error.with_traceback(failure.without_own_frames(traceback)), error.__traceback__)

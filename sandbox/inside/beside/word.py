@@ -57,12 +57,12 @@ class Word:
         part.replace(self.path("about"))
 
     def path(self, kind: str) -> str:
-        """A file of this process's in the box."""
+        """Return the path of one of this process's files in the box."""
         return os.path.join(self._box, f"{self._pid}.{kind}")
 
 
 def leave_for_engine(box: str, begun: float, *, as_begun: bool) -> None:
-    """Word of a program that ends without torch, where a walk of an engine of its own failed."""
+    """Leave a report of a program that ends without torch, if its own engine's backward failed."""
     error = last_error()
     if "torch" in sys.modules or error is None or not engine_seen(error):
         return
@@ -73,12 +73,12 @@ def leave_for_engine(box: str, begun: float, *, as_begun: bool) -> None:
 
 
 def last_error() -> BaseException | None:
-    """What ended the program, if an exception did."""
+    """Return the exception that ended the program, if one did."""
     return getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
 
 
 def engine_seen(error: BaseException) -> bool:
-    """Whether the error comes from a walk of the user's own, and speaks of one."""
+    """Return True if the error comes from a backward of the user's own and mentions one."""
     if not any(word in str(error).lower() for word in _FAILING):
         return False
     codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
@@ -87,7 +87,7 @@ def engine_seen(error: BaseException) -> bool:
 
 
 def main_file() -> str | None:
-    """The main file, where it is a program of the user's and not a command that was installed."""
+    """Return the main file if it is the user's program and not an installed command."""
     main = getattr(sys.modules.get("__main__"), "__file__", None) or sys.argv[0]
     path = os.path.abspath(main)
     installed = os.path.dirname(path) in (sysconfig.get_path("scripts"), _BESIDE_PYTHON)
@@ -96,7 +96,7 @@ def main_file() -> str | None:
 
 
 def _files(main: str | None) -> dict[str, str]:
-    """The user's sources that this process has loaded: as records name them → where they are."""
+    """Return the user's sources that this process has loaded: name in records → path."""
     found: dict[str, str] = {}
     size = 0
     loaded = [getattr(module, "__file__", None) for module in list(sys.modules.values())]

@@ -12,7 +12,7 @@ OLDEST = (3, 10)
 
 
 def _restore() -> None:
-    """The module path without this folder, and the `sitecustomize` that it hides."""
+    """Restore the module path without this folder, and the `sitecustomize` that it hides."""
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != HERE]
     own = sys.modules.pop("sitecustomize", None)
     try:
@@ -26,7 +26,7 @@ def _restore() -> None:
 
 
 def _begin(box: str) -> None:
-    """Have the tracer wait; its modules get names that no project has."""
+    """Make the tracer wait; its modules get names that no project has."""
     if sys.version_info < OLDEST:
         version = ".".join(map(str, sys.version_info[:2]))
         with open(os.path.join(box, f"trouble-{os.getpid()}"), "w") as file:
