@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 from textwrap import shorten
 from typing import Annotated, Any
 
@@ -57,21 +58,28 @@ async def show(
     mine = await service.may_delete(http, diagnosis_id)
     if diagnosis.status in ("queued", "running"):
         told = await told_by(service, diagnosis_id)
-        return await asyncio.to_thread(_working, diagnosis, sources, told, mine)
+        return await asyncio.to_thread(_working, diagnosis, request, sources, told, mine)
     may_keep = mine and service.settings.keep_on_request and diagnosis.expires_at < NEVER
     shown = await asyncio.to_thread(_context, diagnosis, request, sources)
     kept = diagnosis.expires_at >= NEVER
     return await asyncio.to_thread(
-        partial(page, mine=mine, may_keep=may_keep, kept=kept, reported=reported, **shown),
+        partial(
+            page, running=False, mine=mine, may_keep=may_keep, kept=kept, reported=reported, **shown
+        ),
         "result.html",
     )
 
 
 # Threads make the pages: colours take a while.
 def _working(
-    diagnosis: Diagnosis, sources: Mapping[str, str], told: list[str], mine: bool
+    diagnosis: Diagnosis,
+    request: DiagnosisRequest,
+    sources: Mapping[str, str],
+    told: list[str],
+    mine: bool,
 ) -> Response:
-    return page("working.html", told=told, mine=mine, **_so_far(diagnosis, sources))
+    shown = _so_far(diagnosis, request, sources)
+    return page("working.html", running=True, told=told, mine=mine, **shown)
 
 
 async def told_by(service: Service, diagnosis_id: str) -> list[str]:
@@ -81,55 +89,61 @@ async def told_by(service: Service, diagnosis_id: str) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _so_far(diagnosis: Diagnosis, sources: Mapping[str, str]) -> dict[str, Any]:
-    """The source at once, then its marks and story, then the first fix that passes."""
-    cause = diagnosis.causes[0] if diagnosis.causes else None
-    told = steps(cause, family_of(cause)) if cause else []
-    passed = [patch for patch in diagnosis.patches if patch.verification.status == "passed"]
-    return {
-        "diagnosis": diagnosis,
-        "state": wording.state(diagnosis, diagnosis.status),
-        "cause": cause,
-        "steps": told,
-        "fix": _fix(passed[0], cause, told, sources) if passed else None,
-        "listings": listing.listings(cause, told, sources)
-        if cause
-        else [listing.head(file, text) for file, text in list(sources.items())[-1:]],
-    }
-
-
-def _context(
+def _answer(
     diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]
 ) -> dict[str, Any]:
+    """The source with its marks, each fix in it, and the story; as much as is known of them."""
     cause = diagnosis.causes[0] if diagnosis.causes else None
     told = steps(cause, family_of(cause)) if cause else []
     notebook = is_notebook(request.script)
-    scene = diagnosis_scene(diagnosis, sources)
     fixes = [_fix(patch, cause, told, sources) for patch in diagnosis.patches] if cause else []
     shown = listing.listings(cause, told, sources) if cause else []
     if notebook:
         shown = _in_cells(shown, sources)
         fixes = [replace(fix, listings=_in_cells(fix.listings, sources)) for fix in fixes]
+    folded = _folded(fixes)
     return {
         "diagnosis": diagnosis,
-        "request": request,
         "state": wording.state(diagnosis, diagnosis.status),
         "cause": cause,
         "steps": told,
-        "fixes": _folded(fixes),
-        "folded": sum(fix.folded for fix in _folded(fixes)),
+        "fixes": folded,
+        "folded": sum(fix.folded for fix in folded),
+        "listings": shown,
+        "notebook": notebook,
+        "picture": None,
+        "known": guides(),
+        "known_files": set(sources),
+        "whole_url": f"/d/{diagnosis.id}/source",
+    }
+
+
+def _so_far(
+    diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]
+) -> dict[str, Any]:
+    """The source at once, then its marks and story, then every fix that passes."""
+    answer = _answer(diagnosis, request, sources)
+    if not diagnosis.causes:
+        answer["listings"] = [listing.head(*one) for one in list(sources.items())[-1:]]
+    return answer
+
+
+def _context(
+    diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]
+) -> dict[str, Any]:
+    scene = diagnosis_scene(diagnosis, sources)
+    answer = _answer(diagnosis, request, sources)
+    first = diagnosis.patches[0] if answer["fixes"] else None
+    return answer | {
+        "request": request,
         "untested": wording.unchecked(diagnosis),
         "versions": wording.versions(diagnosis),
         "mismatch": _mismatch(diagnosis, request, sources),
         "healthy": looked_for(diagnosis),
-        "known_files": set(sources),
-        "whole_url": f"/d/{diagnosis.id}/source",
-        "fixed": bool(fixes) and fixes[0].patch.verification.status == "passed",
-        "listings": shown,
+        "fixed": first is not None and first.verification.status == "passed",
         "picture": draw(scene) if scene else None,
         "caption": scene.description if scene else "",
         "retain_graph": _is_about_retain_graph(diagnosis),
-        "notebook": notebook,
         "shared": [
             (
                 "As short Markdown, for an issue",
@@ -139,7 +153,6 @@ def _context(
             ("As Markdown, with everything", "markdown", share.as_markdown(diagnosis)),
         ],
         "printed": _printed(diagnosis),
-        "known": guides(),
         "own_source": sources.get(entry_of(request, sources), "") if request.script else "",
         "api_url": diagnosis.url.replace("/d/", "/v1/diagnoses/"),
     }
@@ -155,6 +168,11 @@ class Fix:
     listings: list[listing.Listing]
     merged: bool
     folded: bool = False
+
+    @property
+    def key(self) -> str:
+        """What names it while the order of the fixes still changes."""
+        return blake2b(self.patch.diff.encode(), digest_size=6).hexdigest()
 
     @property
     def name(self) -> str:

@@ -3,16 +3,24 @@ import { forget, remember } from "./history.js";
 import { byId, enhance, forgetText } from "./keep.js";
 
 enhance();
-const mine = byId("mine");
-if (mine) {
+own();
+document.addEventListener("updated", own);
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-copy]");
+  if (button) copy(button);
+});
+document.addEventListener("submit", ({ target }) => {
+  if (target.id === "delete" && byId("mine")) forget(byId("mine").dataset.id);
+});
+
+/** Puts one's own result on the list. */
+function own() {
+  const mine = byId("mine");
+  if (!mine) return;
   const { id, at, until, file } = mine.dataset;
   const badge = mine.querySelector(".badge").textContent;
   remember({ id, at, until, file, badge, words: mine.querySelector("h1").textContent });
   forgetText(); // what was sent has its answer: the form begins empty
-  byId("delete").addEventListener("submit", () => forget(id));
-}
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", () => copy(button));
 }
 
 async function copy(button) {

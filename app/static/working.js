@@ -1,34 +1,51 @@
-// Live progress, from the event stream; the server's page is read again as more is known.
+// Live progress, from the event stream; what becomes known meanwhile is put into the page.
 import { byId, enhance } from "./keep.js";
+import { renew } from "./renew.js";
 
-const box = byId("progress-box");
-const steps = byId("steps");
-const stage = byId("stage");
-const bar = byId("progress");
-const since = Date.parse(box.dataset.since);
-const events = new EventSource(box.dataset.events);
-const told = new Set([...steps.children].map((step) => step.textContent));
-let found = Number(box.dataset.known);
+const AGAIN_MS = 3000;
+const main = byId("main");
+const { events: address, since } = byId("progress-box").dataset;
+let events = null;
+let asked = Promise.resolve();
 
 enhance();
-setInterval(tick, 1000);
-events.addEventListener("progress", (event) => show(JSON.parse(event.data)));
-for (const kind of ["cause", "patch"]) events.addEventListener(kind, more);
-events.addEventListener("done", again);
+follow();
+const clock = setInterval(tick, 1000);
 // What is deleted ends its stream, too: the page that says so comes from the form.
-box.querySelector("form")?.addEventListener("submit", () => events.close());
-events.addEventListener("error", () => {
-  if (events.readyState === EventSource.CLOSED) setTimeout(again, 3000);
-});
+main.addEventListener("submit", ({ target }) => target.closest("#progress-box") && events.close());
+
+/** Follows the events from the first one on; those that the page shows already change nothing. */
+function follow() {
+  let found = 0;
+  events = new EventSource(address);
+  events.addEventListener("progress", (event) => show(JSON.parse(event.data)));
+  for (const kind of ["cause", "patch"]) {
+    events.addEventListener(kind, () => {
+      found += 1;
+      if (found > Number(byId("progress-box")?.dataset.known)) update();
+    });
+  }
+  events.addEventListener("done", () => {
+    events.close();
+    update();
+  });
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) later();
+  });
+}
 
 function tick() {
-  const seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1000));
   byId("elapsed").textContent = `${seconds} s`;
 }
 
 function show({ done, total, message }) {
+  const [stage, steps, bar] = ["stage", "steps", "progress"].map(byId);
+  const told = new Set([...steps.children].map((step) => step.textContent));
   if (message !== stage.textContent && !told.has(message)) {
-    add(stage.textContent);
+    const step = document.createElement("li");
+    step.textContent = stage.textContent;
+    if (!told.has(step.textContent)) steps.append(step);
     stage.textContent = message;
   }
   if (total > 1 && done) {
@@ -40,21 +57,37 @@ function show({ done, total, message }) {
   byId("count").textContent = total > 1 ? `${done} of ${total}` : "";
 }
 
-function add(text) {
-  if (told.has(text)) return;
-  told.add(text);
-  const step = document.createElement("li");
-  step.textContent = text;
-  steps.append(step);
+/** Puts what the server knows by now into the page, one answer after the other. */
+function update() {
+  asked = asked.then(updated, updated);
 }
 
-/** The stream tells everything from the first event on: what the page shows already is passed over. */
-function more() {
-  found -= 1;
-  if (found < 0) again();
+async function updated() {
+  if (!byId("progress-box")) return;
+  let text = "";
+  try {
+    text = await (await fetch(location.pathname)).text();
+  } catch {
+    return later();
+  }
+  const page = new DOMParser().parseFromString(text, "text/html");
+  document.title = page.title;
+  document.body.className = page.body.className;
+  renew(main, page.getElementById("main"));
+  document.dispatchEvent(new Event("updated"));
+  if (byId("progress-box")) {
+    if (events.readyState === EventSource.CLOSED) later();
+  } else {
+    events.close();
+    clearInterval(clock);
+    byId("copied").textContent = main.querySelector(".badge, h1").textContent;
+  }
 }
 
-function again() {
-  events.close();
-  location.reload();
+/** The stream is over, and the page is not: the server went away, or is not yet done. */
+function later() {
+  setTimeout(() => {
+    if (events.readyState === EventSource.CLOSED) follow();
+    update();
+  }, AGAIN_MS);
 }

@@ -274,5 +274,7 @@ async def _so_far(connection: AsyncConnection, diagnosis_id: str, attempt: int) 
         else:
             patch = Patch.model_validate_json(data)
             patches[patch.diff] = patch
-    findings.patches = sorted(patches.values(), key=lambda patch: patch.n)
+    findings.patches = [
+        patch.model_copy(update={"n": n}) for n, patch in enumerate(patches.values(), start=1)
+    ]
     return findings
