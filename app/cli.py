@@ -71,6 +71,14 @@ _RunMode = Annotated[
 _TimeLimit = Annotated[
     float | None, typer.Option(help="seconds that one run may take", show_default="20")
 ]
+_Server = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        envvar="GRADMEND_SERVER",
+        help="ask a running `gradmend serve` in place of a sandbox of its own",
+    ),
+]
 _Format = Annotated[Form, typer.Option("--format", "-f", help="output format")]
 _Json = Annotated[bool, typer.Option("--json", help="the same as --format json")]
 _Fix = Annotated[
@@ -105,6 +113,7 @@ def diagnose(
     module: _Module = None,
     run: _RunMode = None,
     time_limit: _TimeLimit = None,
+    server: _Server = None,
     form: _Format = "text",
     json: _Json = False,
     fix: _Fix = 0,
@@ -115,7 +124,7 @@ def diagnose(
     quiet: _Quiet = False,
     lenient: _Lenient = False,
 ) -> None:
-    """Diagnose scripts here, without a server. After `--`: the script's own arguments.
+    """Diagnose scripts. After `--`: the script's own arguments.
 
     Prints a line for each fault (of one script on a terminal: the cause and the fix), nothing for
     clean files, and a summary. Exit code: 0 no fault, or fixed; 1 a fault; 2 could not tell; 64
@@ -147,6 +156,7 @@ def diagnose(
                 quiet=quiet,
                 ignore=config.ignore,
                 exclude=config.exclude,
+                server=config.server if server is None else server,
             )
         )
     )

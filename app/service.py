@@ -238,12 +238,13 @@ class Service(Core):
         with self.database.wakeups.watching(diagnosis_id) as happened:
             while True:
                 happened.clear()
+                # Asked first: what is finished by now has its `done` among the events below.
+                finished = await self.store.finished(diagnosis_id)
                 for event in await self.store.events(diagnosis_id, after):
                     after = event.seq
                     yield event
                     if event.kind == "done":
                         return
-                finished = await self.store.finished(diagnosis_id)
                 if finished is None:
                     gone = DoneEvent(id=diagnosis_id, status="deleted")
                     yield StoredEvent(after + 1, "done", gone.model_dump_json())

@@ -3,12 +3,15 @@ it is reached, not of what it finds."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from socket import create_server
 from typing import Any
 
 import httpx
+import uvicorn
 
 from app.diagnose import Progress
 from app.jobs import Diagnose
@@ -38,3 +41,21 @@ async def serving(
         transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=client)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
             yield http
+
+
+@contextlib.asynccontextmanager
+async def listening(
+    directory: Path, diagnose: Diagnose | None = echo, **settings: Any
+) -> AsyncIterator[str]:
+    """The same on a port of this machine, for clients that are processes; its address."""
+    chosen = {"var_dir": directory, "sandbox": "none", "shutdown_grace_s": 0, **settings}
+    app = create_app(Settings(**chosen), diagnose)
+    socket = create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+    serves = asyncio.create_task(server.serve([socket]))
+    try:
+        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+    finally:
+        app.state.service.close_waiting()
+        server.should_exit = True
+        await serves

@@ -24,6 +24,7 @@ class Config(BaseModel):
     unsafe_fixes: bool = False
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    server: str = ""
 
 
 def config_of(folder: Path) -> Config:

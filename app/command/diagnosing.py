@@ -1,4 +1,5 @@
-"""Diagnoses in the terminal: the same as the service's, with an embedded sandbox."""
+"""Diagnoses in the terminal: the same as the service's, with an embedded sandbox, or by a service
+that runs already."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pebble import CONSTS
 from rich.console import Console
@@ -20,12 +22,12 @@ from app.command.lines import Settled, is_clean, line_of, summary_of
 from app.command.options import COULD_NOT_TELL, FOUND, HEALTHY, Options
 from app.command.project import Target, module_file, target_of
 from app.command.showing import show, show_diff
-from app.diagnose import diagnose
+from app.diagnose import Progress, diagnose
 from app.present import wording
 from app.present.suppressions import is_ignored, is_marked
 from app.present.visible import visible
 from app.request.reader import Reader, collect_rarely
-from app.schemas import Cause, Findings, Patch
+from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from gradmend.installing import pip_install
 from sandbox.protocol import Sandbox
 
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
     from app.assistant import Assistant
 
 EXIT_CODES = {"healthy": HEALTHY, "confirmed": FOUND, "likely": FOUND}
+
+
+class Diagnoser(Protocol):
+    """Diagnose one request."""
+
+    async def __call__(self, request: DiagnosisRequest, *, progress: Progress) -> Findings: ...
 
 
 class ProgressLine:
@@ -67,17 +75,10 @@ async def diagnose_here(options: Options) -> int:
     output = Console(highlight=False)
     whole = options.verbose or (len(targets) == 1 and output.is_terminal)
     settled: list[Settled] = []
-    assistant = asked_too(messages) if options.run == "auto" else None
-    async with tools(options) as (sandbox, reader):
+    async with _diagnosing(options, messages) as ask:
         for target in targets:
             with progress_on(messages) as progress:
-                findings = await diagnose(
-                    target.request,
-                    sandbox=sandbox,
-                    reader=reader,
-                    progress=progress,
-                    assistant=assistant,
-                )
+                findings = await ask(target.request, progress=progress)
             settled.append(_settled(target, findings, options, messages))
             if options.form == "text" and not options.diff:
                 _tell(settled[-1], options, output, whole=whole)
@@ -86,6 +87,21 @@ async def diagnose_here(options: Options) -> int:
     elif not options.diff and not options.quiet:
         output.print(escape(summary_of(settled, options)), soft_wrap=True)
     return _worst([one.code for one in settled])
+
+
+@asynccontextmanager
+async def _diagnosing(options: Options, messages: Console) -> AsyncIterator[Diagnoser]:
+    """What diagnoses: the server that is named, which is said, or else this process."""
+    if options.server:
+        from app.command.remote import server_at
+
+        messages.print(escape(f"Asking {options.server}."), soft_wrap=True)
+        async with server_at(options.server) as server:
+            yield server.diagnose
+        return
+    assistant = asked_too(messages) if options.run == "auto" else None
+    async with tools(options) as (sandbox, reader):
+        yield partial(diagnose, sandbox=sandbox, reader=reader, assistant=assistant)
 
 
 def asked_too(messages: Console) -> Assistant | None:
@@ -105,7 +121,7 @@ def asked_too(messages: Console) -> Assistant | None:
 
 def _without_torch(options: Options, messages: Console) -> Options:
     """Where PyTorch is not installed, scripts can only be read: said once, with what to do."""
-    if options.run == "never" or find_spec("torch") is not None:
+    if options.run == "never" or options.server or find_spec("torch") is not None:
         return options
     named = next((str(path) for path in options.paths if path.is_file()), "train.py")
     messages.print(

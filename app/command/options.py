@@ -38,7 +38,8 @@ class Options:
     `chosen`: the number was given, not assumed. `unsafe`: fixes that are not known to keep the
     training may be written, too; `switches`: how they are asked for. `lenient`: could not tell
     counts as no finding. `ignore`: ids and names of patterns that are not reported. `exclude`: what
-    a folder is searched without.
+    a folder is searched without. `server`: address of a running service that diagnoses in place of
+    this process.
     """
 
     paths: tuple[Path, ...]
@@ -59,3 +60,4 @@ class Options:
     quiet: bool = False
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    server: str = ""

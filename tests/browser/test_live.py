@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
-import socket
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 import pytest_asyncio
-import uvicorn
 from playwright.async_api import Browser, Page, expect
 
 from app.diagnose import Progress, diagnose
-from app.main import create_app
 from app.request.reader import Reader, collect_rarely
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
-from app.settings import Settings
 from tests.browser.pages import Visit, keep
+from tests.serving import listening
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SCRIPT = """\
@@ -81,15 +78,8 @@ def gate() -> Gate:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def address(gate: Gate, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """A service on this loop, whose diagnoses wait for the gate."""
-    settings = Settings(var_dir=tmp_path_factory.mktemp("live"), sandbox="none")
-    app = create_app(settings, gate.diagnose)
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
-    serving = asyncio.create_task(server.serve([listening]))
-    yield "http://127.0.0.1:{1}".format(*listening.getsockname())
-    app.state.service.close_waiting()
-    server.should_exit = True
-    await serving
+    async with listening(tmp_path_factory.mktemp("live"), gate.diagnose) as address:
+        yield address
     await gate.reader.close()
 
 

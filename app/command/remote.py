@@ -1,0 +1,125 @@
+"""Diagnoses by a running service, in place of a sandbox of this process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from json import loads
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from app.command.options import BadInput
+from app.diagnose import Progress
+from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from gradmend.installing import pip_install
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY = "GRADMEND_SERVER_KEY"
+"""The environment variable with the API key for a service that requires one."""
+
+ADDRESS = "give an address such as http://127.0.0.1:8000"
+PATH = "/v1/diagnoses"
+CONNECT_S = 5.0
+SILENCE_S = 60.0  # a service that works sends something every 15 s
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running service at an address."""
+
+    address: str
+    http: httpx.AsyncClient
+
+    async def diagnose(self, request: DiagnosisRequest, *, progress: Progress) -> Findings:
+        """Send a request, report its progress and return its findings. Cancelling deletes it there.
+
+        Raises `BadInput` if the service does not answer or refuses the request.
+        """
+        with self._answering():
+            sent = request.model_dump(mode="json", exclude_defaults=True)
+            made = (await self._asked("POST", PATH, params={"wait": 0}, json=sent)).json()
+            place = f"{PATH}/{made['id']}"
+            try:
+                await self._follow(f"{place}/events", progress)
+            except asyncio.CancelledError:
+                with suppress(BadInput):
+                    await self._asked("DELETE", place)
+                raise
+            return Findings.model_validate((await self._asked("GET", place)).json())
+
+    async def _asked(self, method: str, path: str, **more: Any) -> httpx.Response:
+        answer = await self.http.request(method, path, **more)
+        if answer.is_error and "problem" in answer.headers.get("content-type", ""):
+            raise BadInput(f"{self.address}: {answer.json()['detail']}")
+        return answer.raise_for_status()
+
+    async def _follow(self, events: str, progress: Progress) -> None:
+        async with self.http.stream("GET", events) as answer:
+            answer.raise_for_status()
+            kind = ""
+            async for line in answer.aiter_lines():
+                field, _, value = line.partition(": ")
+                if field == "event":
+                    kind = value
+                elif field == "data":
+                    await _report(kind, value, progress)
+                    if kind == "done":
+                        return
+        raise BadInput(f"{self.address} ended before it had answered.")
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Turn what can go wrong between here and the service into `BadInput`."""
+        import httpx
+
+        try:
+            yield
+        except httpx.HTTPStatusError as error:
+            status = f"{error.response.status_code} {error.response.reason_phrase}"
+            raise BadInput(f"{self.address} is no Gradmend server: it answers {status}.") from None
+        except httpx.UnsupportedProtocol:
+            raise BadInput(f"--server {self.address}: {ADDRESS}.") from None
+        except httpx.HTTPError as error:
+            raise BadInput(
+                f"No Gradmend server answers at {self.address} ({error or type(error).__name__}). "
+                "Start one with `gradmend serve`, or leave out --server."
+            ) from None
+        except (ValidationError, KeyError, TypeError):
+            why = "its answer is none that this version knows"
+            raise BadInput(f"{self.address} is another kind or version of server: {why}.") from None
+
+
+@asynccontextmanager
+async def server_at(address: str) -> AsyncIterator[Server]:
+    """The service at an address. Raises `BadInput` for what is no address, or without httpx."""
+    try:
+        import httpx
+    except ModuleNotFoundError:
+        raise BadInput(f"--server needs httpx: {pip_install('client')}") from None
+    key = os.environ.get(KEY)
+    try:
+        http = httpx.AsyncClient(
+            base_url=address,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S),
+        )
+    except httpx.InvalidURL:
+        raise BadInput(f"--server {address}: {ADDRESS}.") from None
+    async with http:
+        yield Server(address, http)
+
+
+async def _report(kind: str, data: str, progress: Progress) -> None:
+    if kind == "progress":
+        known = loads(data)
+        await progress.stage(known["stage"], known["done"], known["total"], known["message"])
+    elif kind == "cause":
+        await progress.cause(Cause.model_validate_json(data))
+    elif kind == "patch":
+        await progress.patch(Patch.model_validate_json(data))
