@@ -102,8 +102,8 @@ class Aliases:
         return told or self._two_lists(self._lists_of(frame, self._calls + 1))
 
     def crossed(self, call: Call) -> None:
-        """Doubt what a name or an attribute held as a call began, alone or in a list, if the call
-        wrote to it."""
+        """Doubt what a name or attribute held as a call began, alone or listed, if the call wrote
+        to it."""
         held, self._local = self._local, []
         for name, gradients, versions in held:
             if all(t._version > v for t, v in zip(gradients, versions, strict=True)):

@@ -40,7 +40,7 @@ class LossLog(TorchFunctionMode):
     """Follows values that came from a graph and have none, through every call of torch.
 
     Numbers and arrays that left torch (`.item()`, `.numpy()`) are followed by value, so that a
-    tensor made of them again still tells where its graph ended.
+    tensor made of them still shows where its graph ended.
     """
 
     def __init__(self, parameters: Parameters, notes: list[str]) -> None:
@@ -59,7 +59,7 @@ class LossLog(TorchFunctionMode):
         self._left = _ByLeaf()
 
     def install(self) -> None:
-        """Also hear `torch.from_numpy` and `Parameter`, which pass by the modes of torch."""
+        """Also wrap `torch.from_numpy` and `Parameter`, which bypass the modes of torch."""
         from_numpy, new = torch.from_numpy, Parameter.__new__
 
         def heard(array: Any) -> torch.Tensor:
@@ -87,29 +87,31 @@ class LossLog(TorchFunctionMode):
         return result
 
     def _flag(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A call that is about to set whether a tensor asks for a gradient."""
+        """Record a call that is about to set whether a tensor requires a gradient."""
         if name == "requires_grad_" or (name == "requires_grad" and len(args) > 1):
             flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             if isinstance(flag, int):
                 self._frozen.flagged(args[0] if args else None, not flag)
 
     def of(self, tensor: torch.Tensor) -> Ended | None:
-        """Where the tensor's graph ended, if that was seen."""
+        """Return where the tensor's graph ended, if that was seen."""
         known = self._tensors.get(id(tensor))
         return known[1] if known is not None and known[0]() is tensor else None
 
     def of_leaf(self, leaf: torch.Tensor) -> Ended | None:
-        """Where the first graph ended that the leaf had fed and of which something went on into
-        another graph; else where a function of plain numbers has taken it for one, or a leaf was
-        given numbers that were made of it."""
+        """Return where a graph ended that the leaf had fed.
+
+        It is the first of which something went on into another graph; else where a function of
+        plain numbers took the leaf for one, or a leaf was given numbers derived from it.
+        """
         return self._passed_on.of(leaf) or self._reckoned.of(leaf) or self._put.of(leaf)
 
     def left_torch(self, leaf: torch.Tensor) -> Ended | None:
-        """Where the first graph ended that the leaf had fed and whose numbers left torch."""
+        """Return where the first graph ended that the leaf had fed and whose numbers left torch."""
         return self._left.of(leaf)
 
     def of_value(self, value: object) -> Ended | None:
-        """Where the graph behind a number or an array ended."""
+        """Return where the graph of a number or an array ended."""
         known = (self._values[key] for key in _values(value) if key in self._values)
         return next(known, None)
 
@@ -148,14 +150,15 @@ class LossLog(TorchFunctionMode):
             _trim(self._values)
 
     def _note(self, outputs: Sequence[torch.Tensor], ended: Ended | None) -> None:
-        """Where the graph ended that these would have had."""
+        """Record where the graph ended that these would have had."""
         if ended is not None:
             known = {id(tensor): (weakref.ref(tensor), ended) for tensor in outputs}
             self._tensors.update(known)
         _trim(self._tensors)
 
     def _ended(self, name: str, arguments: tuple[Any, ...]) -> Ended | None:
-        """Where the graph of a graph-less result ended: here, or before its inputs were made."""
+        """Return where the graph of a graph-less result ended: here, or before its inputs were
+        made."""
         inputs = _tensors(arguments)
         if any(tensor.requires_grad for tensor in inputs):
             frame = frames.user_frame(sys._getframe(1))
@@ -180,15 +183,17 @@ class LossLog(TorchFunctionMode):
         return frozen or (known[0].with_leaves(known[1:]) if known else None)
 
     def _note_second_order(self) -> None:
-        """A derivative is about to get a graph of its own."""
+        """Record that a derivative is about to get a graph of its own."""
         if (frame := frames.user_frame(sys._getframe(1))) is not None and len(
             self._second_order
         ) < MANY:
             self._second_order.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
 
     def _is_derived(self, by: tuple[Any, ...]) -> bool:
-        """Whether what is derived by leaves, and no parameters, is so in a function that gives
-        other derivatives a graph of their own."""
+        """Return True for a derivative by leaves that are no parameters, next to a recorded one.
+
+        The function must give other derivatives a graph of their own.
+        """
         frame, leaves = frames.user_frame(sys._getframe(1)), _tensors(by)
         plain = [leaf for leaf in leaves if leaf.is_leaf and not isinstance(leaf, Parameter)]
         if frame is None or not leaves or len(plain) < len(leaves):
@@ -196,19 +201,19 @@ class LossLog(TorchFunctionMode):
         return (frame.f_code.co_filename, frame.f_code.co_firstlineno) in self._second_order
 
     def _known(self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Iterator[Ended]:
-        """Where the graphs behind arguments ended: of tensors first, then of numbers."""
+        """Yield where the graphs of arguments ended: of tensors first, then of numbers."""
         yield from (ended for tensor in inputs if (ended := self.of(tensor)) is not None)
         for argument in arguments:
             yield from (self._values[v] for v in _values(argument) if v in self._values)
 
     def _pass_on(self, arguments: tuple[Any, ...]) -> None:
-        """Values without a graph go into one; round numbers are the script's own constants."""
+        """Record values without a graph that enter one; round numbers are the script's own
+        constants."""
         for ended in self._without_graph(arguments):
             self._passed_on.note(ended)
 
     def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[Ended]:
-        """Where the graphs ended behind arguments that have none; no gradient is asked of an
-        index."""
+        """Yield where the graphs ended of arguments that have none; indices need no gradient."""
         given = [t for t in _tensors(arguments) if t.is_floating_point() or t.is_complex()]
         plain = [tensor for tensor in given if not tensor.requires_grad]
         numbers = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
@@ -217,7 +222,7 @@ class LossLog(TorchFunctionMode):
     def _add_up(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
     ) -> None:
-        """A sum is told what it got without a graph; of derivatives, any sum or product."""
+        """Attach to a sum the terms without a graph; for derivatives, to any sum or product."""
         total = outputs[0]
         if total.grad_fn is not None and re.search("add|sub|mul", name):
             ended = next(self._without_graph(arguments), None)
@@ -229,7 +234,7 @@ class LossLog(TorchFunctionMode):
     def _note_indices(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
     ) -> None:
-        """Beside values that have a graph, the indices of them (of `max`, `topk`) have none."""
+        """Record that indices (of `max`, `topk`) have no graph although the values have one."""
         indices = [tensor for tensor in outputs if not tensor.requires_grad]
         ended = self._ended(name, arguments) if indices else None
         if ended is not None:
@@ -240,7 +245,7 @@ class LossLog(TorchFunctionMode):
     def _put_into_leaf(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
     ) -> None:
-        """A leaf is given other numbers, without the graph that made them."""
+        """Record that a leaf is given other numbers, without the graph that computed them."""
         written = {id(tensor) for tensor in outputs}
         given = [tensor for tensor in _tensors(arguments) if id(tensor) not in written]
         ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
@@ -248,13 +253,13 @@ class LossLog(TorchFunctionMode):
             self._put.note(ended)
 
     def _put_into_parameter(self, data: Any) -> None:
-        """A parameter is made of what has a graph, which does not lead to it."""
+        """Record that a parameter is made of what has a graph, which does not lead to it."""
         if isinstance(data, torch.Tensor) and data.grad_fn is not None:
             if (ended := self._ended("Parameter", (data,))) is not None:
                 self._put.note(ended)
 
     def _note_bare(self, owner: Any, bare: torch.Tensor) -> None:
-        """The memory of what learns, or holds weights, by itself."""
+        """Record the memory of what learns, or holds weights, by itself."""
         if isinstance(owner, Parameter) or (
             isinstance(owner, torch.Tensor) and owner.requires_grad
         ):
@@ -263,14 +268,14 @@ class LossLog(TorchFunctionMode):
                 _trim(self._bare)
 
     def _is_bare_leaf(self, tensor: torch.Tensor) -> bool:
-        """Whether it is a leaf's own memory, which a graph is written to and lost."""
+        """Return True if it is a leaf's own memory: a graph that is written to it is lost."""
         known = self._bare.get(id(tensor))
         return known is not None and known() is tensor
 
     def _leaves(
         self, at: Json | None, name: str, inputs: Sequence[torch.Tensor]
     ) -> tuple[weakref.ref[torch.Tensor], ...]:
-        """The leaves that feed these; those of graphs are looked for in the first calls of a line
+        """Return the leaves that feed these; graphs are searched in the first calls of a line
         only."""
         line = (at["file"], at["line"], name) if at is not None else name
         if line in self._looked or len(self._looked) < KEPT:
@@ -308,7 +313,7 @@ class _Frozen:
         self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], int, Ended]] = {}
 
     def flagged(self, tensor: Any, freezes: bool) -> None:
-        """A tensor's flag is about to be set."""
+        """Record that a tensor's flag is about to be set."""
         if not freezes:
             self._frozen.pop(id(tensor), None)
         elif isinstance(tensor, torch.Tensor) and tensor.requires_grad and tensor.is_leaf:
@@ -318,7 +323,8 @@ class _Frozen:
                 self._frozen[id(tensor)] = weakref.ref(tensor), Clock.visits, ended
 
     def among(self, tensors: Sequence[torch.Tensor]) -> Ended | None:
-        """Where the first was frozen that still is, behind the walk for which it was."""
+        """Return where the first still frozen tensor was frozen, after the backward call it was
+        for."""
         for tensor in tensors:
             known, visits, ended = self._frozen.get(id(tensor), (None, 0, None))
             if known is not None and known() is tensor and visits < Clock.visits:
@@ -333,7 +339,7 @@ def _trim(*logs: OrderedDict[Any, Any]) -> None:
 
 
 def _likeness(ended: Ended) -> tuple[bool, bool]:
-    """Sorts first where graphs of parameters ended, behind them those of data; a gradient last."""
+    """Return a sort key: graphs of parameters first, then those of data; a gradient last."""
     of_parameters = any(isinstance(known(), Parameter) for known in ended.leaves)
     return not (of_parameters or ended.how == "frozen"), ended.how in ("grad", "constant")
 
@@ -343,13 +349,13 @@ def _is_round(number: float) -> bool:
 
 
 def _says(frame: FrameType, pattern: str) -> bool:
-    """Whether the line that a frame is at has this in it."""
+    """Return True if the line that a frame is at matches the pattern."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return re.search(pattern, line) is not None
 
 
 def call_name(func: Any) -> str:
-    """The name by which a script calls it; a property's own name (`data`)."""
+    """Return the name by which a script calls it; a property's own name (`data`)."""
     name = getattr(func, "__name__", "") or ""
     if name in ("__get__", "__set__"):
         return str(getattr(getattr(func, "__self__", None), "__name__", name))
@@ -357,7 +363,7 @@ def call_name(func: Any) -> str:
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
-    """The tensors in a value, in lists of lists too; as far as was looked."""
+    """Return the tensors in a value, in nested lists too, up to a limit."""
     found, pending, left = list[torch.Tensor](), [(value, DEPTH)], MANY
     while pending and left:
         left -= 1
@@ -371,7 +377,7 @@ def _tensors(value: Any) -> list[torch.Tensor]:
 
 
 def _values(value: Any, depth: int = 2) -> Iterator[object]:
-    """What identifies a value outside torch: floats by value, arrays by their memory."""
+    """Yield what identifies a value outside torch: floats by value, arrays by their memory."""
     if isinstance(value, float):
         yield value
     elif isinstance(value, list | tuple) and depth:

@@ -31,7 +31,7 @@ def run_job(job: Json, emit_fd: int) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line. Returns the script's exit code."""
+    """Run the command line and return the script's exit code."""
     parser = argparse.ArgumentParser(prog="python -m sandbox.inside.main", description=__doc__)
     parser.add_argument("job", type=Path)
     parser.add_argument("--records", type=Path)

@@ -38,7 +38,7 @@ NONLEAF_GRAD = "The .grad attribute of a Tensor that is not a leaf"
 
 
 class MissingWatch(Observer):
-    """Tells what the failing expression stood for, and where the graph was lost if known."""
+    """Reports what the failing expression denoted, and where its graph was lost if known."""
 
     def __init__(self, emitter: Emitter, stamps: Stamps, log: LossLog | None) -> None:
         self._emitter = emitter
@@ -51,7 +51,7 @@ class MissingWatch(Observer):
         self._index: int | None = None  # of the input that the error speaks of
 
     def install(self) -> None:
-        """Hear the warning that torch gives where a script reads `.grad` of a non-leaf."""
+        """Intercept the warning that torch gives if a script reads `.grad` of a non-leaf."""
         show = warnings.showwarning
 
         def hearing(message: Any, category: Any, *place: Any, **more: Any) -> None:
@@ -115,7 +115,7 @@ class MissingWatch(Observer):
         return True
 
     def _about_number(self, error: BaseException, spot: Spot) -> Json | None:
-        """A number or an array asked to go backward: it left torch before."""
+        """Return a record of a number or an array that was to go backward: it left torch before."""
         if not isinstance(error, AttributeError) or error.name != "backward":
             return None
         value = error.obj
@@ -150,7 +150,7 @@ class MissingWatch(Observer):
         }
 
     def _subjects(self, error: BaseException, spot: Spot) -> tuple[str, list[Subject]] | None:
-        """What went wrong in one word, and the tensors concerned, best first."""
+        """Return the kind of fault in one word, and the tensors concerned, best first."""
         text = str(error)
         if distributed.UNFINISHED in text:
             scope = frames.function_name(spot.frame.f_code)
@@ -179,7 +179,7 @@ class MissingWatch(Observer):
     def _concerned(
         self, spot: Spot, concerned: Callable[[torch.Tensor], bool]
     ) -> Iterator[Subject]:
-        """Tensors in the failing expression, in what it names, and in the failing call."""
+        """Yield tensors in the failing expression, in what it names, and in the failing call."""
         direct, inside = self._held_by(list(operands(spot, around=False)), concerned)
         if not direct and not inside:
             direct, inside = self._held_by(list(operands(spot)), concerned)
@@ -195,14 +195,14 @@ class MissingWatch(Observer):
     def _held_by(
         named: list[tuple[Name, Any]], concerned: Callable[[torch.Tensor], bool]
     ) -> tuple[list[Subject], list[Subject]]:
-        """The named tensors themselves; where there are none, those inside of what is named."""
+        """Return the named tensors themselves; if there are none, those within named values."""
         direct: list[Subject] = [(n, t) for n, t in _tensors(iter(named)) if concerned(t)]
         search = Search(concerned, budget=5000, depth=4, deep=True, leaves=True)
         inside = [s for n, value in named if not direct for s in search.inside(n, value)]
         return direct, [(name, tensor) for name, tensor in inside]
 
     def _is_unused(self, tensor: torch.Tensor) -> bool:
-        """Whether the failing call was asked for this gradient and found no path to it."""
+        """Return True if the failing call was asked for this gradient and found no path to it."""
         if self._call is None or not any(tensor is given for given in self._call.inputs):
             return False
         if self._index is not None and self._index < len(self._call.inputs):
@@ -228,8 +228,11 @@ class MissingWatch(Observer):
         }
 
     def _ended(self, tensor: torch.Tensor) -> Ended | None:
-        """Where the tensor's graph ended; of one that has a graph, where it was made; of a leaf,
-        where what came of it lost its graph."""
+        """Return where the tensor's graph ended.
+
+        For a tensor with a graph, return where it was made; for a leaf, where what derives from it
+        lost its graph.
+        """
         if tensor.grad_fn is not None:
             stamp = self._stamps.of(tensor.grad_fn)
             made = stamp.at if stamp is not None else None
@@ -249,7 +252,7 @@ def _tensors(values: Iterator[tuple[Name, Any]]) -> Iterator[tuple[Name, torch.T
 
 
 def _gradless(spot: Spot) -> tuple[str, list[Subject]] | None:
-    """Tensors whose `.grad`, read in the failing expression, is None."""
+    """Return tensors whose `.grad`, read in the failing expression, is None."""
     named = list(operands(spot))
     empty = {
         n.path.removesuffix(".grad") for n, v in named if v is None and n.path.endswith(".grad")

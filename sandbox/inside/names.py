@@ -21,16 +21,16 @@ class Name:
     owner: str = ""
 
     def attribute(self, name: object, owner: str = "") -> Name:
-        """The name of an attribute of the value; `owner` is the class that has it."""
+        """Return the name of an attribute of the value; `owner` is the class that has it."""
         return Name(self.scope, f"{self.path}.{name}", "attribute", self.frame, (), owner)
 
     def item(self, key: object, container: str) -> Name:
-        """The name of what the value, a container, has under a key; a tensor has no spelling."""
+        """Return the name of a container's entry under a key; a tensor key has no spelling."""
         shown = "…" if isinstance(key, torch.Tensor) else repr(key)
         return self._within(f"{self.path}[{shown}]", container)
 
     def result(self) -> Name:
-        """The name of what the value, a function with a cache, has returned: its own."""
+        """Return the name of what a function with a cache has returned: the function's own."""
         return self._within(self.path, "lru_cache")
 
     def _within(self, path: str, container: str) -> Name:
@@ -39,7 +39,7 @@ class Name:
         return Name(self.scope, path, kind, self.frame, inside, self.owner)
 
     def record(self, when: str) -> Json:
-        """The name as records tell it; `when` it held the value: `freed` or `now`."""
+        """Return the name as a record; `when` it held the value: `freed` or `now`."""
         container = "Tensor"
         if self.containers:
             container = "[".join(self.containers) + "]" * (len(self.containers) - 1)

@@ -29,7 +29,7 @@ def watch_arguments(emitter: Emitter) -> None:
 
 
 def of(error: BaseException) -> Json | None:
-    """The `needs` record for an exception that ended a script, if it is about a need."""
+    """Return the `needs` record for an exception that ended a script, or None."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return _package(error.name)
     if isinstance(error, FileNotFoundError) and error.filename:
@@ -46,7 +46,8 @@ def of(error: BaseException) -> Json | None:
 
 
 def _package(name: str) -> Json:
-    """A module that is not there: a part of the project, where it has a folder of that name."""
+    """Return a record of a missing module: a part of the project if it has a folder of that
+    name."""
     top = name.partition(".")[0]
     if any(os.path.isdir(os.path.join(place, top)) for place in (".", *sys.path[:1])):
         path = name.replace(".", "/")
@@ -60,7 +61,7 @@ def _package(name: str) -> Json:
 
 
 def _is_network(error: BaseException | None) -> bool:
-    """Whether a connection or a look-up of a host failed."""
+    """Return True if a connection or a look-up of a host failed."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
     if {"gaierror", "URLError", "ConnectionError"} & set(kinds):
         return True

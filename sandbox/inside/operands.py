@@ -33,10 +33,10 @@ class Spot:
 
 
 def operands(spot: Spot, *, around: bool = True) -> Iterator[tuple[Name, Any]]:
-    """Every name, attribute or item in the expression that failed, with its value; then those in
-    the statement `around` it.
+    """Yield every name, attribute or item in the failing expression, with its value.
 
-    Nothing is called: names are looked up, attributes read, keys that are plain indexed.
+    Those in the statement `around` it follow. Nothing is called: names are looked up, attributes
+    read, keys that are plain indexed.
     """
     frame = spot.frame
     scope, number = function_name(frame.f_code), activation(frame).number
@@ -57,8 +57,7 @@ def _kind(node: ast.AST) -> str:
 
 
 def _expression(spot: Spot) -> list[ast.AST]:
-    """The smallest expression or statement that the failing instruction belongs to, and then the
-    statement around it."""
+    """Return the smallest expression that the failing instruction belongs to, and its statement."""
     code = spot.frame.f_code
     text = "".join(linecache.getlines(code.co_filename))
     try:
@@ -77,7 +76,7 @@ def _expression(spot: Spot) -> list[ast.AST]:
 
 
 def _span(spot: Spot) -> tuple[int, int, int, int]:
-    """First line, last line, first column, last column of the failing instruction."""
+    """Return the first line, last line, first column, last column of the failing instruction."""
     positions = getattr(spot.frame.f_code, "co_positions", None)
     if positions is not None:
         found = next(islice(positions(), spot.instruction // 2, None), None)
@@ -94,7 +93,7 @@ def _covers(node: ast.expr | ast.stmt, span: tuple[int, int, int, int]) -> bool:
 
 
 def _value(node: ast.AST, names: dict[str, Any]) -> tuple[bool, Any]:
-    """Whether the expression could be looked up, and what it is."""
+    """Return whether the expression could be looked up, and its value."""
     if isinstance(node, ast.Name):
         return node.id in names, names.get(node.id)
     if isinstance(node, ast.Attribute):

@@ -38,23 +38,23 @@ class Known:
     born: int = 0  # optimizers that were made before a module was given it
     kin: set[int] = field(default_factory=set)  # parameters of a module that has it, too
     listed_by: set[int] = field(default_factory=set)  # of one in whose plain list it is
-    unmoved: int | None = None  # what tells it apart, where it stays as it begins
+    unmoved: int | None = None  # its identity if it stays as it begins
     first: list[float] = field(default_factory=list)  # fingerprint of its values as it was met
     read: bool = False  # the script has asked for its gradient, as far as that is watched
-    numbers: list[int] = field(default_factory=list)  # what left numbers, that it is behind
+    numbers: list[int] = field(default_factory=list)  # the plain numbers that derive from it
     withheld: Json | None = None  # the line of a node that was reached and handed it None
     taken: Json | None = None  # the line where an optimizer took it
     lost: Json | None = None  # the line where a graph that it had fed ended, in a slower run
 
     @property
     def gradient(self) -> torch.Tensor | None:
-        """Its gradient, while it is a leaf that has one."""
+        """Return its gradient, while it is a leaf that has one."""
         tensor = self.tensor()
         return tensor.grad if tensor is not None and tensor.is_leaf else None
 
     @property
     def is_unfed(self) -> bool:
-        """Whether it is trained, asks for a gradient, and was never given any."""
+        """Return True if it is trained, requires a gradient, and was never given any."""
         if self.receipts or self.optimizer is None:
             return False
         tensor = self.tensor()
@@ -62,7 +62,7 @@ class Known:
 
     @property
     def norm(self) -> float:
-        """That of its gradient; 0 without one."""
+        """Return the norm of its gradient; 0 without one."""
         gradient = self.gradient
         if gradient is not None and gradient.layout == torch.sparse_coo:
             gradient = gradient.detach().coalesce().values()  # as many rows as were looked up
@@ -70,12 +70,12 @@ class Known:
 
     @property
     def mark(self) -> tuple[int, int] | None:
-        """What identifies its gradient: the tensor, and how often it was written."""
+        """Return what identifies its gradient: the tensor, and how often it was written."""
         gradient = self.gradient
         return None if gradient is None else (id(gradient), gradient._version)
 
     def receive(self, steps: int) -> None:
-        """A backward call has given it a gradient, behind so many steps."""
+        """Record that a backward call has given it a gradient, after so many steps."""
         if not self.receipts:
             self.fed_from = steps
         self.receipts, self.fed_until = self.receipts + 1, steps
@@ -118,14 +118,14 @@ class Parameters:
         self.known: list[Known] = []
 
     def find(self, tensor: torch.Tensor) -> Known | None:
-        """What is known of the tensor, if it is a known parameter."""
+        """Return what is known of the tensor, if it is a known parameter."""
         known = self._by_tensor.get(id(tensor))
         return known if known is not None and known.tensor() is tensor else None
 
     def meet(
         self, tensors: list[torch.Tensor], frame: FrameType | None, optimizer: int | None = None
     ) -> list[Known]:
-        """The parameters that these tensors are; new ones are numbered, named, and told."""
+        """Return the parameters of these tensors; new ones are numbered, named and recorded."""
         if optimizer is not None:
             self._births.made(optimizer, frame)
         met = self._known(tensors)
@@ -152,14 +152,14 @@ class Parameters:
         return met
 
     def _named_beside(self, names: set[str], frame: FrameType | None) -> set[str]:
-        """Those of the names whose parameter in an optimizer the script still has."""
+        """Return those names whose parameter in an optimizer the script still has."""
         held = [k for k in self.known if k.optimizer is not None and k.name in names]
         tensors = {id(t): t for known in held if (t := known.tensor()) is not None}
         found = names_of(tensors, frame) if tensors else {}
         return {known.name for known in held if id(known.tensor()) in found}
 
     def _admit(self, tensor: torch.Tensor, name: str, beside: set[str]) -> None:
-        """Number a tensor, or let it take the place of one that had its name and shape."""
+        """Number a tensor, or let it replace one that had its name and shape."""
         shape = [] if is_lazy(tensor) else [int(n) for n in tensor.shape][:16]
         for known in self.known if name else []:
             if known.name == name and known.shape == shape and known.optimizer is None:
@@ -175,17 +175,17 @@ class Parameters:
             self._news[known.id] = known
 
     def note_read(self, tensor: torch.Tensor) -> None:
-        """The script asks for the gradient of what may be a parameter."""
+        """Record that the script reads the gradient of what may be a parameter."""
         known = self.find(tensor)
         if known is not None and not known.read:
             known.read = True
             self._news[known.id] = known
 
     def note_numbers(self, leaves: Sequence[torch.Tensor]) -> None:
-        """NumPy was given what is made of these: a reference gives it the numbers and no more."""
+        """Record that NumPy got what derives from these: a reference gives it only the numbers."""
         found = {known.id: known for leaf in leaves if (known := self.find(leaf)) is not None}
         if any(len(known.numbers) >= MOST for known in found.values()):
-            return  # a group is told with all that it is made of
+            return  # a group is recorded with all its members
         group = self._groups.setdefault(frozenset(found), len(self._groups))
         for known in found.values():
             if group not in known.numbers:
@@ -193,7 +193,7 @@ class Parameters:
                 self._news[known.id] = known
 
     def number(self, name: str, shape: list[int]) -> int | None:
-        """The id of a parameter of a hand-written engine, known by its name and shape."""
+        """Return the id of a parameter of a hand-written engine, known by its name and shape."""
         for known in self.known:
             if known.name == name and known.shape == shape:
                 return known.id
@@ -222,7 +222,7 @@ class Parameters:
 
 
 def values_of(tensor: torch.Tensor) -> tuple[float, float]:
-    """Sum and norm: what tells whether the values have moved."""
+    """Return sum and norm, which show whether the values have moved."""
     if is_lazy(tensor) or tensor.is_meta:  # without numbers, as yet or ever
         return 0.0, 0.0
     with torch._C.DisableTorchFunction():  # this is no call of the script's
@@ -234,8 +234,10 @@ def values_of(tensor: torch.Tensor) -> tuple[float, float]:
 
 
 def names_of(tensors: dict[int, torch.Tensor], frame: FrameType | None) -> dict[int, str]:
-    """The shortest plain path from the user's names to each tensor, by its `id`; to a parameter
-    that by its model, before what a loop over all of them has called it last."""
+    """Return the shortest plain path from the user's names to each tensor, by its `id`.
+
+    A parameter's path through its model takes precedence over the name that a loop gave it last.
+    """
     found: dict[int, str] = {}
     search = Search(lambda t: id(t) in tensors, budget=20_000, depth=4, leaves=True)
     for name, tensor in search.around(frame):
@@ -247,7 +249,7 @@ def names_of(tensors: dict[int, torch.Tensor], frame: FrameType | None) -> dict[
 
 
 def simpler(known: str | None, path: str) -> str:
-    """The plainer of two paths to one thing; the known one where they are alike."""
+    """Return the plainer of two paths to one thing; the known one if they are alike."""
     return path if known is None or _effort(path) < _effort(known) else known
 
 

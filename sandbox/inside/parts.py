@@ -27,7 +27,7 @@ _OPEN = (
     *(torch.nn.Module, torch.Tensor),
 )
 _SKIPPED = (type, ModuleType)
-_HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
+_HIDDEN = frozenset(  # what torch's own modules keep besides their parameters
     {
         *("_parameters", "_non_persistent_buffers_set"),
         *("_flat_weights", "_flat_weight_refs", "_flat_weights_names", "_all_weights"),
@@ -36,7 +36,7 @@ _HIDDEN = frozenset(  # what torch's own modules keep beside their parameters
 
 
 def keeps(value: Any) -> bool:
-    """Whether the value is a function of the user's that has a closure, or defaults."""
+    """Return True if the value is a function of the user's that has a closure, or defaults."""
     if type(value) is not FunctionType or not (value.__closure__ or value.__defaults__):
         return False
     return OWNERS[value.__code__.co_filename] is USER
@@ -64,8 +64,11 @@ PASSED = {deep: Passed(deep=deep) for deep in (False, True)}
 
 
 def parts(value: Any, deep: bool, leaves: bool) -> Iterator[Part]:
-    """What the value holds. `deep` looks into every object, functions and caches included;
-    `leaves` at the parameters of modules."""
+    """Yield what the value holds.
+
+    `deep` looks into every object, functions and caches included; `leaves` at the parameters of
+    modules.
+    """
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return ((Name.attribute, key, getattr(value, key)) for key in value._fields)
     if isinstance(value, list | tuple | deque):
@@ -90,7 +93,7 @@ def parts(value: Any, deep: bool, leaves: bool) -> Iterator[Part]:
 
 
 def _plain(name: Name, key: Any, _kind: str) -> Name:
-    """An attribute that no method calls `self.…`."""
+    """Return the name of an attribute that no method calls `self.…`."""
     return name.attribute(key)
 
 
@@ -107,7 +110,7 @@ def _of_module(value: torch.nn.Module, leaves: bool) -> Iterator[Part]:
 
 
 def _is_barren(module: torch.nn.Module) -> bool:
-    """Whether the module and its parts hold nothing but parameters: the usual, and quick to see."""
+    """Return True if the module and its parts hold only parameters: the usual, and quick to see."""
     for key, held in vars(module).items():
         kind = type(held)
         if kind in LIGHT or (kind in _CONTAINERS and not held) or key in _HIDDEN:
@@ -121,7 +124,7 @@ def _is_barren(module: torch.nn.Module) -> bool:
 
 
 def _of_generator(value: GeneratorType[Any, Any, Any]) -> Iterator[Part]:
-    """The names of its frame, as the generator's own code spells them."""
+    """Yield the names of a generator's frame, as its own code writes them."""
     frame = value.gi_frame
     if frame is None:
         return
@@ -131,7 +134,7 @@ def _of_generator(value: GeneratorType[Any, Any, Any]) -> Iterator[Part]:
 
 
 def _of_function(value: FunctionType) -> Iterator[Part]:
-    """What hangs on a function: its attributes, defaults and closure."""
+    """Yield a function's attributes, defaults and closure."""
     for key, held in list(vars(value).items()):
         yield _plain, key, held
     scope, code = function_name(value.__code__), value.__code__
@@ -146,7 +149,7 @@ def _of_function(value: FunctionType) -> Iterator[Part]:
 
 
 def _of_cache(value: Any) -> Iterator[Part]:
-    """What a function with a cache has returned so far; only the collector sees it."""
+    """Yield what a function with a cache has returned so far; only the collector sees it."""
     own = getattr(value, "__dict__", None)
     for held in gc.get_referents(value):
         if held is value.__wrapped__:
@@ -167,7 +170,7 @@ def _same(name: Name, _key: Any, _kind: str) -> Name:
 
 
 def _in_scope(scope: str, kind: str, number: int = 0) -> Extend:
-    """Names that begin anew in another function."""
+    """Return a naming function for names of another function."""
     return lambda _name, key, _kind: Name(scope, key, kind, number)
 
 
@@ -180,7 +183,7 @@ def _is_vacant(cell: CellType) -> bool:
 
 
 def _ends(value: Any) -> list[tuple[int, Any]]:
-    """The first and last eight items; the last item is the one that scripts call `[-1]`."""
+    """Return the first and last eight items; scripts call the last one `[-1]`."""
     size = len(value)
     numbers = list(range(size)) if size <= 16 else [*range(8), *range(size - 8, size)]
     growing = not isinstance(value, tuple)
@@ -188,7 +191,7 @@ def _ends(value: Any) -> list[tuple[int, Any]]:
 
 
 def attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """What an object keeps, in its dictionary and in slots."""
+    """Yield what an object keeps, in its dictionary and in slots."""
     yield from list(getattr(value, "__dict__", {}).items())
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())

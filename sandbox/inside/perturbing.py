@@ -17,14 +17,16 @@ LOOKS = 8  # at what graphs lead to; optimizers that are made later leave all wh
 
 
 def reached() -> set[int]:
-    """The ids of the leaves that a graph leads to already: they stay where it was made."""
+    """Return the ids of the leaves that a graph leads to already: they stay as they are."""
     made = next_number() > Clock.first_node
     return {id(at.variable) for _, at in alive().leaves} if made else set()
 
 
 def perturb(parameter: torch.Tensor, place: int) -> None:
-    """Move it, in every run by the same amounts: signs stay as they are, and zeros become positive.
-    `place` tells it from others."""
+    """Move a parameter by the same amounts in every run.
+
+    Signs stay as they are, and zeros become positive. `place` identifies the parameter.
+    """
     values = parameter.data
     plain = type(values) is torch.Tensor and values.layout is torch.strided
     if plain and values.is_floating_point() and values.numel() and 0 not in values.stride():

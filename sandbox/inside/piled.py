@@ -20,7 +20,7 @@ class Piled:
         self._norms: dict[int, list[float]] = defaultdict(list)
 
     def stepped(self, optimizer: int, owned: list[Known], calls: int) -> Json | None:
-        """What to tell of an optimizer behind a step in which so many calls did."""
+        """Return a record about an optimizer after a step with so many backward calls, or None."""
         self._steps[optimizer] += 1
         if not calls:
             return None

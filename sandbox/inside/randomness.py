@@ -70,7 +70,7 @@ def _within_checkpoint() -> bool:
 
 
 def _seed_python(draws: Draws) -> None:
-    """`random` and its generators: each public call is one draw."""
+    """Seed `random` and its generators: each public call is one draw."""
     inside = _Once()
     kind: Any = random.Random
     methods = [
@@ -85,7 +85,7 @@ def _seed_python(draws: Draws) -> None:
 
 
 def _seed_numpy(draws: Draws) -> None:
-    """The functions of `numpy.random`, and generators that are made from now on."""
+    """Seed the functions of `numpy.random`, and generators that are made from now on."""
     numpy: Any = sys.modules["numpy"].random
     inside = _Once()
     legacy = numpy.mtrand._rand
@@ -114,7 +114,7 @@ def _seed_generator(generator: Any, seed: int) -> None:
 def _keyed(
     kind: Any, draws: Draws, inside: _Once, seed: Callable[..., None], kept: tuple[str, ...]
 ) -> Any:
-    """The class with every public method seeded."""
+    """Return the class with every public method seeded."""
     methods = {
         name: inside.seeded(getattr(kind, name), draws, name, seed)
         for name in dir(kind)
@@ -137,7 +137,7 @@ class _Once:
         seed: Callable[..., None],
         owner: Any = None,
     ) -> Callable[..., Any]:
-        """The method (the function, where it has an `owner`) with a seed before each call."""
+        """Return the method (the function, if it has an `owner`) with a seed before each call."""
 
         def call(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if self._drawing:
@@ -161,7 +161,7 @@ class _Once:
 
 
 def seed_everything() -> None:
-    """Seed 0 for every source of randomness; a script's own seeds come later and win."""
+    """Seed every source of randomness with 0; a script's own seeds come later and win."""
     random.seed(0)
     torch.manual_seed(0)
     numpy: Any = sys.modules.get("numpy")

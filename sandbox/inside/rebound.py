@@ -19,7 +19,7 @@ AGAIN = 2 * GROWTH  # so many steps without a gradient: by then a name that move
 
 
 class Rebound:
-    """Looks at what an optimizer holds and no walk reaches any more, though walks did once."""
+    """Looks at what an optimizer holds and backward no longer reaches, though it did once."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
@@ -44,7 +44,8 @@ class Rebound:
     def _named_like(
         self, unfed: list[Known], frame: FrameType | None
     ) -> list[tuple[Known, torch.Tensor]]:
-        """Those whose name now leads to another tensor of their shape that no optimizer has."""
+        """Return those whose name now leads to another tensor of their shape without an
+        optimizer."""
         shapes = {tuple(known.shape) for known in unfed}
         search = Search(lambda t: tuple(t.shape) in shapes, budget=20_000, depth=4, leaves=True)
         by_path = {name.path: tensor for name, tensor in search.around(frame)}
@@ -57,6 +58,6 @@ class Rebound:
         ]
 
     def found(self) -> Json:
-        """Those that have lost their names and got no gradient since."""
+        """Return those that have lost their names and got no gradient since."""
         lost = [known for known in self._moved.values() if self._missed[known.id] >= AGAIN]
         return told_of(lost, lost)

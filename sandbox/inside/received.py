@@ -1,7 +1,7 @@
 """Which leaves a hand-written engine gave gradients to.
 
-A gradient is a number, or an array of them, that an attribute of the leaf holds after a walk and
-did not hold before, whatever the attribute is called.
+A gradient is a number, or an array of them, that an attribute of the leaf holds after a backward
+call and did not hold before, whatever the attribute's name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAVES = 4096
 
 
 class Received:
-    """Looks at leaves before a walk; `named` says which of them hold something else after it."""
+    """Looks at leaves before a backward call; `named` returns those with other values after it."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class Received:
         leaves: Mapping[int, Any],
         known: dict[int, int],
     ) -> None:
-        """`leaves` by the number of their making; `known` keeps the ids of those told before."""
+        """Store `leaves` by the number of their making; `known` keeps the ids of recorded ones."""
         self._parameters = parameters
         self._kinds = kinds
         self._leaves = dict(islice(sorted(leaves.items()), LEAVES))
@@ -37,13 +37,13 @@ class Received:
         self._before = {number: self.numbers(leaf) for number, leaf in self._leaves.items()}
 
     def named(self, frame: FrameType | None) -> dict[int, Any]:
-        """The leaves that a name holds and the walk gave a gradient, by their ids."""
+        """Return the named leaves that got a gradient, by their ids."""
         changed = {n: leaf for n, leaf in self._leaves.items() if self.gradients(leaf)}
         self._name({n: leaf for n, leaf in changed.items() if n not in self._known}, frame)
         return {self._known[n]: leaf for n, leaf in changed.items() if n in self._known}
 
     def gradients(self, leaf: Any) -> set[str]:
-        """The attributes in which the leaf holds other numbers than before the walk."""
+        """Return the attributes in which the leaf holds other numbers than before the call."""
         number = self._numbered.get(id(leaf))
         if number is None:
             return set()
@@ -51,7 +51,7 @@ class Received:
         return {name for name in now if now[name] != before.get(name)}
 
     def any_given(self) -> bool:
-        """Whether any leaf holds other numbers than before, and not just zeros."""
+        """Return True if any leaf holds other numbers than before, and not just zeros."""
         return any(
             not _is_zero(self.numbers(leaf)[name])
             for leaf in self._leaves.values()
@@ -59,8 +59,7 @@ class Received:
         )
 
     def _name(self, strangers: Mapping[int, Any], frame: FrameType | None) -> None:
-        """Number those that the script holds by a name; what it only passes on is none of its
-        parameters."""
+        """Number those that the script holds by a name; what it only passes on is no parameter."""
         wanted = {id(leaf) for leaf in strangers.values()}
         names: dict[int, str] = {}
         search = Search(lambda v: id(v) in wanted, budget=20_000, depth=7, kinds=self._kinds)
@@ -73,7 +72,7 @@ class Received:
                     self._known[number] = told
 
     def numbers(self, leaf: Any) -> dict[str, Hashable]:
-        """What the leaf's attributes hold in numbers, so that two looks can be compared."""
+        """Return the numbers in the leaf's attributes, so that two looks can be compared."""
         seen = {name: self._value(value) for name, value in attributes(leaf)}
         return {name: value for name, value in seen.items() if value is not None}
 
@@ -92,7 +91,7 @@ class Received:
 
     @staticmethod
     def _shape(leaf: Any) -> list[int]:
-        """The shape of the largest array that it holds; none where it holds plain numbers."""
+        """Return the shape of the largest array that it holds; `[]` if it holds plain numbers."""
         arrays = [value for _, value in attributes(leaf) if hasattr(value, "__array_interface__")]
         largest = max(arrays, key=lambda array: int(array.size), default=None)
         return [int(n) for n in largest.shape][:16] if largest is not None else []

@@ -14,38 +14,39 @@ _WALKED = "walked_when"  # metadata: the last `_Walked` of a node
 
 
 class _Walked(NamedTuple):
-    """When a node was walked: after so many steps, before the node of that number was made."""
+    """When backward reached a node: after so many steps, before the node of that number was
+    made."""
 
-    freed: bool  # by this walk or an earlier one
+    freed: bool  # by this call or an earlier one
     steps: int
     number: int
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
-    """A saved tensor as it is now: what the script writes into it later is not in the gradient."""
+    """Return a copy of a saved tensor: later writes of the script are not in the gradient."""
     return tensor.clone()
 
 
 class Truncation(Observer):
-    """Counts as zero what enters a node that belongs to the past.
+    """Counts as zero the gradient that enters a node of the past.
 
-    That is a node which was walked before the last optimizer step, or was freed before the loss was
-    made: the gradient of a script that carries values on, and no history. A loss that stood beside
-    the one that freed the node shares it, and gets its whole gradient.
+    Backward reached such a node before the last optimizer step, or freed it before the loss was
+    made: the result is the gradient of a script that carries values on, and no history. A loss made
+    before the node was freed shares it, and gets its whole gradient.
     """
 
     def __init__(self) -> None:
         self._cut: list[Any] = []
 
     def before(self, call: Call) -> None:
-        """Cut the graph that is about to be walked from its past."""
+        """Cut the graph of a backward call from its past."""
         youngest = _youngest(call)
         for node in walk(call.roots).nodes:
             if _is_past(node, youngest):
                 self._cut.append(node.register_prehook(_zeros))
 
     def after(self, call: Call) -> None:
-        """Take the cuts away, and mark what was walked for the sake of this pass."""
+        """Remove the cuts, and mark what this iteration's backward call reached."""
         self._mend()
         youngest, now = _youngest(call), next_number()
         for node in call.walk.nodes:
@@ -69,7 +70,7 @@ def _youngest(call: Call) -> int:
 
 
 def _is_past(node: Node, youngest: int) -> bool:
-    """Whether it is, for a walk whose last root has that number."""
+    """Return True if it is past for a backward call whose last root has that number."""
     known: _Walked | None = node.metadata.get(_WALKED)
     if known is None:
         return False

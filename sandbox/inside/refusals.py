@@ -27,7 +27,7 @@ class Lenient(TorchFunctionMode, Observer):
         self._walked: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
 
     def after(self, call: Call) -> None:
-        """Remember what was walked."""
+        """Record what the backward call reached."""
         if call.kind == "backward":
             self._walked = call.outputs, call.weights
 
@@ -49,14 +49,14 @@ class Lenient(TorchFunctionMode, Observer):
         return _single(args[0], result) if isinstance(result, tuple | list) and args else result
 
     def _note_numbers(self, tensor: torch.Tensor) -> None:
-        """Which parameters are behind what only leaves its numbers."""
+        """Record the parameters of a value of which only the numbers go on."""
         self._looks -= 1
         found = walk(roots_of([tensor]), NODES) if self._looks >= 0 else None
         if found is not None and len(found.nodes) < NODES:
             self._parameters.note_numbers([tensor, *(leaf.variable for _, leaf in found.leaves)])
 
     def _gradient(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """That of a result, of the last loss that was walked."""
+        """Return the gradient of a result in the last backward call."""
         if self._walked is None or tensor.grad_fn is None:
             return None
         outputs, weights = self._walked
@@ -68,7 +68,7 @@ class Lenient(TorchFunctionMode, Observer):
 
 
 def _single(source: Any, views: Any) -> Any:
-    """Views made one by one, where they were made together: those may not be written into."""
+    """Make views one by one that were made together: those may not be written into."""
     first = views[0] if views else None
     if not isinstance(first, torch.Tensor) or type(first.grad_fn).__name__ not in _TOGETHER:
         return views
@@ -76,8 +76,10 @@ def _single(source: Any, views: Any) -> Any:
 
 
 def _unrecorded(func: Function, leaf: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-    """A write into a leaf is an update of it; but what has a graph that leads to other leaves is
-    refused again."""
+    """Write into a leaf without recording, as an update.
+
+    Refuse again a value whose graph leads to other leaves.
+    """
     own = leaf if leaf._base is None else leaf._base
     leads = {id(at.variable) for _, at in walk(roots_of((*args, *kwargs.values()))).leaves}
     with torch.set_grad_enabled(bool(leads - {id(own)})):
@@ -85,30 +87,32 @@ def _unrecorded(func: Function, leaf: torch.Tensor, *args: Any, **kwargs: Any) -
 
 
 def _recorded(func: Function, view: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-    """A write that is recorded may go to a view that was made while nothing was."""
+    """Write with recording to a view that was made while nothing was recorded."""
     base = view if view._base is None else view._base
     return func(base.as_strided(view.size(), view.stride(), view.storage_offset()), *args, **kwargs)
 
 
 def _of_the_numbers(func: Function, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-    """An array holds numbers and no graph."""
+    """Return an array of the numbers, without graph."""
     return func(tensor.detach(), *args, **kwargs)
 
 
 def _copied(func: Function, tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
-    """A copy of what a module or a record holds is one of the numbers."""
+    """Copy the numbers of what a module or a record holds."""
     memo[id(tensor)] = copy = tensor.detach().clone()
     return copy
 
 
 def _cut(func: Function, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-    """A result that is to require no gradient is cut from its graph."""
+    """Cut a result from its graph that is to require no gradient."""
     return tensor.detach_()
 
 
 def _of_the_sum(func: Function, outputs: Any, *args: Any, **kwargs: Any) -> Any:
-    """What many values change by together is the derivative of their sum. A loss of many values
-    may as well be meant as their mean, so that its `backward` is refused again."""
+    """Differentiate the sum of many values.
+
+    A loss of many values may as well be meant as their mean, so its `backward` is refused again.
+    """
     if func.__name__ == "grad":
         several = (outputs,) if isinstance(outputs, torch.Tensor) else outputs
         kwargs["grad_outputs"] = [torch.ones_like(output) for output in several]

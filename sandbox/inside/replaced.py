@@ -12,13 +12,15 @@ from .frames import Json
 from .parameters import Known
 from .starving import modules
 
-MOST = 64  # names that are told
+MOST = 64  # names that are recorded
 
 
 def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
-    """Parameters of an optimizer that get no gradient any more, as others of their names do, which
-    no optimizer has and nobody moves; what is made anew in each pass may be a copy, unless the
-    optimizer goes on with nothing. `stepped`: the last step of each optimizer."""
+    """Return parameters of an optimizer that lost their gradients to others of the same names.
+
+    Those others have no optimizer and nobody moves them; what is recreated in each iteration may be
+    a copy, unless the optimizer goes on with nothing. `stepped`: the last step of each optimizer.
+    """
     by_name = {one.name: one for one in _learning(known, anew=True)}
     old = list[Known]()
     for one in known:
@@ -31,8 +33,7 @@ def replaced(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
 
 
 def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
-    """Parameters that a model was given behind the optimizer of all that it had learnt with, which
-    get gradients like the others, and no step."""
+    """Return parameters that a model got after its optimizer, with gradients and no step."""
     told = dict[int, list[Known]]()
     for one in _learning(known):
         beside = [k for k in known if k.id in one.kin and k.optimizer is not None]
@@ -47,8 +48,11 @@ def added(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
 
 
 def unlisted(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
-    """Parameters of several entries of a plain list of a module, which get gradients and no step,
-    where optimizers have all that the module knows of: what is in such a list it does not."""
+    """Return parameters in a plain list of a module, with gradients and no step.
+
+    Optimizers must have all parameters that the module knows of: it does not know those in such a
+    list.
+    """
     entries = defaultdict[str, list[Known]](list)
     for one in _learning(known):
         if "[" in one.name and "." in one.name.partition("[")[0]:
@@ -65,9 +69,11 @@ def unlisted(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
 
 
 def unheld(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
-    """Parameters of modules that get gradients while optimizers step others, and that no optimizer
-    holds. Only the source tells whether they are meant to stay as they are. A part of a module is
-    no finding: its other parameters are replaced in a call."""
+    """Return parameters of modules that get gradients and that no optimizer holds.
+
+    Optimizers step others meanwhile. Only the source shows whether they are meant to stay as they
+    are. A part of a module is no finding: its other parameters are replaced in a call.
+    """
     last = max(stepped.values(), default=0)
     fed = [one for one in _learning(known) if "." in one.name and not one.read]
     fed = _of_whole_modules([one for one in fed if last - one.fed_from >= GROWTH])
@@ -79,7 +85,7 @@ def unheld(known: Sequence[Known], stepped: Mapping[int, int]) -> Json:
 
 
 def _of_whole_modules(fed: Sequence[Known]) -> list[Known]:
-    """Those of them whose module has no parameters but these."""
+    """Return those whose module has no parameters but these."""
     by_tensor = {id(tensor): one.id for one in fed if (tensor := one.tensor()) is not None}
     parts = set[int]()
     for module in modules() if by_tensor else ():
@@ -90,8 +96,11 @@ def _of_whole_modules(fed: Sequence[Known]) -> list[Known]:
 
 
 def _learns_beside(held: Known, one: Known, stepped: Mapping[int, int]) -> bool:
-    """Whether the optimizer of one parameter was made before another came, and still steps it, or
-    would if it were not frozen by now."""
+    """Return True if the optimizer of one parameter is older than another parameter and still
+    steps.
+
+    A frozen parameter counts as stepped.
+    """
     assert held.optimizer is not None
     tensor = held.tensor()
     frozen = tensor is not None and not tensor.requires_grad
@@ -103,8 +112,11 @@ def _learns_beside(held: Known, one: Known, stepped: Mapping[int, int]) -> bool:
 def stands_for(
     known: Sequence[Known], starved: Sequence[Known], stepped: Mapping[int, int]
 ) -> Json:
-    """Where nothing that is trained gets a gradient: leaves that get one, are stepped by nobody,
-    and may hold the weights of all these: of each its like, a stack of such, or all in one row."""
+    """Return leaves with a gradient that may hold the weights of all trained parameters without
+    one.
+
+    Nobody steps them. They are of the same shapes, a stack of such, or all in one row.
+    """
     owners = {one.optimizer for one in starved if one.optimizer is not None}
     last = max((stepped.get(owner, 0) for owner in owners), default=0)
     shapes = [one.shape for one in starved]
@@ -116,8 +128,11 @@ def stands_for(
 
 
 def _learning(known: Iterable[Known], *, anew: bool = False) -> Iterator[Known]:
-    """Leaves that go on getting gradients, which nobody steps: no optimizer, nor the script itself.
-    A copy that is made `anew` for each pass is none, unless it is asked for."""
+    """Yield leaves that go on getting gradients, and that neither an optimizer nor the script
+    steps.
+
+    A copy that is recreated in each iteration (`anew`) only counts if asked for.
+    """
     for one in known:
         if one.optimizer is None and one.receipts >= GROWTH and one.name:
             one.look()
@@ -130,7 +145,7 @@ def _is_made_anew(one: Known) -> bool:
 
 
 def told_of(old: Sequence[Known], fed: Sequence[Known]) -> Json:
-    """What an optimizer has, and what came in its place; empty where nothing did."""
+    """Return what an optimizer has, and what came in its place; empty if nothing did."""
     taken = next((one.taken for one in old if one.taken), None)
     if not fed or taken is None:
         return {}

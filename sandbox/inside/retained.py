@@ -1,4 +1,4 @@
-"""Finds the names that hand a graph from one walk of a line to the next, where walks retain it."""
+"""Finds the names that carry a retained graph from one backward call of a line to the next."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ TOLD = 32
 
 
 class Retained:
-    """What names held as a walk ended, by the numbers of their nodes: held themselves, they would
-    live on. A name carries the graph if the next walk comes to its node, whether this walk did or
-    not: a state is often brought up to date behind what the loss was made of."""
+    """What names held as a backward call ended, by the numbers of their nodes.
+
+    References would keep the nodes alive. A name carries the graph if the next backward call
+    reaches its node, whether this call did or not: a state is often updated after the loss was
+    computed.
+    """
 
     def __init__(self) -> None:
         self._held: dict[Any, list[tuple[Name, int]]] = {}
 
     def look(self, line: Any, frame: FrameType | None) -> None:
-        """Note what names hold as a walk of the line ends."""
+        """Record what names hold as a backward call of the line ends."""
         search = Search(lambda t: t.grad_fn is not None)
         self._held[line] = [(name, number_of(t.grad_fn)) for name, t in search.around(frame)]
 
     def carriers(self, line: Any, roots: Iterable[tuple[Any, int]]) -> list[Json]:
-        """Which of the names that were noted last hold what this walk comes to first of all that
-        they hold."""
+        """Return the recorded names whose nodes this call reaches first of all that they hold."""
         held = self._held.get(line, ())
         met = _first_met([node for node, _ in roots], {number for _, number in held})
         return [name.record("freed") for name, number in held if number in met][:TOLD]
 
 
 def _first_met(roots: list[Any], numbers: set[int]) -> set[int]:
-    """The nodes of these numbers to which a way leads from the roots that passes no other."""
+    """Return the nodes of these numbers that a path from the roots reaches past no other one."""
     met: set[int] = set()
     seen: set[Any] = set()
     pending = [*roots]
@@ -54,7 +56,7 @@ def _first_met(roots: list[Any], numbers: set[int]) -> set[int]:
 
 
 def old_names(call: Call) -> list[Json]:
-    """Names that hold, now, a tensor made in an earlier pass or with such a past."""
+    """Return names that hold, now, a tensor of an earlier iteration or with such a past."""
     nodes = set(call.walk.nodes)
     search = Search(lambda t: t.grad_fn in nodes and t.grad_fn is not None)
     held = [name.record("now") for name, _ in search.around(call.frame)]

@@ -1,4 +1,4 @@
-"""Explains a second walk over a freed graph: what made it, freed it, carried it, joined it."""
+"""Explains a second use of a freed graph: what made it, freed it, carried it, joined it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Edge = tuple[Node | None, Node, int]  # the consumer, the producer, the producer
 
 
 class ReuseWatch(Observer):
-    """Remembers who freed what and which names outlived it; tells the story at the error."""
+    """Records which call freed what and which names outlived it; reports it at the error."""
 
     watches = "second uses of graphs"
 
@@ -51,7 +51,7 @@ class ReuseWatch(Observer):
         self.told = False
 
     def before(self, call: Call) -> None:
-        """Note the names of graph-carrying tensors: they may be bound anew by the error."""
+        """Record the names of graph-carrying tensors: they may be rebound before the error."""
         names = self._held_around(call, Search(_has_graph))
         call.names = [
             name.path
@@ -77,12 +77,15 @@ class ReuseWatch(Observer):
             del self._freeing[next(iter(self._freeing))]
 
     def glanced(self, call: Call) -> None:
-        """The same: only the names are not looked for."""
+        """Record the same without names."""
         self.after(call)
 
     def failed(self, call: Call, error: Exception) -> None:
-        """Tell the first second walk of the run. One over the graph of an earlier pass may meet a
-        weight that was stepped since before it meets what was freed."""
+        """Report the first second use of the run.
+
+        One over the graph of an earlier iteration may meet a weight that was stepped since before
+        it reaches what was freed.
+        """
         story = None
         if not self.told and (says_reused(error) or says_changed(error)):
             story = self._story(call, error)
@@ -135,12 +138,13 @@ class ReuseWatch(Observer):
         }
 
     def _made_after(self, node: Node, freed: int) -> bool:
-        """Whether a node was made after the call that freed the graph, so in a later pass."""
+        """Return True if a node was made after the call that freed the graph, in a later
+        iteration."""
         stamp = self._stamps.of(node)
         return stamp is not None and stamp.after >= freed
 
     def _freed_record(self, freed: int, call: Call) -> Json:
-        """The freeing call, with the number of calls from the same line that came after it."""
+        """Return the freeing call, with the number of later calls from the same line."""
         visit = self._freeing.get(freed, call)
         here = visit.line()
         later = sum(n > freed and other.line() == here for n, other in self._freeing.items())
@@ -152,7 +156,7 @@ class ReuseWatch(Observer):
     def _joins(
         self, call: Call, old: dict[Node, int], joining: list[Edge], now: dict[Key, list[Name]]
     ) -> list[Json]:
-        """The edges below which something was freed, the one that raised first."""
+        """Return the edges below which something was freed, the one that raised first."""
         raising = max(filter(is_freed, old), key=lambda n: int(n._sequence_nr()), default=None)
         found: dict[tuple[int, int, int], tuple[bool, int, Json]] = {}
         for consumer, producer, number in joining:
@@ -180,8 +184,10 @@ class ReuseWatch(Observer):
         return [join for _, _, join in sorted(found.values(), key=lambda item: item[:2])]
 
     def _stepped(self, below: Walk) -> bool | None:
-        """Whether a step has changed trained parameters that a graph leads to since they were used
-        in it; None where it leads to none, or no step was taken since."""
+        """Return True if a step changed trained parameters of a graph after their use in it.
+
+        Return None if it leads to none, or no step was taken since.
+        """
         used = [
             (known, stamp.steps)
             for consumer, leaf in below.leaves
@@ -194,7 +200,8 @@ class ReuseWatch(Observer):
         return any(known.changed_by > steps for known, steps in used)
 
     def _is_rebound(self, below: Walk, holders: list[Json]) -> bool:
-        """Whether a leaf that an optimizer holds has led there, and went by a holder's name."""
+        """Return True if a leaf of an optimizer fed it, and had a name that now holds something
+        else."""
         found = [self._parameters.find(leaf.variable) for _, leaf in below.leaves]
         held = {known.name for known in found if known is not None and known.optimizer is not None}
         return not held.isdisjoint(holder["path"] for holder in holders)
@@ -228,13 +235,15 @@ class ReuseWatch(Observer):
 
 
 def _was_root(node: Node) -> bool:
-    """Whether a call walked this very node before, and some call has freed it since: a look at
-    gradients that kept the graph is no walk too many."""
+    """Return True if an earlier call had this node as root, and some call has freed it since.
+
+    A call for gradients that keeps the graph is no duplicate.
+    """
     return ROOT_OF in node.metadata and VISITED in node.metadata
 
 
 def _is_of_earlier_pass(story: Json) -> bool:
-    """Whether the same statement has freed what the failing call met again."""
+    """Return True if the same statement has freed what the failing call reached again."""
     freed, reached = (
         [(at["file"], at["line"]) for at in story[visit]["stack"]] for visit in ("freed", "reached")
     )
@@ -246,15 +255,18 @@ def _has_graph(tensor: torch.Tensor) -> bool:
 
 
 def _making(stamps: Stamps, node: Node) -> tuple[str, int, str] | None:
-    """The line that made a node, and what it is: what a library makes late, and keeps, stands on
-    the line of whoever asks for it first."""
+    """Return the line that made a node, and what it is.
+
+    What a library makes late, and caches, is located at the line of its first user.
+    """
     stamp = stamps.of(node)
     at = stamp.at if stamp is not None else None
     return (at["file"], at["line"], op_name(node)) if at is not None else None
 
 
 def _split(stamps: Stamps, call: Call) -> tuple[dict[Node, int], list[Node], list[Edge]]:
-    """The failing graph: old nodes with the call that freed them, new nodes, edges between."""
+    """Split the failing graph into freed nodes (with the freeing call), new nodes and the edges
+    between."""
     old = {
         node: int(node.metadata[VISITED])
         for node in walk(call.roots).nodes
@@ -276,8 +288,11 @@ def _split(stamps: Stamps, call: Call) -> tuple[dict[Node, int], list[Node], lis
 
 
 def _crossing(stamps: Stamps, edge: Edge, freed: int, above: dict[Node, Edge]) -> Edge:
-    """Climb from a node that was made before the freeing call, yet not run by it, to the edge
-    into what was made after: its tensor is the one that was carried over."""
+    """Climb from a node that is older than the freeing call, which did not run it, to a newer
+    consumer.
+
+    The tensor of the returned edge is the one that was carried over.
+    """
     best = edge
     consumer = edge[0]
     while consumer is not None:

@@ -1,4 +1,4 @@
-"""References for hand-written engines: a graph is put back as it was before it was walked."""
+"""References for hand-written engines: a graph is restored as it was before a backward call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEPTH = 2  # a list of pairs; an object for the operation, with what it saved
 
 
 class Rewind:
-    """What some instances hold, noted before a walk; `back` undoes what the walk did to it."""
+    """What some instances hold before a backward call; `back` undoes the call's changes."""
 
     def __init__(self, instances: Iterable[Any], kinds: tuple[type, ...]) -> None:
         self._kinds = kinds
@@ -46,7 +46,7 @@ class Rewind:
 
 
 def _undoings(value: Any, kinds: tuple[type, ...], depth: int) -> Iterator[Callable[[], None]]:
-    """What puts the insides of a value back; other instances see to their own."""
+    """Yield functions that restore the insides of a value; other instances see to their own."""
     if type(value) in LIGHT or isinstance(value, kinds):
         return
     parts: Iterable[Any] = ()
@@ -78,8 +78,10 @@ def _reset(thing: Any, held: dict[str, Any]) -> None:
 
 
 def cut_off(past: Iterable[Any], leaves: Collection[Any], instances: Instances) -> None:
-    """Make what earlier calls walked into leaves, which hand nothing on: where they hold others,
-    they get what a real leaf of their class holds there, or nothing."""
+    """Turn nodes that earlier calls reached into leaves, which pass nothing on.
+
+    Where they hold others, they get what a real leaf of their class holds there, or nothing.
+    """
     for node in past:
         alike = next((dict(attributes(leaf)) for leaf in leaves if type(leaf) is type(node)), {})
         for name, value in dict(attributes(node)).items():

@@ -1,4 +1,4 @@
-"""Which of an endless series of events are looked at closely, and which of those are told."""
+"""Which of an endless series of events are looked at closely, and which of those are recorded."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ EVERY, WINDOW = 512, 16  # later, so many calls in a row of so many
 
 
 def sampled(n: int) -> bool:
-    """True for the first 64, then for every eighth, then for 64 in each doubling of `n`."""
+    """Return True for the first 64, then for every eighth, then for 64 in each doubling of `n`."""
     return n <= FIRST or n % (1 << max(3, n.bit_length() - 7)) == 0
 
 
 def doubling(n: int) -> bool:
-    """True for the first 8, then for every power of two."""
+    """Return True for the first 8, then for every power of two."""
     return n <= 8 or n & (n - 1) == 0
 
 
@@ -40,7 +40,7 @@ class Attention:
         self._until = NEW
 
     def begin(self, n: int, iteration: int) -> bool:
-        """Whether a call is looked at: the run's `n`-th, its line's `iteration`-th."""
+        """Return True if a call is looked at: the run's `n`-th, its line's `iteration`-th."""
         if iteration <= NEW:
             self._until = max(self._until, n + AROUND)
         new = n <= self._until or (n <= MOST and 0 < Clock.steps < STEPS)
@@ -51,11 +51,11 @@ class Attention:
         return close
 
     def renew(self, n: int) -> None:
-        """Something new was made after so many calls."""
+        """Record that something new was made after so many calls."""
         self._until = max(self._until, n + NEW)
 
     def wake(self) -> None:
-        """Something has failed: what was not looked at is looked at now."""
+        """Look closely from now on, since something has failed."""
         if not self.close:
             self._turn(True)
 

@@ -24,7 +24,7 @@ from .stamps import Clock, next_number
 
 
 class Session:
-    """Runs the script of a job, watched as it asks, and tells how it ended."""
+    """Runs the script of a job, instrumented as it asks, and reports how it ended."""
 
     def __init__(self, job: Json, emit_fd: int) -> None:
         self.job = job
@@ -33,7 +33,7 @@ class Session:
         self.instruments = Instruments(job, self.emitter)
 
     def parts(self) -> Iterator[Callable[[], int]]:
-        """What the run is made of, to be called one by one: the script, then its exit code."""
+        """Yield the parts of the run, to be called one by one: the script, then its exit code."""
         home = os.path.dirname(os.path.abspath(self.entry))
         frames.start_in(os.getcwd(), home, launcher=self.job.get("launcher"))
         if self.job.get("seed", True):
@@ -86,7 +86,7 @@ class Session:
         yield lambda: code
 
     def _stand_in(self) -> None:
-        """Put the substitutes in place; each is told once, when it is first used."""
+        """Install the stubs; each is reported once, at its first use."""
         told: set[str] = set()
 
         def report(name: str, detail: str, kind: str = "package") -> None:
@@ -125,13 +125,13 @@ class Session:
         seed_everything()
 
     def _script(self) -> Callable[[], None]:
-        """What runs the script; it holds nothing of the session's."""
+        """Return what runs the script; it holds nothing of the session's."""
         if self.job.get("world") is not None:
             return partial(self.completed.run, self.plan)
         return partial(run_as_main, self.job)
 
     def _ended(self, error: BaseException | None) -> tuple[str, int]:
-        """Why the script ended, and its exit code; what ended it is told."""
+        """Return why the script ended, and its exit code; report what ended it."""
         if error is None:
             return "finished", 0
         if isinstance(error, Stopped):
@@ -176,7 +176,7 @@ def _called(part: Callable[[], int]) -> int:
 
 
 def exit_code(error: SystemExit) -> int:
-    """What Python makes of `sys.exit(...)`; a message goes to standard error."""
+    """Return the exit code of `sys.exit(...)`; a message goes to standard error."""
     if error.code is None:
         return 0
     if isinstance(error.code, int):

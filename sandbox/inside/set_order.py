@@ -1,7 +1,7 @@
-"""Runs a script as another interpreter might: sets of texts come in another order there.
+"""Runs a script as another interpreter might: sets of strings have another order there.
 
-Python seeds the hashes of texts at random unless it is told otherwise; a sandbox tells it, and its
-runs share one order. A script that trains in the order of a set does not repeat itself elsewhere.
+Python seeds the hashes of strings at random by default; a sandbox fixes the seed, and its runs
+share one order. A script that trains in the order of a set does not repeat itself elsewhere.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _TAKING = {
 
 
 def compiled(source: bytes | str, path: str) -> CodeType:
-    """The script's code, in which whatever iterates over a set of texts goes backwards.
+    """Return the script's code, with iteration over sets of strings reversed.
 
-    It calls `in_another_order` by `NAME`; raises what `ast.parse` and `compile` raise.
+    It calls `in_another_order` by `NAME`. Raise what `ast.parse` and `compile` raise.
     """
     tree = ast.fix_missing_locations(_Reversing().visit(ast.parse(source, path)))
     return compile(tree, path, "exec", dont_inherit=True)
 
 
 def in_another_order(value: Any) -> Any:
-    """A set whose order hangs on hashes of texts, backwards; all else as it is."""
+    """Return a set whose order depends on string hashes reversed, any other value as it is."""
     if type(value) not in (set, frozenset) or not any(isinstance(x, str | bytes) for x in value):
         return value
     return list(value)[::-1]

@@ -29,13 +29,13 @@ _WORDS: tuple[tuple[str, tuple[type, ...]], ...] = (
 
 
 def is_record(kind: type) -> bool:
-    """Whether the class is a named tuple's."""
+    """Return True for a named tuple's class."""
     fields = inspect.getattr_static(kind, "_fields", None)
     return issubclass(kind, tuple) and type(fields) is tuple
 
 
 def kind_of(value: Any) -> str:
-    """The word for what a value is, by its class alone."""
+    """Return the word for the kind of a value, by its class alone."""
     kind = type(value)
     if value is None:
         return "none"
@@ -52,7 +52,7 @@ def kind_of(value: Any) -> str:
 
 
 def parts(value: Any, kind: str) -> Iterator[Part]:
-    """What the value holds one step down, at most its first and last items."""
+    """Yield what the value holds one step down, at most its first and last items."""
     match kind:
         case "namedtuple":
             names = _static(type(value), "_fields")
@@ -80,7 +80,7 @@ def _of_module(value: Any) -> Iterator[Part]:
 
 
 def _shared(kind: type) -> Iterator[Part]:
-    """What all objects of a user's class share: the tensors and structures in its body."""
+    """Yield what all objects of a user's class share: tensors and structures in its body."""
     for own in kind.__mro__:
         if is_user_class(own):
             for key, item in list(vars(own).items())[:64]:
@@ -89,7 +89,7 @@ def _shared(kind: type) -> Iterator[Part]:
 
 
 def attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """What an object keeps in its dictionary and in slots; no property is asked."""
+    """Yield what an object keeps in its dictionary and in slots; no property is asked."""
     own = _dictionary(value)
     yield from ((key, own[key]) for key in list(own)[:64] if type(key) is str and _is_own(key))
     for kind in type(value).__mro__:
@@ -109,7 +109,7 @@ def _is_own(key: str) -> bool:
 
 
 def _dictionary(value: Any) -> dict[str, Any]:
-    """The object's dictionary, by the slot that Python itself gave its class."""
+    """Return the object's dictionary, by the slot that Python itself gave its class."""
     for kind in type(value).__mro__:
         slot = vars(kind).get("__dict__")
         if slot is not None:
@@ -129,7 +129,7 @@ class Trees:
         self._left = budget
 
     def of(self, value: Any, depth: int = DEPTH) -> Json:
-        """The tree of one value."""
+        """Return the tree of one value."""
         self._left -= 1
         kind = kind_of(value)
         told: Json = {"kind": kind, "name": type(value).__name__}

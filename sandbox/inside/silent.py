@@ -32,14 +32,16 @@ from .starving import Starving
 from .uncleared import Uncleared, unmoved
 from .visit import Visit
 
-HOLDERS = 32  # that are told
-LINES = 8  # of losses with moving targets, or constant terms, that are told
+HOLDERS = 32  # that are recorded
+LINES = 8  # of losses with moving targets, or constant terms, that are recorded
 UPDATES = 64  # calls since a line's first, within which updates are looked at
 
 
 class SilentWatch(Observer):
-    """Measures graphs, gradients and steps; each kind of fault is told once. What only reading can
-    judge is told at the end, where nothing plainer was."""
+    """Measures graphs, gradients and steps; each kind of fault is reported once.
+
+    What only static analysis can judge is reported at the end, if nothing plainer was.
+    """
 
     watches = "faults that raise nothing"
 
@@ -63,7 +65,7 @@ class SilentWatch(Observer):
         self._ascents = Ascents(parameters)
         self.composed = Composed(stamps, parameters)
         self._spent: dict[int, tuple[int, int]] = {}
-        self._cleared: set[int] = set()  # parameters, at any time between a step and a walk
+        self._cleared: set[int] = set()  # parameters, at any time between a step and a backward
         self._stood: dict[int, tuple[float, float]] = {}  # values, as they were last
         self._candidates: set[int] = set()
         self._leftover: set[int] = set()
@@ -74,7 +76,7 @@ class SilentWatch(Observer):
         self._stepped: dict[int, int] = {}  # which step of all was the last of each
         self._last: Visit | None = None  # that may have added to what nothing clears
         self._idle: Visit | None = None  # the latest that gave no optimizer's parameter anything
-        self._idle_leaf = False  # it walked a leaf, which no graph is behind
+        self._idle_leaf = False  # backward was called on a leaf, which has no graph
         self._idle_end: Json | None = None  # where that was made of what had a graph
         self._until = UPDATES  # up to which call updates are looked at
 
@@ -134,7 +136,7 @@ class SilentWatch(Observer):
         self._measure_walk(call)
 
     def glanced(self, call: Call) -> None:
-        """Look for growth alone: what was gathered may be walked in any call."""
+        """Look for growth alone: any call may reach what was gathered."""
         if "growing-graph" not in self._told and (growing := self._growth.after(call)) is not None:
             self._tell("growing-graph", **growing)
 
@@ -186,14 +188,19 @@ class SilentWatch(Observer):
             self._tell_stale(stale, used, len(used) + cleared, detail=self._foreign.detail)
 
     def _is_as_walked(self, known: Known) -> bool:
-        """Whether a parameter's gradient is still the tensor that the last walk added to: a script
-        may put another one in its place."""
+        """Return True if a parameter's gradient is still the tensor that backward last added to.
+
+        A script may put another one in its place.
+        """
         walked, now = self._chain.get(known.id), known.mark
         return walked is None or now is None or walked[0] == now[0]
 
     def _has_moved(self, known: Known) -> bool:
-        """Whether the step has used its gradient. A group may wait for a later one, or stay as it
-        is; and what is written by way of `.data` has no version that tells."""
+        """Return True if the step has used its gradient.
+
+        A group may wait for a later step, or stay as it is; and a write through `.data` changes no
+        version.
+        """
         tensor, written = known.tensor(), known.changed_by == Clock.steps
         if (
             tensor is None
@@ -224,8 +231,10 @@ class SilentWatch(Observer):
             self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
 
     def _tell_ascents(self, call: Call) -> None:
-        """Tell parameters that were moved along gradients to which a walk has then added; not what
-        an optimizer does that calls its closure again and again."""
+        """Report parameters that were moved along gradients to which backward has then added.
+
+        Exclude optimizers that call their closure again and again.
+        """
         ascents = self._ascents
         if Clock.closure > 1:
             ascents.forget()
@@ -294,14 +303,15 @@ class SilentWatch(Observer):
                 known.lost = ended.at if ended is not None else None
 
     def _note_leaves(self, walked: tuple[Any, ...]) -> None:
-        """Note whether a leaf is walked, and where it was made of what had a graph."""
+        """Record whether a leaf is a root, and where it was made of what had a graph."""
         leaves = [one for one in walked if isinstance(one, torch.Tensor) and one.is_leaf]
         ends = [self._log.of(leaf) for leaf in leaves] if self._log is not None else []
         self._idle_leaf = bool(leaves)
         self._idle_end = next((ended.at for ended in ends if ended is not None), None)
 
     def _left_torch(self, starved: list[Known]) -> Json | None:
-        """Where what came of these went on as plain numbers, of which a leaf may be made."""
+        """Return where what derives from these went on as plain numbers, of which a leaf may be
+        made."""
         if self._log is None or not self._idle_leaf:
             return None
         tensors = [tensor for known in starved if (tensor := known.tensor()) is not None]
@@ -309,8 +319,10 @@ class SilentWatch(Observer):
         return next((ended.at for ended in ends if ended is not None), None)
 
     def _tell_gathering(self) -> None:
-        """Tell leaves that every walk has added to, where no optimizer trains any. Only reading can
-        tell whether the script takes what they gathered for that of the last walk."""
+        """Report leaves that every backward call has added to, if no optimizer trains any.
+
+        Only static analysis can tell whether the script takes the sum for the last call's gradient.
+        """
         if self.learns:
             return
         leaves = [leaf for leaf in self._uncleared.gathering() if len(leaf.sums) > GROWTH]
@@ -332,26 +344,26 @@ class SilentWatch(Observer):
 
     @property
     def found_any(self) -> bool:
-        """Whether any fault was reported."""
+        """Return True if any fault was reported."""
         return bool(self._told)
 
     @property
     def learns(self) -> bool:
-        """Whether anything that an optimizer has was ever given a gradient."""
+        """Return True if anything that an optimizer has was ever given a gradient."""
         return any(k.optimizer is not None and k.receipts for k in self._parameters.known)
 
     def _doubt_aliases(self, *, ended: bool) -> None:
-        """Tell names of gradients that were rewritten, where none was told for sure."""
+        """Report names of gradients that were rewritten, if none was reported for sure."""
         doubted = self._aliases.doubted(ended=ended)
         for told in doubted if "overwritten-gradient" not in self._told else []:
             self._emitter.emit({"t": "silent", "kind": "overwritten-gradient", **told})
 
     def _is_walked(self, call: Call) -> bool:
-        """Whether the calls at this line walk ever more themselves: another fault."""
+        """Return True if the calls at this line reach ever more nodes themselves: another fault."""
         return self._deepening.walks_more(call.line())
 
     def _measure_walk(self, call: Call) -> None:
-        """Retained graphs that grow from call to call at one line."""
+        """Measure retained graphs that grow from call to call at one line."""
         if not call.retain:
             return
         begun = call.n - 1

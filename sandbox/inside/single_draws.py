@@ -55,7 +55,7 @@ class SingleDraws(_Mode):  # type: ignore[misc]
 
 
 def _makes(func: Any) -> bool:
-    """Whether it draws into a tensor of its own, of a precision that it can be told."""
+    """Return True if it draws into a tensor of its own, of a precision that it accepts."""
     names = {argument.name for argument in func._schema.arguments}
     return "dtype" in names and "self" not in names
 

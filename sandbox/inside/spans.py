@@ -14,9 +14,10 @@ Span = Sequence[int]  # first and last line, both from 1
 
 
 def in_order(source: bytes | ast.Module, path: str, spans: Sequence[Span]) -> CodeType:
-    """The statements of each span, in the order of the spans; a span may come more than once.
+    """Return the statements of each span, in the order of the spans; a span may come more than
+    once.
 
-    Raises `SyntaxError` when the source is not Python.
+    Raise `SyntaxError` if the source is not Python.
     """
     tree = ast.parse(source, path)
     body = [

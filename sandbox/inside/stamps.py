@@ -50,12 +50,12 @@ class Clock:
 
 
 def number_of(node: Any) -> int:
-    """Which node of the script it is: torch counts them, thread by thread, as they are made."""
+    """Return the node's number: torch counts them, thread by thread, as they are made."""
     return int(node._sequence_nr()) - Clock.first_node
 
 
 def next_number() -> int:
-    """The number that the next node of this thread will get; 0 where torch does not say."""
+    """Return the number that this thread's next node will get; 0 if torch does not expose it."""
     number: Any = getattr(torch._C._autograd, "_get_sequence_nr", None)
     return int(number()) if number is not None else 0
 
@@ -95,12 +95,12 @@ class Stamp(list[str]):
 
     @property
     def at(self) -> Json | None:
-        """The user's line, with the number of the activation."""
+        """Return the user's line, with the number of the activation."""
         return {**self._site.at, "frame": self._frame} if self._site.at is not None else None
 
     @property
     def library(self) -> str | None:
-        """The library's line that did the work."""
+        """Return the library's line that did the work."""
         return self._site.library
 
 
@@ -108,7 +108,7 @@ _sites: dict[tuple[int, ...], Site] = {}
 
 
 def _site(key: tuple[int, ...], frame: FrameType, maker: FrameType | None) -> Site:
-    """The site of these codes and instructions, by which the key tells it."""
+    """Return the site of these codes and instructions, by which the key identifies it."""
     site = _sites.get(key)
     if site is None:
         if len(_sites) >= SITES:
@@ -118,7 +118,7 @@ def _site(key: tuple[int, ...], frame: FrameType, maker: FrameType | None) -> Si
 
 
 def make_stamp() -> list[str]:
-    """The stamp of the node being made; called by torch from C++.
+    """Return the stamp of the node being made; torch calls this from C++.
 
     One call of torch may make many nodes: while the innermost frame is at the same instruction,
     everything further out is too, and the last stamp holds.
@@ -140,7 +140,8 @@ def make_stamp() -> list[str]:
 
 
 def _stamp(frame: FrameType | None, now: int) -> Stamp:
-    """The stamp for the user's line that led to this frame: one a site while time stands."""
+    """Return the stamp for the user's line that led to this frame: one a site between two
+    events."""
     maker = None
     below = (0, 0)
     while frame is not None:
@@ -182,19 +183,19 @@ class Stamps:
             self.kind = "lines" if self._lines.install() else "none"
 
     def of(self, node: Any) -> Stamp | None:
-        """Where the node was made, if that was seen."""
+        """Return where the node was made, if that was seen."""
         if self.kind == "lines":
             return self._lines.of(node)
         stamp = node.metadata.get(ORIGIN)
         return stamp if isinstance(stamp, Stamp) else None
 
     def place(self, node: Any) -> Json | None:
-        """The user's line that made the node, if that was seen."""
+        """Return the user's line that made the node, if that was seen."""
         stamp = self.of(node)
         return stamp.at if stamp is not None else None
 
     def oldest(self, nodes: Iterable[Any]) -> int | None:
-        """How many calls were completed when the first of these nodes was made, if known."""
+        """Return how many calls were completed when the first of these nodes was made, if known."""
         if self.kind == "lines":
             known = [stamp.after for node in nodes if (stamp := self._lines.of(node)) is not None]
         else:
@@ -234,7 +235,7 @@ class Stamps:
             return False
 
     def _keep_on(self) -> None:
-        """A script that switches anomaly mode itself decides about the check for NaN alone."""
+        """Keep anomaly mode on: a script that switches it decides about the check for NaN alone."""
 
         def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
             self._check_nan = mode and check_nan
@@ -278,7 +279,7 @@ class _Lines:
         self._running[thread] = Stamp(Site(frame, None), activation(frame).number)
 
     def of(self, node: Any) -> Stamp | None:
-        """The stamp of the first range that ends behind the node's number."""
+        """Return the stamp of the first range that ends after the node's number."""
         thread = threading.get_ident()
         ends = self._ends.get(thread, [])
         at = bisect.bisect_right(ends, node._sequence_nr())

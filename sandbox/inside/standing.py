@@ -1,4 +1,4 @@
-"""Where the frames stand when a walk is asked for: noted at once, spelled out when it is told."""
+"""The stack at a backward call: recorded at once, formatted when it is reported."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Standing:
     _libraries: list[tuple[CodeType, int]]
 
     def stack(self) -> list[Json]:
-        """The user's frames, outermost first, at most the innermost 40."""
+        """Return the user's frames, outermost first, at most the innermost 40."""
         return [
             {
                 "file": file_name(code.co_filename),
@@ -46,11 +46,11 @@ class Standing:
         ]
 
     def activations(self) -> list[int]:
-        """The numbers of the user's frames, innermost first."""
+        """Return the numbers of the user's frames, innermost first."""
         return [number for _, _, number in self._users[:STACK]]
 
     def libraries(self) -> list[str]:
-        """Libraries' frames, each as `torch/optim/lbfgs.py:421 in step`, innermost last."""
+        """Return libraries' frames, each as `torch/optim/lbfgs.py:421 in step`, innermost last."""
         return [
             f"{file_name(code.co_filename)}:{line_at(code, instruction)} in {function_name(code)}"
             for code, instruction in self._libraries[:LIBRARIES][::-1]
@@ -58,10 +58,10 @@ class Standing:
 
 
 def standing(frame: FrameType | None) -> tuple[FrameType | None, Standing]:
-    """The innermost frame of the user's, and a note of this frame and those that led to it.
+    """Return the innermost frame of the user's, and a note of it and its callers.
 
-    While that frame is at the same instruction, by the same libraries, those further out are where
-    they were: the last note holds.
+    While that frame is at the same instruction, by the same libraries, its callers are where they
+    were: the last note holds.
     """
     below: list[tuple[CodeType, int]] = []
     while frame is not None and OWNERS[frame.f_code.co_filename] is not USER:
@@ -97,7 +97,7 @@ def _noted(innermost: FrameType, below: list[tuple[CodeType, int]]) -> Standing:
 
 
 def line_at(code: CodeType, instruction: int) -> int:
-    """The line of an instruction; 0 where it has none."""
+    """Return the line of an instruction; 0 if it has none."""
     for begin, end, line in code.co_lines():
         if begin <= instruction < end:
             return line or 0

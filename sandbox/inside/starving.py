@@ -28,11 +28,11 @@ ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
 class Starving:
     """Looks at each parameter's second step; a gradient that comes later clears it.
 
-    Which modules are called is watched only where a first step met a parameter without gradient:
-    what no forward pass uses (a head switched off by a flag) is not starved. A module of its own
-    beside those that learn may be frozen on purpose, or be a copy that follows: it starves where
-    its calls build graphs, which somebody then cuts, and nothing else moves its values. And what
-    only ever steps behind walks that reach nobody's parameters trains nothing.
+    Module calls are watched only once a first step met a parameter without gradient: what no
+    forward pass uses (a head switched off by a flag) is no finding. A module of its own next to
+    those that learn may be frozen on purpose, or be a copy that follows: it counts if its calls
+    build graphs, which somebody then cuts, and nothing else moves its values. And what only ever
+    steps after backward calls that reach nobody's parameters trains nothing.
     """
 
     def __init__(self, parameters: Parameters) -> None:
@@ -51,11 +51,11 @@ class Starving:
         self._zeros: dict[int, dict[int, Known]] = {}
         self._owned: dict[int, int] = {}
         self._unread: dict[int, tuple[Known, tuple[float, float]]] = {}
-        self._reached: bool | None = None  # what is trained, by any walk since the last step
+        self._reached: bool | None = None  # what is trained, by any backward since the last step
         self._astray: dict[int, list[Known]] = {}
 
     def walked(self, received: list[Known]) -> None:
-        """A walk has given these a gradient."""
+        """Record that a backward call has given these a gradient."""
         trained = any(known.optimizer is not None for known in received)
         self._reached = trained or bool(self._reached)
 
@@ -81,12 +81,14 @@ class Starving:
             self._zeros[optimizer] = {i: known for i, known in flat.items() if _is_zero(known)}
 
     def rest(self) -> None:
-        """What follows is not looked at: who was reached last says nothing of the next step."""
+        """Forget who was reached last: what follows is not looked at."""
         self._reached = None
 
     def _forget(self, news: list[Known]) -> None:
-        """What these were given before counts no more: they are to learn from here on, by an
-        optimizer that they joined, or as soon as they are thawed."""
+        """Forget what these were given before: they are to learn from here on.
+
+        They joined an optimizer, or were unfrozen.
+        """
         for known in news:
             self._before[known.id] = known.receipts
             self._ages.pop(known.id, None)
@@ -105,7 +107,7 @@ class Starving:
         )
 
     def _look(self, owned: list[Known]) -> None:
-        """Judge those that have asked for a gradient at so many steps, whenever they began to."""
+        """Judge those that have required a gradient at so many steps, whenever they began to."""
         young = list[Known]()
         for known in owned:
             tensor = known.tensor()
@@ -114,7 +116,7 @@ class Starving:
             self._ages[known.id] = age = self._ages.get(known.id, 0) + 1
             if age <= STEPS:
                 young.append(known)
-            if age in LATER:  # what somebody writes to is no weight that starves
+            if age in LATER:  # a parameter that somebody writes to needs no gradient
                 for still in (self._unread, self._cut):
                     if known.id in still and _values(known) != still[known.id][1]:
                         del still[known.id]
@@ -141,7 +143,7 @@ class Starving:
             self._hook = None
 
     def _await(self, young: list[Known], without: list[Known]) -> None:
-        """Hear of modules' calls as long as there is anything that is yet to be judged."""
+        """Watch modules' calls as long as there is anything that is yet to be judged."""
         self._awaited -= {known.id for known in young}
         self._awaited |= {known.id for known in without if self._ages[known.id] < STEPS}
         if without and self._hook is None:
@@ -149,9 +151,11 @@ class Starving:
             self._hook = register_module_forward_pre_hook(self._note)
 
     def found(self) -> list[Known]:
-        """Those that never got a gradient, where a node handed them None, or their module's others
-        did get one, or none at all did, or they were cut off; else those of optimizers that met
-        nothing at all, or nothing but zeros."""
+        """Return the parameters that never got a gradient.
+
+        A node passed them None, or their module's others did get one, or none at all did, or they
+        were cut off; else return those of optimizers that met nothing at all, or nothing but zeros.
+        """
         return (
             self._without_gradient()
             or self._never_fed()
@@ -165,13 +169,19 @@ class Starving:
         )
 
     def doubted(self) -> list[Known]:
-        """Those that never got a gradient although others did, of modules that are not called: the
-        script has no use for them, or reads them without their graph."""
+        """Return parameters without gradient of modules that are not called, although others got
+        one.
+
+        The script has no use for them, or reads them without their graph.
+        """
         return [known for known, _ in self._unread.values() if not self._is_fed(known)]
 
     def _never_fed(self) -> list[Known]:
-        """What optimizers have that met no gradient at all, whoever uses it: where nothing that is
-        trained got one, backward calls led elsewhere, to a copy of it say."""
+        """Return what optimizers have that met no gradient at all, whoever uses it.
+
+        If nothing that is trained got one, backward calls led elsewhere, to a copy of it for
+        example.
+        """
         trained = [known for known in self._parameters.known if known.optimizer is not None]
         if any(known.receipts for known in trained):
             return []
@@ -189,7 +199,7 @@ class Starving:
         ]
 
     def _is_cut_off(self, known: Known) -> bool:
-        """Whether its values never moved, as far as it lived."""
+        """Return True if its values never moved, as far as it lived."""
         return known.id in self._cut and _values(known) in (None, self._cut[known.id][1])
 
     def _note(self, module: Module, inputs: Any) -> None:
@@ -200,14 +210,16 @@ class Starving:
 
 
 def _only_shifts(name: str, fed: set[str]) -> bool:
-    """Whether a parameter is the bias of a layer whose weight learns: no derivative of what the
-    layer gives depends on it."""
+    """Return True for the bias of a layer whose weight learns.
+
+    No derivative of the layer's result depends on it.
+    """
     layer, _, own = name.rpartition(".")
     return own == "bias" and f"{layer}.weight" in fed
 
 
 def modules() -> list[Module]:
-    """All that there are."""
+    """Return all modules that exist."""
     return [
         module
         for module in gc.get_objects()
@@ -216,8 +228,11 @@ def modules() -> list[Module]:
 
 
 def _parameters_of(modules: list[Module], called: set[int]) -> set[int]:
-    """Parameters of modules that were called, or of which a part was called; and of the parts of
-    torch's own that were, which use some without a call (the attention its projection)."""
+    """Return parameters of modules that were called, or of which a part was called.
+
+    Parts of torch's own modules count, which use some without a call (the attention its
+    projection).
+    """
     library = [m for m in modules if id(m) in called and type(m).__module__.startswith(LIBRARY)]
     within = {id(part) for module in library for part in module.modules()}
     return {
@@ -229,8 +244,10 @@ def _parameters_of(modules: list[Module], called: set[int]) -> set[int]:
 
 
 def _own_parameters(module: Module) -> Iterator[torch.Tensor]:
-    """The parameters that a module holds by itself, or in lists and dictionaries of them: nobody
-    calls these. One of which some got a gradient may be asked for a part of it only."""
+    """Yield the parameters that a module holds itself, or in lists and dictionaries.
+
+    Nobody calls these. If some of them got a gradient, others may be meant not to.
+    """
     yield from (one for one in module._parameters.values() if one is not None)
     for held in module._modules.values():
         if isinstance(held, ParameterDict | ParameterList):
@@ -240,7 +257,7 @@ def _own_parameters(module: Module) -> Iterator[torch.Tensor]:
 
 
 def _is_checkpointed(frame: FrameType | None) -> bool:
-    """Whether a call is a checkpoint's, which records nothing at first, to do so later."""
+    """Return True if a call is a checkpoint's, which records nothing at first, to do so later."""
     for _ in range(FRAMES):
         if frame is None:
             break
@@ -260,7 +277,7 @@ def _fed(owned: list[Known]) -> bool:
 
 
 def _values(known: Known) -> tuple[float, float] | None:
-    """What tells whether the values have moved."""
+    """Return what shows whether the values have moved."""
     tensor = known.tensor()
     return values_of(tensor) if tensor is not None else None
 
@@ -270,5 +287,5 @@ def _is_zero(known: Known) -> bool:
 
 
 def _module(known: Known) -> str:
-    """What the parameter's name begins with: the module that owns it."""
+    """Return what the parameter's name begins with: the module that owns it."""
     return known.name.partition(".")[0]

@@ -40,10 +40,10 @@ _class: Any = Optimizer
 class StepWatch:
     """Records every step. `frozen` steps read the gradients and change nothing.
 
-    `on_step` is told of each that is looked at closely: optimizer, its parameters, how many calls
-    of its closure added to the gradients of the call before; `on_glance` of the others. `unmoved`
-    are parameters that frozen steps leave where they begin, by what tells them apart (`place_of`).
-    `state` also records what steps start from.
+    `on_step` gets each that is looked at closely: optimizer, its parameters, how many calls of its
+    closure added to the gradients of the call before; `on_glance` the others. `unmoved` are
+    parameters that frozen steps leave where they begin, by their identity (`place_of`). `state`
+    also records what steps start from.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class StepWatch:
         self.made = 0
 
     def install(self) -> None:
-        """Meet every optimizer as it takes its parameters, and hook every step."""
+        """Wrap every optimizer as it takes its parameters, and hook every step."""
         add_param_group = Optimizer.add_param_group
 
         def meeting(optimizer: Optimizer, group: dict[str, Any]) -> None:
@@ -130,8 +130,10 @@ class StepWatch:
                 known.unmoved = place
 
     def _place_of(self, known: Known | None) -> int:
-        """A number for a parameter that neither its name nor the order of groups changes: from its
-        shape and first values, and how many before it had the same."""
+        """Return a number for a parameter that neither its name nor the order of groups changes.
+
+        It follows from its shape and first values, and how many before it had the same.
+        """
         found = repr((known.shape, known.first)) if known is not None else ""
         self._alike[found] += 1
         return zlib.crc32(f"{found} {self._alike[found]}".encode())
@@ -146,16 +148,19 @@ class StepWatch:
         return known is not None and known.optimizer is not None
 
     def optimizers(self) -> list[Optimizer]:
-        """Those that are alive."""
+        """Return the optimizers that are alive."""
         return [alive for known in self._met if (alive := known()) is not None]
 
     def passes(self) -> int:
-        """The pass that the training is in: every optimizer has stepped so often."""
+        """Return the iteration that the training is in: every optimizer has stepped so often."""
         return min(self._taken.values(), default=0)
 
     def _frozen_step(self, optimizer: Optimizer, closure: Any) -> Any:
-        """Everything that a step does but changing values. An optimizer that cannot step without
-        its closure evaluates it as often as it likes: here twice, from the same gradients."""
+        """Do everything that a step does but changing values.
+
+        An optimizer that cannot step without its closure evaluates it as often as it likes: here
+        twice, from the same gradients.
+        """
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -177,7 +182,7 @@ class StepWatch:
         self._begun[id(optimizer)] = state.begin(owned, optimizer)
 
     def _evaluate_first(self, optimizer: Optimizer, closure: Any) -> None:
-        """The first of two evaluations, told as a step of its own."""
+        """Evaluate the closure for the first of two times, recorded as a step of its own."""
         owned = _owned(optimizer)
         before = [None if p.grad is None else p.grad.clone() for p in owned]
         begun = next_number()
@@ -245,7 +250,7 @@ class StepWatch:
     def _changed(
         self, optimizer: Optimizer, before: list[Standing], step: int
     ) -> tuple[list[Known], int]:
-        """What an optimizer has, and how much of it is other than before: by that step."""
+        """Return an optimizer's parameters, and how much of them that step changed."""
         owned, now = _owned(optimizer), _standing(optimizer)
         moved = {id(t) for t, *how in zip(owned, before, now, strict=False) if how[0] != how[1]}
         met = self._parameters.meet(owned, None)
@@ -255,7 +260,7 @@ class StepWatch:
         return met, len(moved)
 
     def _rest(self) -> None:
-        """Steps are not looked at from now on: note what they begin with."""
+        """Stop to look at steps: record what they begin with."""
         self._rested = {id(one): _standing(one) for one in self.optimizers()}
         self._last.clear()
 
@@ -268,7 +273,8 @@ class StepWatch:
         self._rested.clear()
 
     def _holds_older(self, optimizer: Optimizer, begun: int) -> bool:
-        """Whether gradients of calls before that number are still among those of later ones."""
+        """Return True if gradients of calls before that number are still among those of later
+        ones."""
         met = self._parameters.meet(_owned(optimizer), None)
         return min(self.feeding.behind(met), default=begun + 1) <= begun
 
@@ -278,13 +284,15 @@ class StepWatch:
         return self.read(self._parameters.meet(_owned(optimizer), None))
 
     def _is_due(self, optimizer: Optimizer, n: int) -> bool:
-        """Whether this step of the optimizer, the `n`th of the run, is one of the sample. It is
-        drawn from those of each optimizer: two that are made one are sampled alike."""
+        """Return True if this step of the optimizer, the `n`th of the run, is one of the sample.
+
+        The sample is drawn for each optimizer: two that are made one are sampled alike.
+        """
         own = sampled(self._taken.get(optimizer, 0) + 1)
         return own and (self.made <= MANY or sampled(n))
 
     def read(self, parameters: list[Known]) -> list[Json]:
-        """The fingerprints of the gradients that these parameters hold now."""
+        """Return the fingerprints of the gradients that these parameters hold now."""
         alive = [(known, known.tensor()) for known in parameters]
         return [
             {
@@ -359,7 +367,9 @@ def _owned(optimizer: Optimizer) -> list[torch.Tensor]:
 
 
 def _standing(optimizer: Optimizer) -> list[Standing]:
-    """How its parameters are before or behind a step: one of the script's own may write through
-    `.data`, which counts for no version."""
+    """Return the state of an optimizer's parameters before or after a step.
+
+    A custom one may write through `.data`, which changes no version.
+    """
     own = frames.is_user_class(type(optimizer))
     return [(p._version, values_of(p) if own else None) for p in _owned(optimizer)]

@@ -33,7 +33,7 @@ class Seal:
     value: object
 
     def report(self) -> str | None:
-        """What to say if the script replaced it; what libraries replace is their business."""
+        """Return what to report if the script replaced it; libraries may."""
         now = getattr(self.owner, self.attribute, _MISSING)
         if now is self.value or now == self.value:
             return None
@@ -58,7 +58,7 @@ class Seals:
         self._modules = {n: m for n, m in sys.modules.items() if n.startswith(package + ".")}
 
     def broken(self) -> list[str]:
-        """What the script did, in words; at most sixteen."""
+        """Return what the script did, in words; at most sixteen."""
         found = [said for seal in self._seals if (said := seal.report()) is not None]
         if any(sys.modules.get(name) is not module for name, module in self._modules.items()):
             found.append("it replaced modules of the tracer")
@@ -92,7 +92,7 @@ class HiddenSteps(Observer):
     )
 
     def install(self) -> None:
-        """Hear of every step that torch makes."""
+        """Hook every step that torch makes."""
         register_optimizer_step_post_hook(self._stepped)
 
     def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
@@ -128,7 +128,7 @@ class HiddenSteps(Observer):
 
 
 def _entries() -> list[tuple[str, Any, str]]:
-    """The name, the owner and the attribute of each thing watched."""
+    """Return the name, the owner and the attribute of each thing watched."""
     autograd: Any = torch.autograd
     kinds: list[type] = [Optimizer, *Optimizer.__subclasses__()]
     steps = [
@@ -150,7 +150,7 @@ def _entries() -> list[tuple[str, Any, str]]:
 
 
 def _maker(value: Any) -> tuple[str | None, str]:
-    """Whose code a callable is, and the file where it was written, as far as it shows."""
+    """Return whose code a callable is, and the file where it was written, as far as it shows."""
     while isinstance(value, functools.partial | functools.partialmethod):
         value = value.func
     code = getattr(getattr(value, "__func__", value), "__code__", None)

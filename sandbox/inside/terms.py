@@ -1,4 +1,4 @@
-"""The terms that a loss adds up, as far as its graph tells: those with a gradient."""
+"""The terms that a loss adds up, as far as its graph shows: those with a gradient."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ _COLLECTED = ("Stack", "Cat")
 
 
 def terms_of(roots: Sequence[Root], old: Callable[[Node], bool] = lambda node: False) -> int:
-    """How many numbers that have a graph are added up, without those that are `old`; one that a
-    constant scales is one."""
+    """Return how many numbers with a graph are added up, without those that are `old`.
+
+    One that a constant scales is one.
+    """
     count, pending = 0, [node for node, _ in roots]
     while pending and count < LIMIT:
         node = pending.pop()
@@ -29,7 +31,7 @@ def terms_of(roots: Sequence[Root], old: Callable[[Node], bool] = lambda node: F
 
 
 def parts_of(node: Node) -> list[Node]:
-    """What a number is the sum of, or a multiple; nothing where it is a term of its own."""
+    """Return what a number is the sum or a multiple of; empty if it is a term of its own."""
     below = [child for child, _ in node.next_functions if child is not None]
     name = node.name()
     if name.startswith(_COLLECTING) and len(below) == 1 and below[0].name().startswith(_COLLECTED):

@@ -44,7 +44,7 @@ class TrainingState:
         self._group: dict[int, int] = {}  # which settings of its optimizer a parameter has
 
     def install(self) -> None:
-        """Meet every module that has parameters or buffers of its own, and every copy of one."""
+        """Hook every module that has parameters or buffers of its own, and every copy of one."""
         register_module_buffer_registration_hook(self._meet)
         register_module_parameter_registration_hook(self._meet)
         set_state = _module.__setstate__
@@ -62,8 +62,11 @@ class TrainingState:
             self._modules[key] = weakref.ref(module)
 
     def begin(self, owned: list[Known], optimizer: Optimizer | None) -> Json:
-        """What a step starts from, to be written with it: the optimizer's class and settings, the
-        state of the random generators, buffers and parameters that no optimizer has."""
+        """Return what a step starts from, to be written with it.
+
+        That is the optimizer's class and settings, the state of the random generators, buffers, and
+        parameters without an optimizer.
+        """
         self._before |= {known.id: values_print(known.tensor()) for known in owned}
         begun = {"random": random_state(), "others": list(self._others())}
         return begun if optimizer is None else {**begun, **self._settings(optimizer)}
@@ -83,7 +86,7 @@ class TrainingState:
                 one["change"] = [b - a for a, b in zip(old[1:], new[1:], strict=True)]
 
     def final(self) -> Json:
-        """What is left as the script ends."""
+        """Return the state as the script ends."""
         known = [k for k in self._parameters.known if k.tensor() is not None]
         return {
             "t": "final",
@@ -93,7 +96,7 @@ class TrainingState:
         }
 
     def _settings(self, optimizer: Optimizer) -> Json:
-        """The class of an optimizer, and the distinct settings of its groups."""
+        """Return the class of an optimizer, and the distinct settings of its groups."""
         distinct: list[Json] = []
         for group in optimizer.param_groups:
             found = {
@@ -131,7 +134,7 @@ class TrainingState:
 
 
 def values_print(tensor: torch.Tensor | None) -> list[float]:
-    """Norm and projections of what a tensor holds; empty where it holds no numbers to read."""
+    """Return norm and projections of a tensor's values; empty if it holds no readable numbers."""
     if tensor is None or is_lazy(tensor) or tensor.is_meta or tensor.numel() > NUMBERS:
         return []
     found = fingerprint(tensor)
@@ -139,8 +142,10 @@ def values_print(tensor: torch.Tensor | None) -> list[float]:
 
 
 def random_state() -> str:
-    """A digest of the generators of torch, NumPy and `random`: equal where as many numbers were
-    drawn from equal seeds."""
+    """Return a digest of the generators of torch, NumPy and `random`.
+
+    It is equal after as many draws from equal seeds.
+    """
     parts = [
         torch.default_generator.get_state().numpy().tobytes(),
         repr(random.getstate()).encode(),
@@ -153,7 +158,7 @@ def random_state() -> str:
 
 
 def _setting(value: object) -> list[float] | str:
-    """Numbers as numbers, so that they can be compared as such; all else as text."""
+    """Return numbers as numbers, so that they can be compared as such; all else as text."""
     if isinstance(value, torch.Tensor):
         return [float(value)] if value.numel() == 1 else "tensor"
     if isinstance(value, bool | int | float):

@@ -15,8 +15,11 @@ from .parameters import Known, values_of
 
 @dataclass
 class _Leaf:
-    """What the last walk left in a leaf; `norms` of its gradient at each update in a row, and
-    `sums` of those that walks left. `touched`: something else than walks has written it."""
+    """What the last backward call left in a leaf.
+
+    `norms` of its gradient at each update in a row, and `sums` of those that backward calls left.
+    `touched`: something else than backward has written it.
+    """
 
     name: str
     gradient: tuple[int, float] = (0, 0.0)
@@ -28,11 +31,11 @@ class _Leaf:
 
 
 class Uncleared:
-    """Follows each leaf that no optimizer owns from one walk to the next.
+    """Follows each leaf that no optimizer owns from one backward call to the next.
 
     An uncleared gradient has served an update when the leaf's values moved and the gradient was
-    left as it was; it counts once a walk adds to it. Gathering the gradients of several walks for
-    one update leaves the values where they are, and does not count.
+    left as it was; it counts once a backward call adds to it. Accumulating the gradients of several
+    calls for one update leaves the values where they are, and does not count.
     """
 
     def __init__(self) -> None:
@@ -40,7 +43,7 @@ class Uncleared:
         self._leaves: MutableMapping[torch.Tensor, _Leaf] = WeakIdKeyDictionary()
 
     def before(self) -> None:
-        """A walk is about to add to gradients: which of them have served an update?"""
+        """Record which gradients have served an update, before a backward call adds to them."""
         for tensor, leaf in list(self._leaves.items()):
             if _gradient(tensor) != leaf.gradient or not leaf.gradient[1]:
                 self._leaves[tensor] = _Leaf(leaf.name, touched=True)
@@ -48,7 +51,8 @@ class Uncleared:
                 leaf.served = values_of(tensor) != leaf.values
 
     def after(self, received: list[Known]) -> list[_Leaf]:
-        """The leaves that a walk added to, with the norms of what their updates used in a row."""
+        """Return the leaves that a backward call added to, with the norms that their updates
+        used."""
         fed = []
         for known in received:
             tensor = known.tensor()
@@ -64,13 +68,13 @@ class Uncleared:
         return fed
 
     def gathering(self) -> list[_Leaf]:
-        """The leaves that every walk has added to, and nothing else has ever touched."""
+        """Return the leaves that every backward call has added to, and nothing else has ever
+        touched."""
         return [leaf for leaf in self._leaves.values() if not leaf.touched]
 
 
 def unmoved(known: Sequence[Known]) -> list[str]:
-    """The names of all leaves that walks have fed and no optimizer has, where nobody ever moves
-    any."""
+    """Return the names of all fed leaves without an optimizer, if nobody ever moves any."""
     leaves = [one for one in known if one.optimizer is None and one.name and not one.renewals]
     leaves = [one for one in leaves if one.receipts >= GROWTH]
     for one in leaves:

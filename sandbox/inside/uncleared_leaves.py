@@ -19,14 +19,16 @@ from .received import Received
 
 _Numbers = Mapping[str, Hashable]
 CALLS = 64  # within which updates are looked at
-ROW = 6  # updates in a row that used what was there before the last walk
+ROW = 6  # updates in a row that used what was there before the last backward
 DOWNHILL = -0.5  # cosine of what an update changed, and the gradient: others are no updates by it
 
 
 @dataclass
 class Leaf:
-    """A leaf as a walk left it, the `gradient` being the attribute to which walks add; `norms` of
-    what updates in a row have used and nothing cleared."""
+    """A leaf as a backward call left it, with the attribute `gradient` that calls add to.
+
+    `norms` of what updates in a row have used and nothing cleared.
+    """
 
     leaf: Any
     gradient: str = ""
@@ -36,10 +38,10 @@ class Leaf:
 
 
 class UnclearedLeaves:
-    """Follows leaves from one walk to the next.
+    """Follows leaves from one backward call to the next.
 
-    One counts when it was moved against its gradient, that was left as it was, and the next walk
-    has added to it: seen, for an engine may as well clear what it is about to walk.
+    One counts when it was moved against its gradient, that was left as it was, and the next call
+    has added to it: an engine may as well clear its graph first.
     """
 
     def __init__(self, emitter: Emitter, parameters: Parameters) -> None:
@@ -49,7 +51,7 @@ class UnclearedLeaves:
         self._ended = False
 
     def before(self, received: Received) -> None:
-        """A walk is about to begin: which leaves' gradients have served an update?"""
+        """Record which leaves' gradients have served an update, before a backward call begins."""
         for known in [] if self._ended else self._leaves.values():
             now = received.numbers(known.leaf)
             kept = known.gradient and now.get(known.gradient) == known.then[known.gradient]
@@ -60,8 +62,10 @@ class UnclearedLeaves:
                 known.norms.clear()
 
     def after(self, visit: Json, received: Received, fed: Mapping[int, Any]) -> None:
-        """What the walk has done to them; `fed`: the leaves it gave something, by their ids. Those
-        that stand out are told once."""
+        """Record what the call has done to them, and report conspicuous ones once.
+
+        `fed`: the leaves it gave something, by their ids.
+        """
         if self._ended:
             return
         for number, leaf in fed.items():
@@ -82,7 +86,7 @@ class UnclearedLeaves:
         self._ended = bool(found) or visit["n"] >= CALLS
 
     def release(self) -> None:
-        """The walk has failed: what was exchanged is put back."""
+        """Restore what was exchanged, after the call has failed."""
         for known in self._leaves.values():
             if known.watched is not None:
                 known.watched.end()
@@ -105,7 +109,7 @@ class UnclearedLeaves:
 
 
 def _went_down(then: _Numbers, now: _Numbers, gradient: str) -> bool:
-    """Whether another attribute was moved against the gradient."""
+    """Return True if another attribute was moved against the gradient."""
     slope = flat([then[gradient]])
     for name in then.keys() - {gradient}:
         if now.get(name) != then[name]:

@@ -25,7 +25,7 @@ ENOUGH = 4
 
 
 def carriers(node: Node, output: int) -> list[Name]:
-    """Where the tensors are kept that the node's output was given out as; nearest first."""
+    """Return where the tensors of the node's output are kept; nearest first."""
     held = [t for t in gc.get_objects() if _is_tensor(t) and _is_output(t, node, output)]
     found: list[Name] = []
     for tensor in held[:ENOUGH]:
@@ -51,7 +51,7 @@ def _same(tensor: torch.Tensor) -> Callable[[Any], bool]:
 
 
 def _owners(tensor: torch.Tensor) -> list[Any]:
-    """The nearest things that hold the tensor, through containers and cells, and have a name."""
+    """Return the nearest named objects that hold the tensor, through containers and cells."""
     owners: list[Any] = []
     seen = {id(tensor), id(owners)}
     level: list[Any] = [tensor]
@@ -72,7 +72,7 @@ def _owners(tensor: torch.Tensor) -> list[Any]:
 
 
 def _has_a_name(holder: Any) -> bool:
-    """Whether a reader of the script can be told what it is."""
+    """Return True if a name of it can be shown to a reader of the script."""
     kind = type(holder)
     return kind in (GeneratorType, FunctionType, Cached, functools.partial) or (
         not issubclass(kind, type) and is_user_class(kind)
@@ -80,7 +80,7 @@ def _has_a_name(holder: Any) -> bool:
 
 
 def _called(owner: Any) -> Name:
-    """What to call it: by its function, or `self` as in the methods of its class."""
+    """Return its name: that of its function, or `self` as in the methods of its class."""
     if isinstance(owner, functools.partial):
         return Name("<module>", f"partial({_title(owner.func)})", "unknown")
     if isinstance(owner, GeneratorType | FunctionType | Cached):

@@ -18,9 +18,11 @@ MANY = 64  # parameters of an optimizer that are asked
 
 
 def explained(error: BaseException, log: LossLog | None, bare: Json | None) -> Json | None:
-    """The record of a missing graph behind the error: of the loss, where that was a leaf (`bare`);
-    else of the optimizer's first parameter whose gradient is known to be lost. None for other
-    errors. `how` is `unscaled` where nothing tells more."""
+    """Return the record of a missing graph that explains the error; None for other errors.
+
+    It is the loss's, if that was a leaf (`bare`); else that of the optimizer's first parameter
+    whose gradient is known to be lost. `how` is `unscaled` if nothing is more specific.
+    """
     if NO_CHECKS not in str(error):
         return None
     places = failure.user_entries(error)
@@ -55,7 +57,7 @@ def _where(ended: Ended) -> Json:
 
 
 def _owned(error: BaseException) -> Any:
-    """The parameters of the optimizer that the scaler was given."""
+    """Return the parameters of the optimizer that the scaler was given."""
     entries = list(failure.entries(error.__traceback__))
     for entry in reversed(entries):
         optimizer = entry.tb_frame.f_locals.get("optimizer")

@@ -1,4 +1,4 @@
-"""Finds what keeps the graph of each pass in a script that walks none: an evaluation."""
+"""Finds what keeps the graph of each iteration in a script without backward: an evaluation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .slips import told
 from .stamps import Clock, Stamps
 
 SUM, NODES = "AddBackward0", 4000
-ADDED = 4  # times that a line has added to a graph which nothing walks
+ADDED = 4  # times that a line has added to a graph that no backward reaches
 BUDGET, DEPTH = 2000, 5  # of a search; logs lie deep: `model.layers.log.maps[layer][-1]`
 _CALL = torch.nn.Module._call_impl.__code__
 
@@ -29,17 +29,20 @@ Key = tuple[Line, str, str]  # of the passes, the scope of a name, the name
 
 
 def graphs() -> Search:
-    """A search for whatever has a graph."""
+    """Return a search for whatever has a graph."""
     return Search(lambda t: t.grad_fn is not None, budget=BUDGET, depth=DEPTH)
 
 
 class Unwalked:
-    """Counts the passes of models that evaluate, line by line, for as long as nothing has been
-    walked, and looks at some for collections that hold more graphs than at the look before. One
-    that has let go of any was bounded, and is no finding."""
+    """Counts the calls of models that evaluate, line by line, until the first backward call.
+
+    Some of them look for collections that hold more graphs than before. One that has let go of any
+    was bounded, and is no finding.
+    """
 
     def __init__(self, stamps: Stamps, looks: Container[int], grown: int) -> None:
-        """`looks`: passes of one line at which to look; `grown`: how many of them show growth."""
+        """Store `looks`, the calls of a line at which to look, and `grown`, how many must show
+        growth."""
         self._stamps = stamps
         self._looks = looks
         self._grown = grown
@@ -53,14 +56,19 @@ class Unwalked:
         self._leave_to_compilers()
 
     def found(self) -> Json | None:
-        """What to tell, at the end of a script that has walked nothing: a collection that has kept
-        graph after graph, or a number to which one line has added again and again."""
+        """Return a record, at the end of a script without backward, of what gathered graphs, or
+        None.
+
+        It is a collection that has kept graph after graph, or a number to which one line has added
+        again and again.
+        """
         if Clock.visits:
             return None
         return next(iter(self._found.values()), None) or _summed(self._stamps)
 
     def _leave_to_compilers(self) -> None:
-        """A compiler warns of hooks on all modules, which a script may have raised as an error."""
+        """Remove the hooks if a compiler warns of them, which a script may have raised as an
+        error."""
         compiler: Any = torch.compile
 
         @wraps(compiler)
@@ -71,7 +79,7 @@ class Unwalked:
         torch.compile = compiling
 
     def _passed(self, module: torch.nn.Module, _: Any) -> None:
-        """Every module comes by here before it is called, those of healthy scripts, too."""
+        """Count a call of any module, those of healthy scripts, too."""
         if torch.compiler.is_compiling():
             return
         if Clock.visits:
@@ -112,7 +120,7 @@ class Unwalked:
 
 
 def _called_outermost(frame: FrameType | None) -> FrameType | None:
-    """The user's frame that calls a module; None of one that another module's own code calls."""
+    """Return the user's frame that calls a module; None if another module's own code calls it."""
     calls = 0
     while frame is not None and OWNERS[frame.f_code.co_filename] is not USER:
         calls += frame.f_code is _CALL
@@ -121,7 +129,7 @@ def _called_outermost(frame: FrameType | None) -> FrameType | None:
 
 
 def _in_module(frame: FrameType) -> bool:
-    """Whether a module's own code runs: what that gathers, it gives to others."""
+    """Return True if a module's own code runs: what that gathers, it gives to others."""
     return any(
         isinstance(value, torch.nn.Module)
         for user in user_frames(frame)
@@ -131,8 +139,11 @@ def _in_module(frame: FrameType) -> bool:
 
 
 def _summed(stamps: Stamps) -> Json | None:
-    """A number to which one line has added again and again what was computed without it: an
-    evaluation that sums up its losses."""
+    """Return a record of a number to which one line has added what was computed without it, or
+    None.
+
+    An evaluation that sums up its losses does so.
+    """
     for name, tensor in graphs().around(None):
         at = stamps.place(tensor.grad_fn)
         if tensor.dim() or at is None:
@@ -144,7 +155,7 @@ def _summed(stamps: Stamps) -> Json | None:
 
 
 def _added(stamps: Stamps, total: Node, at: Json) -> int:
-    """How often the line has added to a sum, as far as each time something else was added."""
+    """Return how often the line has added to a sum, if each time something else was added."""
     times = 0
     while times < ADDED:
         below = [node for node, _ in edges(total)]

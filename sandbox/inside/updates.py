@@ -1,4 +1,4 @@
-"""Updates that a script writes out and binds anew (`w = w - lr * w.grad`), made of size zero."""
+"""Updates that a script writes out and rebinds (`w = w - lr * w.grad`), made of size zero."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ADDING = ("add", "sub", "rsub", "addcmul", "addcdiv", "lerp")
 
 
 class HeldUpdates(TorchFunctionMode):
-    """What is made of gradients counts as zero where it is added to what a leaf is or led to.
+    """Counts gradients as zero where they are added to a leaf or to what it led to.
 
     `memory` is that of the leaves. With `renew`, the result is what the script means it to be: a
-    leaf, which the next pass trains. `on_read` is told of each tensor whose gradient is asked for.
+    leaf, which the next iteration trains. `on_read` gets each tensor whose gradient is read.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class HeldUpdates(TorchFunctionMode):
 
 
 def _is_asked_by_us() -> bool:
-    """Whether what watches the script looks at a gradient, beneath any modes."""
+    """Return True if what watches the script reads a gradient, beneath any modes."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_name == "__torch_function__":
         frame = frame.f_back

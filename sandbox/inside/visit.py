@@ -1,4 +1,4 @@
-"""Who asked for a walk over a graph: cheap to note, told only where it matters."""
+"""Who made a backward call: cheap to record, formatted only on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .standing import Standing
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
-    """One call of `backward` or `autograd.grad`. `names` are those of the tensor walked."""
+    """One call of `backward` or `autograd.grad`. `names` are those of the root tensor."""
 
     n: int
     iteration: int
@@ -21,7 +21,7 @@ class Visit:
     names: list[str] = field(default_factory=list)
 
     def record(self) -> Json:
-        """The call as records tell it."""
+        """Return the call as a record."""
         stack = self.standing.stack()
         return {
             "n": self.n,
@@ -36,12 +36,12 @@ class Visit:
         }
 
     def line(self) -> str:
-        """Where it was asked for: `train.py:12`."""
+        """Return the location of the call: `train.py:12`."""
         at = self.standing.stack()[-1:]
         return f"{at[0]['file']}:{at[0]['line']}" if at else ":0"
 
     def alone(self) -> Visit:
-        """The same without what a walk holds."""
+        """Return the same without references to the graph."""
         return Visit(
             n=self.n,
             iteration=self.iteration,

@@ -1,4 +1,4 @@
-"""Tells of every backward: how much it walked, how far back, what it gave gradients to."""
+"""Records every backward call: how much it reached, how far back, which gradients it computed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VisitWatch(Observer):
         self._awaits = True  # whether anything that is trained was never given a gradient
 
     def before(self, call: Call) -> None:
-        """Read what is walked, with `values`; see whether it was walked before."""
+        """Read the root, with `values`; see whether it was a root before."""
         self._new_terms = 0
         if self._values and call.kind == "backward":
             self._new_terms = terms_of(call.roots, lambda node: bool(node.metadata.get(WALKED)))
@@ -113,8 +113,10 @@ class VisitWatch(Observer):
         )
 
     def _stale(self, call: Call) -> list[Json]:
-        """Parameters that a step changed after the graph walked now had used them; a step of a hook
-        in this walk is none."""
+        """Return parameters that a step changed after the present graph had used them.
+
+        A step of a hook in this call is none.
+        """
         found: dict[int, Json] = {}
         for consumer, leaf in call.walk.leaves:
             known = self._parameters.find(leaf.variable)
@@ -129,8 +131,10 @@ class VisitWatch(Observer):
 
 
 def _was_given(call: Call, leaf: Any) -> bool:
-    """Whether a leaf that was reached got a gradient: a node may hand on None. A hook that waits
-    for gradients may have put this one to use already."""
+    """Return True if a leaf that was reached got a gradient: a node may pass on None.
+
+    A hook that waits for gradients may have used this one already.
+    """
     variable = leaf.variable
     if call.kind != "backward" or getattr(variable, "_post_accumulate_grad_hooks", None):
         return True
@@ -138,8 +142,11 @@ def _was_given(call: Call, leaf: Any) -> bool:
 
 
 def _was_walked(node: Any) -> bool:
-    """Whether a backward walked this node; or, since the last step, everything that it is the sum
-    or a multiple of."""
+    """Return True if an earlier backward call reached this node.
+
+    Since the last step, it is enough that one reached everything that it is the sum or a multiple
+    of.
+    """
     if node.metadata.get(WALKED):
         return True
     pending = parts_of(node)
@@ -156,7 +163,7 @@ def _was_walked(node: Any) -> bool:
 
 
 def loss_of(call: Call) -> float | None:
-    """The number whose gradient the call computes; None where it is none."""
+    """Return the number whose gradient the call computes; None if it is none."""
     total = 0.0
     for output, weight in zip_longest(call.outputs, call.weights):
         if not isinstance(output, torch.Tensor):

@@ -1,4 +1,4 @@
-"""One walk of an engine that was written by hand, and the story of a second one."""
+"""One backward call of a hand-written engine, and the record of a second one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .received import Received
 from .rewinding import Rewind
 from .walkers import Walker
 
-Edge = tuple[Any, Any, int]  # what is older, what was made from it, the call that walked below
+Edge = tuple[Any, Any, int]  # what is older, what was made from it, the call that ran below
 
 
 @dataclass
 class Walk:
-    """One outermost call of what walks an engine's graphs, with the graph as it stood before it."""
+    """One outermost backward call of an engine, with the graph as it was before it."""
 
     walker: Walker
     begun: int  # how many instances there were
@@ -32,12 +32,14 @@ class Walk:
     rewind: Rewind | None = None
     stale: list[Json] = field(default_factory=list)
     recorded: bool = False  # on a tape: its nodes do not hold each other
-    edges: list[Edge] = field(default_factory=list)  # to what was walked before
+    edges: list[Edge] = field(default_factory=list)  # to what was reached before
 
 
 def edges_into_past(below: Sequence[tuple[Any, Sequence[Any]]], instances: Instances) -> list[Edge]:
-    """What was walked before and what is new above it. They are noted ahead of a walk, which may
-    cut the graph on its way."""
+    """Return the edges from what is new to what was reached before.
+
+    They are recorded ahead of a call, which may cut the graph on its way.
+    """
     visited = instances.visited_by
     above = {id(parent): node for node, parents in below if not visited(node) for parent in parents}
     return [
@@ -50,8 +52,10 @@ def edges_into_past(below: Sequence[tuple[Any, Sequence[Any]]], instances: Insta
 
 
 def _crossing(edge: Edge, above: Mapping[int, Any], instances: Instances) -> Edge:
-    """Climb from what was made before the call that walked below, yet not walked by it, to what was
-    made after: the value between was carried over."""
+    """Climb from what is older than the call below, which did not reach it, to a newer consumer.
+
+    The value between was carried over.
+    """
     older, newer, freed = edge
     while newer is not None:
         made = instances.of(newer)
@@ -62,7 +66,7 @@ def _crossing(edge: Edge, above: Mapping[int, Any], instances: Instances) -> Edg
 
 
 def joins_of(walk: Walk, freeing: Mapping[int, Walk], instances: Instances) -> list[Json]:
-    """The edges from what is new to what an earlier call walked; `freeing`: those calls."""
+    """Return the edges from what is new to what an earlier call reached; `freeing`: those calls."""
     visited, node = instances.visited_by, instances.node
     found: list[Edge] = [edge for edge in walk.edges if edge[2] in freeing]
     if visited(walk.root) in freeing:
@@ -86,7 +90,8 @@ def joins_of(walk: Walk, freeing: Mapping[int, Walk], instances: Instances) -> l
 def reuse_record(
     walk: Walk, first: Walk, found: list[Json], instances: Instances, message: str
 ) -> Json:
-    """The record of a second walk that failed; `first`: the call that had freed the graph."""
+    """Return the record of a second call that failed; `first`: the call that had freed the
+    graph."""
     root = instances.of(walk.root)
     visited, line = instances.visited_by, instances.line
     new = [node for node in walk.nodes if not visited(node)]

@@ -1,8 +1,8 @@
-"""What may walk the graphs of a hand-written engine.
+"""What may run backward over the graphs of a hand-written engine.
 
-A method called `backward` does. So does whatever else goes round (a loop, or a call of itself),
-is given an instance, and leaves other numbers than zeros in what that was made from: that is what
-a walk is, whatever it is called, and it is seen when it is called for the first time.
+A method called `backward` does. So does whatever else iterates (a loop, or a call of itself), is
+given an instance, and leaves other numbers than zeros in what that was made from: that defines a
+backward, whatever its name, and it is recognized at its first call.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _JUMPS = frozenset([*dis.hasjrel, *dis.hasjabs])
 
 @dataclass(eq=False)
 class Walker:
-    """A function or method that may walk; `known` once it has been seen to.
+    """A function or method that may run backward; `known` once it has been seen to.
 
-    `undo` puts the function back in each place where it was wrapped.
+    `undo` restores the function in each place where it was wrapped.
     """
 
     function: Any
@@ -41,7 +41,7 @@ class Walker:
 
     @property
     def dismissed(self) -> bool:
-        """Whether it turned out to be no walker."""
+        """Return True if it turned out not to run backward."""
         return not self.known and self.tries <= 0
 
     def dismiss(self) -> None:
@@ -52,21 +52,22 @@ class Walker:
         self.undo.clear()
 
     def judge(self, received: Received | None, returned: Any) -> bool:
-        """Whether the call that has ended was a walk; `returned`: by what was recorded."""
+        """Return True if the call that has ended was a backward; `returned`: by what was
+        recorded."""
         given = received is not None and (received.any_given() or gives(returned))
         self.known = self.known or given
         self.miss(1 if received is not None else LONE)
         return self.known
 
     def miss(self, tries: float = LONE) -> None:
-        """A call has shown no walk."""
+        """Record that a call was no backward."""
         self.tries -= tries
         if self.dismissed:
             self.dismiss()
 
 
 def walkers_of(kind: type, *, alone: bool) -> dict[str, Walker]:
-    """The methods of a class that walk, or may; `alone`: in a module without torch."""
+    """Return a class's methods that may run backward; `alone`: in a module without torch."""
     methods = {name: f for name, f in vars(kind).items() if isinstance(f, FunctionType)}
     if "backward" in methods:
         return {"backward": Walker(methods["backward"], method=True, known=True)}
@@ -80,8 +81,7 @@ def walkers_of(kind: type, *, alone: bool) -> dict[str, Walker]:
 
 
 def is_alone(namespace: Mapping[str, Any]) -> bool:
-    """Whether a module has nothing of torch in it: whatever is differentiated there, it does
-    itself."""
+    """Return True if a module uses nothing of torch, so that it differentiates by itself."""
     for value in list(namespace.values()):
         home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
         if isinstance(home, str) and home.partition(".")[0] == "torch":
@@ -90,7 +90,7 @@ def is_alone(namespace: Mapping[str, Any]) -> bool:
 
 
 def gives(returned: Any) -> bool:
-    """Whether a function has given numbers for each of some things: the gradients of a tape."""
+    """Return True if a function returned numbers for each of some things: a tape's gradients."""
     if isinstance(returned, dict):
         returned = list(returned.values())
     many = returned if isinstance(returned, list | tuple) else [returned]
@@ -98,8 +98,7 @@ def gives(returned: Any) -> bool:
 
 
 def is_operation(frame: FrameType) -> bool:
-    """Whether the function that a frame runs is an operation, which makes one instance from
-    others and says, by a function within it, how to go back."""
+    """Return True if a frame's function makes one instance from others and defines its backward."""
     inner = [part for part in frame.f_code.co_consts if isinstance(part, CodeType)]
     return frame.f_code.co_name != "<module>" and any(
         part.co_name == "<lambda>" or part.co_name[:1] != "<" for part in inner
@@ -107,7 +106,7 @@ def is_operation(frame: FrameType) -> bool:
 
 
 def tapes_of(walker: Walker, driver: Any) -> Iterator[list[Any]]:
-    """The lists in which a walker may read what was recorded: of its object, or of its module."""
+    """Yield lists in which a backward may read a recording: of its object, or of its module."""
     if walker.method:
         held = [value for _, value in attributes(driver)]
     else:
@@ -117,7 +116,7 @@ def tapes_of(walker: Walker, driver: Any) -> Iterator[list[Any]]:
 
 
 def functions_in(namespace: MutableMapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The user's functions that a module knows and that may walk, by their names."""
+    """Yield the user's functions in a module that may run backward, by their names."""
     for name, value in list(namespace.items()):
         if (
             isinstance(value, FunctionType)
@@ -128,8 +127,10 @@ def functions_in(namespace: MutableMapping[str, Any]) -> Iterator[tuple[str, Any
 
 
 def computes(kind: type) -> bool:
-    """Whether the class, or one of the user's that it derives from, has arithmetic of its own: what
-    a library's base brings along (torch's `Dataset` can be added) is none of the script's."""
+    """Return True if the class, or a user's base of it, has arithmetic of its own.
+
+    A library's base (torch's `Dataset` can be added) does not count.
+    """
     own = (base for base in kind.__mro__ if frames.is_user_class(base))
     return any(
         isinstance(vars(base).get(name), FunctionType) for base in own for name in _ARITHMETIC
@@ -137,14 +138,14 @@ def computes(kind: type) -> bool:
 
 
 def is_foreign(kind: type) -> bool:
-    """Whether it is a class of the user's, and none of torch's at heart."""
+    """Return True if it is a class of the user's, and none of torch's at heart."""
     theirs = (torch.autograd.Function, torch.nn.Module, torch.Tensor)
     return not issubclass(kind, theirs) and frames.is_user_class(kind)
 
 
 @cache
 def goes_round(code: CodeType) -> bool:
-    """Whether it loops, or calls itself."""
+    """Return True if it loops, or calls itself."""
     back = (i for i in dis.get_instructions(code) if i.opcode in _JUMPS and i.argval <= i.offset)
     inner = (part for part in code.co_consts if isinstance(part, CodeType))
     return (

@@ -38,10 +38,10 @@ def warm_up() -> None:
 
 
 def settle() -> None:
-    """Have torch make its autograd engine anew, in a forked run that has no threads yet.
+    """Have torch rebuild its autograd engine, in a forked run that has no threads yet.
 
-    torch remakes it at the first backward after a fork, and not safely so where several threads
-    are the first together.
+    torch rebuilds it at the first backward after a fork, and not safely so if several threads are
+    the first together.
     """
     import torch
 

@@ -80,7 +80,7 @@ def text_of(path: str) -> bytes:
 def through_runner(scripts: Container[str]) -> None:
     """Restart with a script that runs the patched source if the main script is one of these.
 
-    The interpreter reads a main script itself, so it cannot be replaced otherwise.
+    The interpreter reads a main script itself, so it has no other substitute.
     """
     words = list(getattr(sys, "orig_argv", []))
     script = sys.argv[0] if sys.argv else ""

@@ -14,7 +14,7 @@ from ..standins.made_up import made_up
 
 
 def install() -> None:
-    """Hook Gymnasium where it is installed."""
+    """Hook Gymnasium if it is installed."""
     when_imported("gymnasium", _hook)
 
 

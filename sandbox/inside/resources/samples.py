@@ -24,7 +24,7 @@ SHAPES = {
 
 
 def install() -> None:
-    """Hook scikit-learn's data sets where it is installed."""
+    """Hook scikit-learn's data sets if it is installed."""
     when_imported("sklearn.datasets", _hook)
 
 

@@ -41,7 +41,7 @@ _CLASSES = ("label", "class", "target", "category", "species", "_id")
 
 
 def install() -> None:
-    """Hook pandas where it is installed."""
+    """Hook pandas if it is installed."""
     when_imported("pandas", _hook)
 
 
@@ -156,7 +156,7 @@ def _adding(original: Any) -> Any:
 
 
 def _strings(values: Any) -> Iterator[str]:
-    """The strings among the arguments of a call, in lists and keys of dictionaries too."""
+    """Yield the strings among the arguments of a call, in lists and dictionary keys too."""
     for value in values:
         if isinstance(value, str):
             yield value

@@ -33,7 +33,7 @@ _DEFAULT = "bert"
 
 
 def install() -> None:
-    """Hook Transformers where it is installed."""
+    """Hook Transformers if it is installed."""
     when_imported("transformers.configuration_utils", _configurations)
     when_imported("transformers.modeling_utils", _models)
     when_imported("transformers.tokenization_utils_base", _tokenizers)

@@ -36,7 +36,7 @@ def install(report: Report) -> None:
 
 
 def load() -> list[Any]:
-    """Every module of this package; a warm parent calls this before it forks runs."""
+    """Import every module of this package; a warm parent calls this before it forks runs."""
     names = (info.name for info in pkgutil.iter_modules(__path__))
     return [importlib.import_module(f"{__name__}.{name}") for name in names]
 

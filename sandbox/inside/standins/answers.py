@@ -30,7 +30,7 @@ class Answers(Config):
 
     @classmethod
     def of(cls, key: str) -> Answers:
-        """The mapping that has this key in another one."""
+        """Return the mapping under this key of another one."""
         made = cls()
         object.__setattr__(made, "_within", key)  # no entry
         return made
@@ -48,7 +48,7 @@ class Answers(Config):
         return self[name]
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """What may be missing is there, but for a state that a line only asks for."""
+        """Return a value for an optional key too, except for a state that a line only asks for."""
         if default is not None or key in dict.keys(self):
             return super().get(key, default)
         resumed = re.fullmatch(r"(?:.*_)?resume(?:_.*)?", str(key))
@@ -68,7 +68,7 @@ class Answers(Config):
 
 
 def _needed_by(called: Any) -> list[str]:
-    """The arguments that a call must be given."""
+    """Return the required arguments of a call."""
     try:
         arguments = inspect.signature(called).parameters.values()
     except (TypeError, ValueError):
@@ -81,8 +81,10 @@ def _needed_by(called: Any) -> list[str]:
 
 
 def _kind_of(name: str, use: Use) -> Any:
-    """Whether a setting of this name is a whole number, another number, or a word. Where the name
-    does not say, it is a whole number, which stands for others, too."""
+    """Return the type of a setting: a whole number, another number, or a string, by its name.
+
+    If the name does not say, it is a whole number, which passes for others, too.
+    """
     number = value_for(name, float)
     if use is not Use.RECKONED:
         if value_for(name, str) != name or use is Use.READ:

@@ -17,22 +17,22 @@ WHERE_NEEDED = True
 
 
 def initialize(models: Any, optimizers: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """The models and optimizers, as they are."""
+    """Return the models and optimizers unchanged."""
     return models if optimizers is None else (models, optimizers)
 
 
 @contextmanager
 def scale_loss(loss: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """The loss times a scale: another tensor, of the same graph."""
+    """Yield the loss times a scale: another tensor of the same graph."""
     yield loss * 1.0
 
 
 def master_params(optimizer: Any) -> Iterator[Any]:
-    """What the optimizer holds."""
+    """Yield the optimizer's parameters."""
     return (tensor for group in optimizer.param_groups for tensor in group["params"])
 
 
 def module(name: str) -> ModuleType:
-    """`apex`, `apex.amp`, or any other part."""
+    """Return `apex`, `apex.amp`, or any other part."""
     amp = {"initialize": initialize, "scale_loss": scale_loss, "master_params": master_params}
     return NothingModule(name, ("amp",), **(amp if name == "apex.amp" else {}))

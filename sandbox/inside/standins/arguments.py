@@ -77,7 +77,7 @@ def install(report: Report) -> None:
 
 
 def _wanted(parser: argparse.ArgumentParser, message: str) -> list[argparse.Action]:
-    """The actions that the message names."""
+    """Return the actions that the message names."""
     named = set(re.split(r"[\s,]+", message))
     found = [a for a in parser._actions if argparse._get_action_name(a) in named]
     for group in parser._mutually_exclusive_groups:
@@ -105,12 +105,12 @@ def _relax(parser: argparse.ArgumentParser, action: argparse.Action, report: Rep
 
 
 def said(words: list[str]) -> str:
-    """The sentence for arguments that the project's own words run the script with."""
+    """Return the sentence for arguments that the project's own text runs the script with."""
     return f"Required arguments were not given: `{' '.join(words)}` was taken from the sources."
 
 
 def told(name: str, value: Any) -> str:
-    """The sentence for a value that was filled in."""
+    """Return the sentence for a value that was filled in."""
     return f"`{name}` is required and was not given: `{value}` was taken."
 
 
@@ -126,12 +126,12 @@ def _value(action: argparse.Action, parser: argparse.ArgumentParser) -> Any:
 
 
 def _chosen(choices: list[Any]) -> Any:
-    """The choice that trains, else the first."""
+    """Return the choice that trains, else the first."""
     return next((c for c in choices if str(c).startswith("train")), choices[0])
 
 
 def _of_another(action: argparse.Action, others: Iterable[argparse.Action]) -> Any:
-    """The default of another argument of the same type whose name ends alike."""
+    """Return the default of another argument of the same type with a similar end of its name."""
     last = _words_of(action.dest)[-1:]
     for other in others:
         if other.type is action.type and isinstance(other.default, int | float):
@@ -141,7 +141,7 @@ def _of_another(action: argparse.Action, others: Iterable[argparse.Action]) -> A
 
 
 def value_for(name: str, kind: Any = None) -> Any:
-    """A value for an argument of this name; `kind` makes it of a text, as argparse's types do."""
+    """Return a value for an argument of this name; `kind` parses it, as argparse's types do."""
     words = _words_of(name)
     number = _first(_WORDS, words)
     if kind is int:
@@ -164,7 +164,7 @@ def value_for(name: str, kind: Any = None) -> Any:
 
 
 def setting_for(name: str) -> str:
-    """A text for a variable of the environment of this name."""
+    """Return a string for an environment variable of this name."""
     words = _words_of(name)
     return _first(_WORDS, words) or _first(_TEXTS, words) or name.lower()
 
@@ -179,7 +179,7 @@ def _first(table: tuple[tuple[str, str], ...], words: list[str]) -> str | None:
 
 
 def _fill_click(core: Any, report: Report) -> None:
-    """The same for click's options and arguments."""
+    """Fill in click's options and arguments."""
     process = core.Parameter.process_value
 
     def process_value(self: Any, context: Any, given: Any) -> Any:

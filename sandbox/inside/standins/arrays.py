@@ -22,7 +22,7 @@ _NUMBERS = re.compile(r"(?:np\.|numpy\.)?(int|float|bool)(?:_|16|32|64)?")
 
 
 def install(report: Report) -> None:
-    """`np.load`, `np.loadtxt`, `np.genfromtxt`, `np.fromfile`, `np.memmap`, `loadmat`."""
+    """Hook `np.load`, `np.loadtxt`, `np.genfromtxt`, `np.fromfile`, `np.memmap`, `loadmat`."""
     patched: Any = np
     for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap"):
         original = getattr(patched, name)
@@ -53,8 +53,10 @@ def _reading(original: Any, name: str) -> Any:
 
 
 def _table(asked: Mapping[str, Any], frame: FrameType) -> tuple[int, ...]:
-    """The shape of a table of numbers: rows of the columns that are used; with `unpack`, columns,
-    as many as the frame takes them apart into."""
+    """Return the shape of a table of numbers: rows of the columns that are used.
+
+    With `unpack` they are columns, as many as the frame unpacks.
+    """
     used = asked.get("usecols")
     if isinstance(used, int):
         return (ROWS,)
@@ -65,7 +67,7 @@ def _table(asked: Mapping[str, Any], frame: FrameType) -> tuple[int, ...]:
 
 
 def _holds_many(file: str, frame: FrameType) -> bool:
-    """Whether a file holds arrays by their names, as the script or its own name says."""
+    """Return True if a file holds arrays by name, judged by the script or the file's own name."""
     if is_archive(frame):
         return True
     if Path(file).suffix:
@@ -75,7 +77,7 @@ def _holds_many(file: str, frame: FrameType) -> bool:
 
 
 def _matlab(io: Any) -> None:
-    """`scipy.io.loadmat` of a file that was not sent."""
+    """Hook `scipy.io.loadmat` for a file that was not sent."""
     original = io.loadmat
 
     @wraps(original)

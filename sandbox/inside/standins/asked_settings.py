@@ -1,6 +1,8 @@
-"""What the project does with settings: it takes them apart (`cfg["model"]["width"]`,
-`cfg.model.width`), reads the file that they name (`np.load(cfg.data.file)`, `root / cfg.file`), or
-reckons with them (`step % cfg.every`)."""
+"""What the project does with settings.
+
+It indexes them (`cfg["model"]["width"]`, `cfg.model.width`), reads the file that they name
+(`np.load(cfg.data.file)`, `root / cfg.file`), or computes with them (`step % cfg.every`).
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ class Use(Enum):
 
 
 def use_of(name: str, within: str = "") -> Use:
-    """What is done with the setting of this key in what has the key `within`; else with settings of
-    its name wherever they are."""
+    """Return the use of the setting of this key within the key `within`, else of any of its
+    name."""
     for key in (f"{within}.{name}", name):
         if key in _parted_keys():
             return Use.PARTED
@@ -52,8 +54,11 @@ def use_of(name: str, within: str = "") -> Use:
 
 @cache
 def _parted_keys() -> frozenset[str]:
-    """Keys whose values are asked for items, attributes of no text, or taken apart by `**`; by
-    themselves, by a name, or by the function that they are handed to."""
+    """Return keys whose values are indexed, asked for attributes that no string has, or unpacked by
+    `**`.
+
+    The script does so with them directly, by a name, or in a function that they are passed to.
+    """
     trees, nodes = _trees(), _nodes()
     parted = {name for node in nodes for name in _parted_by(node)}
     functions = {name: function for tree in trees for name, function in _functions(tree)}
@@ -72,8 +77,11 @@ def _parted_keys() -> frozenset[str]:
 
 @cache
 def _read_keys() -> frozenset[str]:
-    """Keys whose values are the names of files that something reads or writes, or that a path goes
-    on by; by themselves, or by the function that they are handed to."""
+    """Return keys whose values are paths of files that something reads or writes, or parts of
+    paths.
+
+    They are so directly, or in a function that they are passed to.
+    """
     read = [one for node in _nodes() for one in _read_by(node)]
     names = {one.id for one in read if isinstance(one, ast.Name)}
     functions = {name: function for tree in _trees() for name, function in _functions(tree)}
@@ -85,7 +93,7 @@ def _read_keys() -> frozenset[str]:
 
 @cache
 def _reckoned_keys() -> frozenset[str]:
-    """Keys whose values are numbers: something is reckoned with them, or counted up to them."""
+    """Return keys whose values are numbers: something computes with them, or counts up to them."""
     return frozenset(key for node in _nodes() for one in _reckoned_by(node) for key in _keys(one))
 
 
@@ -112,7 +120,7 @@ def _parsed() -> Iterator[ast.Module]:
 
 
 def _taken_from(node: ast.AST) -> ast.expr | None:
-    """What is taken apart here."""
+    """Return what is indexed here, or None."""
     match node:
         case ast.Subscript(value=inner, slice=ast.Constant(value=str())):
             return inner
@@ -158,14 +166,14 @@ def _reckoned_by(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _is_path(node: ast.expr) -> bool:
-    """Whether its name, or what it is made of somewhere, says that it is a path."""
+    """Return True if its name, or what it derives from, says that it is a path."""
     name = _first_name(node)
     return _PATHS.fullmatch(name) is not None or name in _names_of_paths()
 
 
 @cache
 def _names_of_paths() -> frozenset[str]:
-    """Names that are given a path, or said to be one."""
+    """Return names that are bound to a path, or annotated as one."""
     found = set[str]()
     for node in _nodes():
         match node:
@@ -181,7 +189,7 @@ def _names_of_paths() -> frozenset[str]:
 
 
 def _first_name(node: ast.expr) -> str:
-    """The name of a value, or of what it is made from first: `base` of `base / "runs" / name`."""
+    """Return the first name of an expression: `base` of `base / "runs" / name`."""
     for _ in range(DEEP):
         match node:
             case ast.Call(func=inner) | ast.BinOp(left=inner, op=ast.Div()):
@@ -202,7 +210,7 @@ def _parted_by(node: ast.AST) -> Iterator[str]:
 
 
 def _keys(node: ast.expr) -> set[str]:
-    """The key of a setting that this asks for, by itself and with the one that holds it."""
+    """Return the key of a setting that this reads, alone and with the key that contains it."""
     key = _key(node)
     if key is None:
         return set()
@@ -211,7 +219,7 @@ def _keys(node: ast.expr) -> set[str]:
 
 
 def _key(node: ast.expr) -> str | None:
-    """The key of a setting: by a word, or as an attribute of settings."""
+    """Return the key of a setting: a string index, or an attribute of settings."""
     match node:
         case ast.Subscript(slice=ast.Constant(value=str(key))):
             return key
@@ -237,7 +245,7 @@ def _holds_settings(node: ast.expr) -> bool:
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
-    """Functions by their names, constructors by those of their classes."""
+    """Yield functions by their names, constructors by those of their classes."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             for part in node.body:
@@ -248,7 +256,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 
 def _handed(call: ast.Call, functions: dict[str, Function]) -> Iterator[tuple[str, ast.expr]]:
-    """What a call is given, by the names that its function has for it."""
+    """Yield a call's arguments, by the function's names for them."""
     function = functions.get(_name_of(call))
     if function is None:
         return

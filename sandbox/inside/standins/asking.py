@@ -9,18 +9,18 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
-FEW = 12  # instructions behind one
+FEW = 12  # instructions after one
 
 
 @lru_cache(maxsize=1024)
 def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
-    """By offset, with the offset of the next one under its negative."""
+    """Return instructions by offset, with the offset of the next one under its negative."""
     listed = list(dis.get_instructions(code))
     return {one.offset: one for one in listed}
 
 
 def unpacked(frame: FrameType) -> int | None:
-    """Into how many names the frame takes something apart right now; None if it does not."""
+    """Return how many names the frame is unpacking something into; None if it is not."""
     one = _instructions(frame.f_code).get(frame.f_lasti)
     if one is not None and one.opname == "UNPACK_SEQUENCE":
         return one.arg
@@ -28,8 +28,11 @@ def unpacked(frame: FrameType) -> int | None:
 
 
 def awaited(frame: FrameType | None) -> int | None:
-    """Into how many names the result of the call that the frame is in will be taken apart,
-    through functions that only return it; 0: its first item is taken; None: it is not."""
+    """Return how many names the result of the frame's current call will be unpacked into.
+
+    Functions that only return it are followed. 0: its first item is taken; None: it is not
+    unpacked.
+    """
     while frame is not None:
         following = _following(frame)
         if following and following[0].opname == "UNPACK_SEQUENCE":
@@ -44,22 +47,24 @@ def awaited(frame: FrameType | None) -> int | None:
 
 
 def _following(frame: FrameType, most: int = 2) -> list[dis.Instruction]:
-    """The next instructions behind the one that the frame is at."""
+    """Return the next instructions after the one that the frame is at."""
     listed = _instructions(frame.f_code)
     later = sorted(offset for offset in listed if offset > frame.f_lasti)
     return [listed[offset] for offset in later[:most]]
 
 
 def bound_to(frame: FrameType) -> str:
-    """The name that the frame gives to the result of the call that it is in; "" for none."""
+    """Return the name that the frame binds the result of its current call to; "" for none."""
     following = _following(frame)
     bound = following and following[0].opname.startswith("STORE_") and following[0].argval
     return bound if isinstance(bound, str) else ""
 
 
 def is_archive(frame: FrameType) -> bool:
-    """Whether the result of the call that the frame is in is entered by `with`, or asked for an
-    item by a word, as an archive is and an array is not."""
+    """Return True if the result of the frame's current call is used like an archive.
+
+    It is entered by `with`, or indexed by a string, which an array is not.
+    """
     match [(one.opname, one.argval) for one in _following(frame)]:
         case [("BEFORE_WITH", _), *_] | [("LOAD_CONST", str()), ("BINARY_SUBSCR", _)]:
             return True
@@ -67,8 +72,8 @@ def is_archive(frame: FrameType) -> bool:
 
 
 def taken_apart_for(frame: FrameType) -> Any:
-    """What the frame calls with a mapping taken apart right now, `called(**mapping)`; None if it
-    does not."""
+    """Return the function that the frame calls with an unpacked mapping, `called(**mapping)`, or
+    None."""
     one = _instructions(frame.f_code).get(frame.f_lasti)
     at = one.positions if one is not None and one.opname == "DICT_MERGE" else None
     if at is None or at.lineno is None:
@@ -82,15 +87,17 @@ def taken_apart_for(frame: FrameType) -> Any:
 
 
 def handed_to(frame: FrameType) -> str:
-    """The function that the line hands what it asks for right now, and nothing else: `int`."""
+    """Return the function that the line passes the requested value to, and nothing else: `int`."""
     before, after = _around(frame)
     found = re.search(r"([\w.]+)\($", before)
     return found[1] if found and after.startswith(")") else ""
 
 
 def counts_asked(frame: FrameType) -> int | None:
-    """How many whole numbers the line takes of what it asks for right now, by names of their own:
-    `rows, columns = (int(n) for n in …)`, `map(int, …)`, `….tolist()`."""
+    """Return how many whole numbers the line takes from the requested value, by names of their own.
+
+    For example `rows, columns = (int(n) for n in …)`, `map(int, …)`, `….tolist()`.
+    """
     before, after = _around(frame)
     whole = re.search(r"\bint\((\w+)\) for \1 in $|\bmap\(int, *$", before)
     if not whole and not after.startswith(".tolist()"):
@@ -102,7 +109,7 @@ def counts_asked(frame: FrameType) -> int | None:
 
 
 def _around(frame: FrameType) -> tuple[str, str]:
-    """What stands in front of what the frame asks for right now, and behind it, on its line."""
+    """Return the source before and after the requested value on its line."""
     one = _instructions(frame.f_code).get(frame.f_lasti)
     at = one.positions if one is not None else None
     if at is None or at.lineno is None or at.lineno != at.end_lineno:

@@ -33,7 +33,7 @@ def install(report: Report) -> None:
 
 
 def _filled(name: str, kind: Any = None) -> Any:
-    """A value for what is required and not given."""
+    """Return a value for what is required and not given."""
     value = value_for(name, kind if kind in (int, float, bool, str) else None)
     if _report is not None:
         _report(f"--{name}", told(f"--{name}", value), "argument")
@@ -41,7 +41,7 @@ def _filled(name: str, kind: Any = None) -> Any:
 
 
 def _given() -> Iterator[tuple[str, Any]]:
-    """The options among the arguments: `--name value`, `--name=value`, `--flag`."""
+    """Yield the options among the arguments: `--name value`, `--name=value`, `--flag`."""
     words = sys.argv[1:]
     for at, word in enumerate(words):
         if word.startswith("-") and not word.lstrip("-")[:1].isdigit():
@@ -53,7 +53,7 @@ def _given() -> Iterator[tuple[str, Any]]:
 
 
 def made(kind: type) -> Any:
-    """A dataclass with what was given, its defaults, and what is filled in."""
+    """Return a dataclass of given values, its defaults, and filled-in values."""
     if not dataclasses.is_dataclass(kind):
         return kind()
     given, hints, values = dict(_given()), typing.get_type_hints(kind), {}
@@ -90,14 +90,14 @@ def _type_of(annotation: Any) -> Any:
 
 
 def cli(wanted: Any, *args: Any, **kwargs: Any) -> Any:
-    """As `tyro.cli`: an instance of the class, or the function's result."""
+    """Imitate `tyro.cli`: return an instance of the class, or the function's result."""
     if kwargs.get("default") is not None:
         return kwargs["default"]
     return made(wanted) if isinstance(wanted, type) else _called(wanted)
 
 
 def fire(component: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """As `fire.Fire`: call the function, or the one that the first argument names."""
+    """Imitate `fire.Fire`: call the function, or the one that the first argument names."""
     if callable(component):
         return _called(component)
     named = component if isinstance(component, dict) else vars(sys.modules["__main__"])
@@ -114,7 +114,7 @@ class Flags(Config):
         return sys.argv[:1]
 
     def define(self, name: str, default: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """One flag; a list of values stands second for an enumeration."""
+        """Define one flag; the second argument is a list of values for an enumeration."""
         self[name] = default
         return type("Flag", (), {"value": property(lambda _: self[name])})()
 
@@ -128,13 +128,13 @@ def _required(name: str, *args: Any, **kwargs: Any) -> None:
 
 
 def run(main: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """As `absl.app.run`."""
+    """Imitate `absl.app.run`."""
     FLAGS()
     sys.exit(main(sys.argv[:1]))
 
 
 def hydra_main(*args: Any, **options: Any) -> Any:
-    """As `hydra.main`: the configuration from its file, changed by the arguments."""
+    """Imitate `hydra.main`: read the configuration from its file, changed by the arguments."""
 
     def decorated(main: Callable[[Any], Any]) -> Callable[..., Any]:
         @functools.wraps(main)
@@ -147,7 +147,7 @@ def hydra_main(*args: Any, **options: Any) -> Any:
 
 
 def _composed(main: Any, config_path: Any = None, config_name: Any = None, **_: Any) -> Config:
-    """A configuration file with those that its `defaults` name."""
+    """Return a configuration file merged with those that its `defaults` name."""
     folder = Path(inspect.getfile(inspect.unwrap(main))).parent / (config_path or ".")
     name = str(config_name or "config").removesuffix(".yaml")
     config: Config = loaded(folder / f"{name}.yaml")
@@ -160,7 +160,7 @@ def _composed(main: Any, config_path: Any = None, config_name: Any = None, **_: 
 
 
 def command(*args: Any, **kwargs: Any) -> Any:
-    """As `click.command`: the decorated function takes its options when it is called bare."""
+    """Imitate `click.command`: the decorated function gets its options when called bare."""
     if args and callable(args[0]):
         return command()(args[0])
 
@@ -178,7 +178,7 @@ def command(*args: Any, **kwargs: Any) -> Any:
 
 
 def _options(function: Any) -> dict[str, Any]:
-    """A value for each option that decorators noted on the function."""
+    """Return a value for each option that decorators recorded on the function."""
     given, values = dict(_given()), {}
     for name, settings in getattr(function, "_noted", {}).items():
         choices = getattr(settings.get("type"), "choices", None)
@@ -192,7 +192,7 @@ def _options(function: Any) -> dict[str, Any]:
 
 
 def option(*names: str, **settings: Any) -> Any:
-    """As `click.option` and `click.argument`: noted on the function."""
+    """Imitate `click.option` and `click.argument`: record it on the function."""
     name = max((n.partition("/")[0].lstrip("-").replace("-", "_") for n in names), key=len)
 
     def noted(function: Any) -> Any:
@@ -203,7 +203,7 @@ def option(*names: str, **settings: Any) -> Any:
 
 
 def argument(name: str, **settings: Any) -> Any:
-    """A positional argument: required unless it has a default."""
+    """Record a positional argument: required unless it has a default."""
     return option(name, **{"required": "default" not in settings, **settings})
 
 
@@ -215,7 +215,7 @@ class Choice:
 
 
 def module(name: str) -> ModuleType:
-    """`tyro`, `fire`, `absl.flags`, `hydra`, `click`, …"""
+    """Return `tyro`, `fire`, `absl.flags`, `hydra`, `click`, …"""
     package, _, part = name.partition(".")
     if package == "absl" and part == "flags":
         kinds = ("string", "integer", "float", "bool", "boolean", "list", "multi_string")

@@ -14,8 +14,11 @@ _SAYS = "its graphs run as they are: no code is generated for them"
 
 
 def install(report: Report) -> None:
-    """Compile as far as forward and backward are made one graph each, which is what autograd
-    sees; modes and options are those of generated code."""
+    """Compile only so far that forward and backward are one graph each, which is what autograd
+    sees.
+
+    Modes and options are those of generated code.
+    """
     compiler: Any = torch.compile
 
     @wraps(compiler)

@@ -64,7 +64,7 @@ class Config(dict[str, Any]):
 
 
 def configured(value: Any) -> Any:
-    """The value, with a configuration for every dictionary in it."""
+    """Return the value, with a configuration for every dictionary in it."""
     if isinstance(value, dict):
         return value if type(value) is Config else Config(value)
     if isinstance(value, list):
@@ -76,7 +76,7 @@ def configured(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value without configurations, but those that were made up."""
+    """Return the value without configurations, except synthesized ones."""
     if isinstance(value, Config) and type(value) is not Config:
         return value
     if isinstance(value, dict):
@@ -93,7 +93,7 @@ def put(config: Config, path: str, value: Any) -> None:
 
 
 def read_value(text: Any) -> Any:
-    """A number, a truth value or a list, where the text is one."""
+    """Return a number, a truth value or a list, if the text is one."""
     import ast
 
     if not isinstance(text, str):
@@ -108,12 +108,14 @@ def read_value(text: Any) -> Any:
 
 
 def loaded(file: Any) -> Any:
-    """The configuration in a YAML file, as these packages read it: `3e-4` is a number, and
-    `${…}` stands for another entry or for what the environment has."""
+    """Return the configuration in a YAML file, as these packages read it.
+
+    `3e-4` is a number, and `${…}` refers to another entry or to the environment.
+    """
     import yaml
 
     read = yaml.safe_load(Path(file).read_text())
-    if isinstance(read, Config):  # what was made up
+    if isinstance(read, Config):  # a synthesized one
         return read
     return configured(_resolved(read or {}, read))
 
@@ -134,7 +136,7 @@ def _resolved(value: Any, root: Any) -> Any:
 
 
 def _meant(reference: re.Match[str], root: Any) -> Any:
-    """What `${a.b}` or `${oc.env:NAME,default}` stands for; the name itself where nothing is."""
+    """Return what `${a.b}` or `${oc.env:NAME,default}` refers to; the name itself if nothing."""
     name, _, default = reference[1].partition(",")
     if name.startswith("oc.env:"):
         name = name.removeprefix("oc.env:").strip()
@@ -146,7 +148,7 @@ def _meant(reference: re.Match[str], root: Any) -> Any:
 
 
 def overridden(words: list[str]) -> Iterator[tuple[str, str]]:
-    """`a.b=c` among the arguments."""
+    """Yield `a.b=c` among the arguments."""
     for word in words:
         path, equals, value = word.lstrip("+~").partition("=")
         if equals:
@@ -203,6 +205,6 @@ class OmegaConf:
 
 
 def module(name: str) -> ModuleType:
-    """`omegaconf`, `yacs.config`, …"""
+    """Return `omegaconf`, `yacs.config`, …"""
     kinds = ("DictConfig", "EasyDict", "Munch", "Dict", "ConfigDict", "CfgNode", "Box", "DotMap")
     return NothingModule(name, OmegaConf=OmegaConf, ListConfig=list, **dict.fromkeys(kinds, Config))

@@ -96,7 +96,7 @@ def install(report: Report) -> None:
 
 
 def _version(report: Report) -> None:
-    """CUDA has a version for scripts; torch itself knows that there is none."""
+    """Give scripts a version of CUDA; torch itself knows that there is none."""
     module: Any = torch.version
     del module.cuda
 
@@ -112,7 +112,7 @@ def _version(report: Report) -> None:
 
 
 def _mapping(report: Report) -> Callable[[Any], Any]:
-    """A function that turns a device of an absent kind into the CPU, and leaves the rest."""
+    """Return a function that maps a device of an absent kind to the CPU, and no other."""
 
     def mapped(value: Any) -> Any:
         if isinstance(value, _DEVICES):
@@ -143,8 +143,10 @@ def _on_cpu(original: Any, mapped: Callable[[Any], Any]) -> Any:
 
 
 def _moved(tensor: Any) -> Any:
-    """What moving a tensor gives: itself, where it is there; a copy of a leaf that learns, with the
-    graph that leads to it."""
+    """Return the tensor if it is there already, else a copy.
+
+    The copy of a leaf that learns has a graph that leads to it.
+    """
     learns = tensor.is_leaf and tensor.requires_grad and torch.is_grad_enabled()
     return _there(tensor.clone() if learns and not hasattr(tensor, _THERE) else tensor)
 

@@ -16,12 +16,12 @@ FRAMES = 12
 
 
 def read(name: Any = "", flag: Any = 1, *args: Any, **kwargs: Any) -> Any:
-    """Noise that depends on the name: rows, columns, channels; grey where asked so."""
+    """Return noise that depends on the name: rows, columns, channels; grey if asked so."""
     return noise(name, (SIDE, SIDE) if flag == 0 else (SIDE, SIDE, 3))
 
 
 def resize(image: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """The nearest pixels; `size` is width and height."""
+    """Return the nearest pixels; `size` is width and height."""
     image = np.asarray(image)
     width, height = size or kwargs.get("dsize") or (SIDE, SIDE)
     rows = np.arange(height) * image.shape[0] // height
@@ -29,7 +29,7 @@ def resize(image: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 
 def converted(image: Any, code: Any, *args: Any, **kwargs: Any) -> Any:
-    """Another order of channels, or grey."""
+    """Return another order of channels, or grey."""
     image = np.asarray(image)
     if "2GRAY" in str(code):
         return image[..., 0]
@@ -37,7 +37,7 @@ def converted(image: Any, code: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def same(image: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """The picture unchanged."""
+    """Return the picture unchanged."""
     return image
 
 
@@ -68,7 +68,7 @@ class Vision(NothingModule):
 
 
 def module(name: str) -> ModuleType:
-    """`cv2`, `imageio.v2`, `skimage.io`, …"""
+    """Return `cv2`, `imageio.v2`, `skimage.io`, …"""
     if name.startswith("cv2"):
         return Vision(
             name, imread=read, imdecode=read, resize=resize, cvtColor=converted, VideoCapture=Video
@@ -78,5 +78,5 @@ def module(name: str) -> ModuleType:
 
 
 def skimage_resize(image: Any, shape: Any, *args: Any, **kwargs: Any) -> Any:
-    """As `skimage.transform.resize`: rows and columns, values up to one."""
+    """Imitate `skimage.transform.resize`: rows and columns, values up to one."""
     return resize(image, (shape[1], shape[0])) / 255.0

@@ -1,4 +1,4 @@
-"""Hugging Face's datasets: tables whose columns are made up as they are asked for."""
+"""Hugging Face's datasets: tables whose columns are synthesized on access."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TEXTS = (
 
 
 def cell(column: str, number: int) -> Any:
-    """What a row has in a column of this name."""
+    """Return what a row has in a column of this name."""
     if any(word in column.lower() for word in _TEXTS):
         return " ".join(WORDS[number % 7 : number % 7 + 8])
     if is_label(column):
@@ -36,7 +36,7 @@ def cell(column: str, number: int) -> Any:
 
 
 class Row(dict[str, Any]):
-    """One row, or several: columns that nobody sent are made up when they are asked for."""
+    """One row, or several: columns that nobody sent are synthesized on access."""
 
     def __init__(self, values: Any, numbers: int | list[int]) -> None:
         super().__init__(values)
@@ -97,7 +97,7 @@ class Dataset:
         return Row(columns, [int(row._numbers) for row in rows])  # type: ignore[arg-type]
 
     def _formed(self, value: Any) -> Any:
-        """The value, as a tensor where that was asked for and its parts are numbers."""
+        """Return the value, as a tensor if that was asked for and its parts are numbers."""
         first = value
         while isinstance(first, list) and first:
             first = first[0]
@@ -162,7 +162,7 @@ class DatasetDict(dict[str, Any]):
         return table
 
     def __getattr__(self, name: str) -> Any:
-        """What is done to all of its parts."""
+        """Return a function that applies the method to all of its parts."""
         if name.startswith("_") or not hasattr(Dataset, name):
             raise AttributeError(name)
         parts = self or {"train": self["train"]}
@@ -185,17 +185,17 @@ class Features(dict[str, Any]):
 
 
 def made() -> Dataset:
-    """A table of some rows."""
+    """Return a table of some rows."""
     return Dataset([Row({}, number) for number in range(ROWS)])
 
 
 def load_dataset(name: Any = "", *args: Any, split: Any = None, **kwargs: Any) -> Any:
-    """A table, or the splits of one."""
+    """Return a table, or the splits of one."""
     made_up(str(name), "a table with the columns that the script reads")
     return DatasetDict() if split is None else made()
 
 
 def module(name: str) -> ModuleType:
-    """`datasets`."""
+    """Return `datasets`."""
     loaders = dict.fromkeys(("load_dataset", "load_from_disk"), load_dataset)
     return NothingModule(name, **loaders, Dataset=Dataset, DatasetDict=DatasetDict)

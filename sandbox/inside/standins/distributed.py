@@ -23,7 +23,7 @@ _SAYS = "one process is the whole group"
 
 
 def install(report: Report) -> None:
-    """Groups of one, whatever their size was to be."""
+    """Make process groups of one, whatever size is asked for."""
     _environment(report)
     if torch.distributed.is_available():
         _one_process(torch.distributed, report)
@@ -32,7 +32,7 @@ def install(report: Report) -> None:
 
 
 def _environment(report: Report) -> None:
-    """What a launcher sets is there for those who cannot do without it; nobody else sees it."""
+    """Set a launcher's variables for those who cannot do without them; nobody else sees them."""
     kind: Any = type(os.environ)
     look_up = kind.__getitem__
 
@@ -70,7 +70,7 @@ def _one_process(distributed: Any, report: Report) -> None:
 
 
 def _on_cpu(module: Any, report: Report) -> None:
-    """`DistributedDataParallel` over a module that stays on the CPU."""
+    """Make `DistributedDataParallel` wrap a module that stays on the CPU."""
     kind = module.DistributedDataParallel
     begin = kind.__init__
 
@@ -84,7 +84,7 @@ def _on_cpu(module: Any, report: Report) -> None:
 
 
 def _in_here(module: Any, report: Report) -> None:
-    """`spawn` calls the function as the first process would."""
+    """Make `spawn` call the function as the first process would."""
 
     def spawn(fn: Callable[..., Any], args: Any = (), nprocs: int = 1, *_: Any, **__: Any) -> None:
         report("torch.multiprocessing", _SAYS)

@@ -23,17 +23,17 @@ Change = Callable[[str, str], str]
 
 
 def root() -> str:
-    """What takes the place of `/`: the run's scratch directory."""
+    """Return the substitute for `/`: the run's scratch directory."""
     return "/job" if os.access("/job", os.W_OK) else tempfile.gettempdir()
 
 
 def install(report: Report) -> None:
-    """Stand behind the functions that make, look for, and open."""
+    """Extend the functions that make, look for, and open files."""
     base = root()
     make, look = os.makedirs, os.lstat
 
     def place(path: Any) -> str | None:
-        """Where a path is kept whose first directory is not there; None for others."""
+        """Return the substitute of a path whose first directory is missing; None for others."""
         if not isinstance(path, str | Path) or not os.path.isabs(path):
             return None
         text = os.path.normpath(path)
@@ -44,7 +44,7 @@ def install(report: Report) -> None:
         return None
 
     def made(path: Any) -> str | None:
-        """The same, when its directory is there; it is made."""
+        """Return the substitute, if its directory exists or can be made."""
         kept = place(path)
         if kept is not None:
             report(
@@ -54,7 +54,7 @@ def install(report: Report) -> None:
         return kept
 
     def known(path: Any) -> str | None:
-        """The same, if something was put there."""
+        """Return the substitute, if something was put there."""
         kept = place(path)
         return kept if kept is not None and os.path.lexists(kept) else None
 
@@ -85,7 +85,7 @@ def _opening(made: Callable[[Any], str | None], known: Callable[[Any], str | Non
 
 
 def _behind(owner: Any, name: str, other: Callable[[Any], str | None]) -> None:
-    """Where the function refuses a path, call it with the other one."""
+    """Extend a function: if it refuses a path, call it with the substitute."""
     original = getattr(owner, name)
 
     @wraps(original)
@@ -102,7 +102,7 @@ def _behind(owner: Any, name: str, other: Callable[[Any], str | None]) -> None:
 
 
 def _saving(made: Callable[[Any], str | None]) -> None:
-    """`torch.save`, which opens files by itself; missing directories are made."""
+    """Extend `torch.save`, which opens files by itself; missing directories are made."""
     patched: Any = torch
     save = patched.save
 

@@ -12,7 +12,7 @@ from .finding import Report, does_without
 
 
 def install(report: Report) -> None:
-    """`os.environ["NAME"]`, where the script ends if there is none."""
+    """Hook `os.environ["NAME"]`, if the script ends without the variable."""
     environ: Any = type(os.environ)
     look = environ.__getitem__
 

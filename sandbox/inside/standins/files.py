@@ -1,4 +1,4 @@
-"""Files that were not sent: made up by whoever opens them, in the form that it wants."""
+"""Files that were not sent: synthesized for whoever opens them, in the form that it wants."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ WORDS = (
 
 
 def install(report: Report) -> None:
-    """Stand behind the functions that open files."""
+    """Extend the functions that open files."""
     _texts()
     _tables()
     when_imported("PIL.Image", _pictures)
 
 
 def text_for(name: str) -> str:
-    """What a text file of this name may hold."""
+    """Return what a text file of this name may hold."""
     end = Path(name).suffix.lower()
     if end in (".csv", ".tsv", ".data"):
         comma = "\t" if end == ".tsv" else ","
@@ -58,7 +58,7 @@ def text_for(name: str) -> str:
 
 
 def _texts() -> None:
-    """`open` for reading: a text with words, a table, an empty mapping; bytes of noise."""
+    """Hook `open` for reading: prose, a table, an empty mapping, or bytes of noise."""
     real = builtins.open
 
     @wraps(real)
@@ -80,8 +80,11 @@ def _texts() -> None:
 
 
 def _tables() -> None:
-    """`csv.DictReader` and `csv.reader` of a table that was made up: its rows have every column
-    that is asked for, and speak of the files that were made up; its cells are any number."""
+    """Hook `csv.DictReader` and `csv.reader` for a synthesized table.
+
+    Its rows have every column that is asked for, and name the synthesized files; its cells are any
+    number.
+    """
     patched: Any = csv
     by_name, by_place = patched.DictReader, patched.reader
 
@@ -100,7 +103,7 @@ def _tables() -> None:
 
 
 class Cell(str):
-    """A cell of a table that was made up: a number where one is wanted, in its header too."""
+    """A cell of a synthesized table: a number where one is wanted, in its header too."""
 
     __slots__ = ()
 
@@ -115,7 +118,7 @@ class Cell(str):
 
 
 class Cells(dict[str, str]):
-    """A row of a table that was made up."""
+    """A row of a synthesized table."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -143,7 +146,7 @@ def _made(name: str, mode: str) -> Any:
 
 
 def _pictures(pillow: Any) -> None:
-    """`Image.open` of the real Pillow; its likeness makes pictures itself."""
+    """Hook `Image.open` of the real Pillow; its stub synthesizes pictures itself."""
     if isinstance(pillow, NothingModule):
         return
     original = pillow.open

@@ -42,13 +42,13 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """A spec for a name that a stand-in provides, if the script cannot do without it."""
+        """Return a spec for a name that a stub provides, if the script cannot do without it."""
         if self._maker(fullname) is None:
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """The substitute; importing it is using it."""
+        """Return the stub; importing it counts as using it."""
         found = self._maker(spec.name)
         if found is None:
             raise ModuleNotFoundError(spec.name, name=spec.name)
@@ -61,7 +61,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return made
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing runs: the module is complete."""
+        """Do nothing: the module is complete."""
 
     def _maker(self, fullname: str) -> tuple[Any, str] | None:
         top = fullname.partition(".")[0]
@@ -89,8 +89,10 @@ def _for_a_library() -> bool:
 
 
 def _may_be_unknown(top: str) -> bool:
-    """Whether an unknown package may be stood in for: the script itself imports it, not only if it
-    is there, and no part of it was sent."""
+    """Return True if an unknown package may get a stub.
+
+    The script itself imports it unconditionally, and no part of it was sent.
+    """
     if top in sys.stdlib_module_names or top.startswith("_") or _is_there(top):
         return False
     frame = _importing()
@@ -98,15 +100,17 @@ def _may_be_unknown(top: str) -> bool:
 
 
 def _is_needed(top: str) -> bool:
-    """Whether a known package is stood in for only where the script needs it: its own import says
-    so, or what a pasted fragment leaves open."""
+    """Return True if a known package gets a stub only where the script needs it.
+
+    Its own import says so, or the rest of a pasted fragment.
+    """
     frame = _importing()
     made_up = frame is not None and owner(frame.f_code) == INNER
     return made_up or _may_be_unknown(top)
 
 
 def _is_there(top: str) -> bool:
-    """Whether a package of this name is installed, or a part of the project."""
+    """Return True if a package of this name is installed, or a part of the project."""
     loaded = sys.modules.get(top)
     if loaded is not None:
         spec = getattr(loaded, "__spec__", None)
@@ -115,7 +119,7 @@ def _is_there(top: str) -> bool:
 
 
 def _importing() -> FrameType | None:
-    """The frame that asks for a module; None where it only asks whether there is one."""
+    """Return the frame that imports a module; None if it only asks whether there is one."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -128,12 +132,12 @@ def _importing() -> FrameType | None:
 
 
 def _is_optional(frame: FrameType) -> bool:
-    """Whether the line stands in a `try` that goes on without the module."""
+    """Return True if the line is in a `try` that goes on without the module."""
     return _is_tried(frame, _UNIMPORTED)
 
 
 def does_without(frame: FrameType) -> bool:
-    """Whether a script that asks for a key on this line goes on without it."""
+    """Return True if a script that reads a key on this line goes on without it."""
     return owner(frame.f_code) != USER or _is_tried(frame, _UNSET)
 
 
@@ -143,7 +147,7 @@ def _is_tried(frame: FrameType, caught: frozenset[str]) -> bool:
 
 
 def insists(frame: FrameType) -> bool:
-    """Whether a script that asks something on this line ends where the answer is no."""
+    """Return True if a script that tests something on this line ends when the answer is no."""
     if owner(frame.f_code) != USER:
         return False
     lines = _insisting(frame.f_code.co_filename)
@@ -152,7 +156,7 @@ def insists(frame: FrameType) -> bool:
 
 @lru_cache(maxsize=256)
 def _insisting(filename: str) -> list[tuple[int, int]]:
-    """First and last lines of assertions, and of conditions whose body ends the script."""
+    """Return first and last lines of assertions, and of conditions whose body ends the script."""
     found = []
     for node in ast.walk(_tree(filename)):
         leaving = isinstance(node, ast.If) and any(
@@ -165,7 +169,7 @@ def _insisting(filename: str) -> list[tuple[int, int]]:
 
 
 def _tree(filename: str) -> ast.AST:
-    """The file's syntax; empty where it cannot be read."""
+    """Return the file's syntax; empty if it cannot be read."""
     try:
         return ast.parse(Path(filename).read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -174,8 +178,7 @@ def _tree(filename: str) -> ast.AST:
 
 @lru_cache(maxsize=256)
 def _tries(filename: str, caught: frozenset[str]) -> list[tuple[int, int]]:
-    """First and last lines of the bodies of `try` statements that go on where one of these
-    errors was raised."""
+    """Return first and last lines of the bodies of `try` statements that survive such an error."""
     return list(_bodies(_tree(filename), caught))
 
 
@@ -186,7 +189,8 @@ def _bodies(tree: ast.AST, caught: frozenset[str]) -> Iterator[tuple[int, int]]:
 
 
 def _goes_on(handler: ast.ExceptHandler, caught: frozenset[str]) -> bool:
-    """Whether a handler takes one of these errors, and neither raises nor ends the script."""
+    """Return True if a handler catches one of these errors, and neither raises nor ends the
+    script."""
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     if not any(kind is None or getattr(kind, "id", "") in caught for kind in kinds):
         return False

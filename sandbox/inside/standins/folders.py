@@ -24,8 +24,7 @@ _SUFFIX = re.compile(r"""["']\*?(\.(?!py\b|zip\b|tar\b|gz\b|log\b|pth?\b)[a-z][a
 
 
 def install(report: Report) -> None:
-    """Directories that are listed before anybody made them, and whether a file is there, asked by
-    who ends the script if it is not."""
+    """Hook listings of missing directories, and tests of missing files that end the script."""
     os_: Any = os
     os_.listdir = _listing(os.listdir)
     os_.walk = _walking(os.walk)
@@ -89,13 +88,15 @@ def _matched(original: Any, before: str) -> Any:
 
 
 def made_up_names() -> list[str]:
-    """The names of the files that were made up last, without their folders."""
+    """Return the names of the files that were synthesized last, without their folders."""
     return list(_last)
 
 
 def _matching(pattern: str) -> list[str]:
-    """Paths that a pattern fits: its last part names each file, the parts before it a few
-    directories."""
+    """Return paths that match a pattern.
+
+    Its last part names each file, the parts before it a few directories.
+    """
     *folders, last = pattern.split("/")
     last = last.replace("*.*", f"*{_suffix()}") if "*" in last else last
     last = f"*{_suffix()}" if last == "*" else last
@@ -113,7 +114,7 @@ def _tell(pattern: str) -> None:
 
 
 def _named(part: str, number: int) -> str:
-    """A name that a part of a pattern fits."""
+    """Return a name that matches a part of a pattern."""
     part = re.sub(r"\[!?([^\]])[^\]]*\]", r"\1", part)
     return re.sub(r"\*+", str(number), part).replace("?", "0")
 
@@ -124,7 +125,7 @@ def _names() -> list[str]:
 
 
 def _suffix() -> str:
-    """How the names of files end which the asking file of the script speaks of; else pictures."""
+    """Return the suffix of the files that the asking script mentions, else that of pictures."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and owner(frame.f_code) != USER:
         frame = frame.f_back

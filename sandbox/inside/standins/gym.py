@@ -62,8 +62,10 @@ def _space(size: Any, *, action: bool) -> Space:
 
 
 def _acted() -> int:
-    """The actions of an environment that nobody knows: two numbers, where the script asks for their
-    bounds or their shape; else one of two."""
+    """Return the actions of an unknown environment.
+
+    They are two numbers if the script asks for their bounds or their shape; else one of two.
+    """
     bounded = says(r"action_space\.(?:shape|high|low)\b") and not says(r"action_space\.n\b")
     return 2 if bounded else -2
 
@@ -82,8 +84,11 @@ class Told(dict[str, Any]):
 
 
 class Made(Env):
-    """One that `make` gives. `modern` tells which of the two signatures it answers in, unless the
-    line that calls it shows which one it expects."""
+    """An environment from `make`.
+
+    `modern` says which of the two signatures it has, unless the calling line shows which it
+    expects.
+    """
 
     def __init__(self, name: str, *, modern: bool, render_mode: Any = None) -> None:
         observed, acted = sizes_of(name)
@@ -100,14 +105,14 @@ class Made(Env):
         return self._spec
 
     def reset(self, *, seed: Any = None, options: Any = None, **kwargs: Any) -> Any:
-        """The first observation; and an empty dictionary where the caller takes two."""
+        """Return the first observation; with an empty dictionary if the caller unpacks two."""
         self._episode += 1
         self._step = 0
         self._modern = self._modern or awaited(sys._getframe(1)) in (0, 2)
         return (self._observe(), Told()) if self._modern else self._observe()
 
     def step(self, action: Any) -> Any:
-        """Five values, or four where the caller takes four."""
+        """Return five values, or four if the caller unpacks four."""
         self._step += 1
         done = self._step >= EPISODE + self._episode % 5
         wanted = awaited(sys._getframe(1))
@@ -122,7 +127,7 @@ class Made(Env):
 
 
 class Vector(Env):
-    """Several environments in step; each that ends begins anew."""
+    """Several environments in step; each that ends restarts."""
 
     def __init__(self, makers: list[Callable[[], Any]], *args: Any, **kwargs: Any) -> None:
         self.envs = [make() for make in makers]
@@ -160,7 +165,7 @@ def _reset(env: Any) -> Any:
 
 
 def make(name: Any, *args: Any, **kwargs: Any) -> Any:
-    """An environment: one that the script registered, or a likeness."""
+    """Return an environment: one that the script registered, or a stub."""
     entry = _registered.get(str(name))
     if isinstance(entry, str):
         home, _, kind = entry.partition(":")
@@ -171,7 +176,7 @@ def make(name: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def make_old(name: Any, *args: Any, **kwargs: Any) -> Any:
-    """The same, in the signatures of before 2022."""
+    """Return the same, in the signatures of before 2022."""
     made = make(name, *args, **kwargs)
     if isinstance(made, Made):
         made._modern = kwargs.get("render_mode") is not None or kwargs.get("new_step_api", False)
@@ -179,7 +184,7 @@ def make_old(name: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def vector(name: str, num_envs: int = 1, **kwargs: Any) -> Vector:
-    """Several environments of one name."""
+    """Return several environments of one name."""
     return Vector([lambda: make(name)] * num_envs)
 
 
@@ -207,7 +212,7 @@ class Wrappers(NothingModule):
 
 
 def module(name: str) -> ModuleType:
-    """`gym`, `gym.spaces`, …"""
+    """Return `gym`, `gym.spaces`, …"""
     package, _, part = name.partition(".")
     if part.startswith("wrappers"):
         return Wrappers(name)

@@ -1,4 +1,4 @@
-"""What notebooks find around them: `display`, `get_ipython`, and the packages behind them."""
+"""The environment of notebooks: `display`, `get_ipython`, and their packages."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def display(*objects: Any, **options: Any) -> None:
 
 
 def module(name: str) -> ModuleType:
-    """`IPython`, `IPython.display`, …"""
+    """Return `IPython`, `IPython.display`, …"""
     return NothingModule(name, display=display, get_ipython=Nothing)

@@ -15,9 +15,11 @@ _OF_ACCELERATORS = frozenset({"strategy", "precision", "sync_batchnorm", "num_no
 
 
 def install(report: Report) -> None:
-    """The real trainer, where that is installed, trains on the CPU, whatever it is told to want,
-    without the arguments that it does not know any more, and logs to nothing where what it is to
-    log to is not installed."""
+    """Adapt the real trainer, if it is installed.
+
+    It trains on the CPU, whatever it is asked for, without arguments that it no longer knows, and
+    logs nothing if the logger's package is not installed.
+    """
 
     def on_the_cpu(module: Any) -> None:
         trainer, original = module.Trainer, module.Trainer.__init__
@@ -56,7 +58,7 @@ def _log_to_nothing(module: Any) -> None:
 
 
 def _wait_for_its_package(kind: Any, silent: Any, base: Any) -> None:
-    """A logger of this class stays one, and logs nothing, where the package it needs is missing."""
+    """Make a logger log nothing, as the same class, if the package it needs is missing."""
     original = kind.__init__
     kinds = (*reversed(base.__mro__[:-1]), silent)
     parts = {k: v for one in kinds for k, v in vars(one).items() if k[:2] != "__"}

@@ -1,4 +1,4 @@
-"""What every file that was not sent has in common: who asked for it, and that it is told."""
+"""What all synthesized files share: who asked for them, and how they are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _folders: set[str] = set()
 
 
 def made_up(name: Any, what: str, *, folder: Any = None) -> None:
-    """Tell that a file was made up; `folder`: with all that is in it, which is not told again."""
+    """Report a synthesized file; `folder`: with all that is in it, which is not reported again."""
     if _report is None or not _folders.isdisjoint(map(str, Path(str(name)).parents)):
         return
     if folder is not None:
@@ -27,18 +27,18 @@ def made_up(name: Any, what: str, *, folder: Any = None) -> None:
 
 
 def name_of(file: Any) -> str:
-    """The name of a file, or of an open one."""
+    """Return the name of a file, or of an open one."""
     return str(file if isinstance(file, str | Path) else getattr(file, "name", file))
 
 
 def install(report: Report) -> None:
-    """Tell this function of what is made up."""
+    """Set the function that reports synthesized files."""
     global _report
     _report = report
 
 
 def asked_by_user() -> bool:
-    """Whether the call into this module comes from the script, and not from a library."""
+    """Return True if the call into this module comes from the script, and not from a library."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and _passes_on(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
@@ -46,23 +46,23 @@ def asked_by_user() -> bool:
 
 
 def _passes_on(module: str) -> bool:
-    """Whether a module opens files for those who call it."""
+    """Return True if a module opens files for those who call it."""
     return module.startswith(str(__package__)) or module in _OPENERS
 
 
 def is_missing(file: Any) -> bool:
-    """Whether this names a file that is not there."""
+    """Return True if this names a file that is not there."""
     return isinstance(file, str | Path) and not os.path.exists(file)
 
 
 class MadeUpText(str):
-    """What was read of a text that was made up."""
+    """A string read from a synthesized text."""
 
     __slots__ = ()
 
 
 class MadeUp(io.StringIO):
-    """A text that was made up, which a parser may take for a whole configuration."""
+    """A synthesized text, which a parser may take for a whole configuration."""
 
     name = ""
 
@@ -71,11 +71,11 @@ class MadeUp(io.StringIO):
 
 
 class MadeUpBytes(io.BytesIO):
-    """Bytes that were made up, which a loader may take for an object."""
+    """Synthesized bytes, which a loader may take for an object."""
 
     name = ""
 
 
 def is_made_up(source: Any) -> bool:
-    """Whether a parser is given what was made up."""
+    """Return True if a parser is given something synthesized."""
     return isinstance(source, MadeUp | MadeUpBytes | MadeUpText)

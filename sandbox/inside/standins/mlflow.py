@@ -10,5 +10,5 @@ PROVIDES = ("mlflow",)
 
 
 def module(name: str) -> ModuleType:
-    """`mlflow`, or a part of it."""
+    """Return `mlflow`, or a part of it."""
     return NothingModule(name)

@@ -32,7 +32,7 @@ _CONVOLUTION = re.compile(r"\bConv([123])d\(\s*(?:in_channels\s*=\s*)?(\d{1,3})\
 
 
 def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> Any:
-    """Numbers that fit a name, in a shape that is asked for, or else in that of data."""
+    """Return numbers that fit a name, in the requested shape, or else in that of data."""
     item = shape is None and _for_one_item()
     random = np.random.default_rng(zlib.crc32(name.encode()) if item else 0)
     whole = kind is not None and np.dtype(kind).kind in "iu"
@@ -47,7 +47,7 @@ def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> 
 
 
 def one_number(name: str, *, whole: bool) -> Any:
-    """A single one, as an array: of whole ones 0 or 1, so that it is one of however few classes."""
+    """Return a single number, as an array; a whole one is 0 or 1, one of however few classes."""
     random = np.random.default_rng(zlib.crc32(name.encode()))
     return np.array(
         random.integers(0, 2) if whole else random.random(), np.int64 if whole else None
@@ -55,12 +55,12 @@ def one_number(name: str, *, whole: bool) -> Any:
 
 
 def is_label(name: str) -> bool:
-    """Whether what has this name counts or names something."""
+    """Return True if what has this name counts or names something."""
     return not _LABELS.isdisjoint(re.findall(r"[a-z]+", name.lower()))
 
 
 def _for_one_item() -> bool:
-    """Whether a data set of the script's asks, for one of its items: that is no batch."""
+    """Return True if a data set of the script's asks for one of its items, not for a batch."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "__getitem__" and owner(frame.f_code) == USER:
@@ -71,8 +71,10 @@ def _for_one_item() -> bool:
 
 @cache
 def shape_of_data() -> tuple[int, ...]:
-    """What the first convolution takes of which the project's files write down the width; else
-    what the first linear layer takes, if that is written down; else rows of some numbers."""
+    """Return the input shape of the first convolution whose width the project's files spell out.
+
+    Else return that of the first linear layer, if it is spelled out; else rows of some numbers.
+    """
     columns = ""
     for text in texts():
         if found := _CONVOLUTION.search(text):

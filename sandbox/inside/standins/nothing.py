@@ -145,7 +145,7 @@ class Nothing(metaclass=_Kind):
         return nothing(self._package)
 
     def _items(self) -> Iterable[Any]:
-        """What a progress bar goes over."""
+        """Return what a progress bar iterates over."""
         first = self._given[0] if self._given else None
         return first if first is not None and not isinstance(first, nn.Module) else ()
 
@@ -153,7 +153,7 @@ class Nothing(metaclass=_Kind):
         return any(isinstance(value, nn.Module) for value in self._given)
 
     def _module(self) -> nn.Module:
-        """The module that was wrapped."""
+        """Return the module that was wrapped."""
         for value in self._given:
             if isinstance(value, nn.Module):
                 return value
@@ -180,38 +180,38 @@ class Nothing(metaclass=_Kind):
 
 @cache
 def kind_of(package: str, name: str = "Nothing") -> type[Nothing]:
-    """The class of the nothings of one package."""
+    """Return the null-object class of one package."""
     made: Any = _Kind(name, (Nothing,), {"_package": package})
     return made  # type: ignore[no-any-return]
 
 
 def nothing(package: str, name: str = "") -> Nothing:
-    """A nothing that knows which package it stands in for, and the name that was asked for."""
+    """Return a null object that knows its package, and the name that was asked for."""
     made: Nothing = object.__new__(kind_of(package))
     made._name = name
     return made
 
 
 def _read(function: str, args: tuple[Any, ...]) -> Any:
-    """What a function of this name, or a class, gives for a file that was not sent; else None."""
+    """Return what a function or class of this name gives for a file that was not sent, or None."""
     readers = importlib.import_module(f"{__package__}.readers")  # which builds on this module
     return readers.read(function, args)
 
 
 def _kept(given: Any) -> Any:
-    """What may be asked back: modules, optimizers, and what can be gone over; no tensors."""
+    """Return what may be asked back: modules, optimizers, and iterables; no tensors."""
     if isinstance(given, nn.Module | torch.optim.Optimizer | list | range | enumerate | zip):
         return given
     return given if isinstance(given, torch.utils.data.DataLoader) else None
 
 
 def _is_data(given: Any) -> bool:
-    """Whether this is what a function that changes data by their names gives back under them."""
+    """Return True if a function that changes data by name returns such a value under its name."""
     return isinstance(given, np.ndarray | list | str | int | float)
 
 
 def _parameters(given: Any) -> list[Any] | None:
-    """The parameters, or groups of them, that an optimizer is given; None for anything else."""
+    """Return the parameters, or groups of them, that an optimizer is given; None for others."""
     if hasattr(given, "__next__") and getattr(given, "__name__", "").endswith("parameters"):
         given = list(given)
     if not isinstance(given, list) or not given:
@@ -242,5 +242,5 @@ class NothingModule(ModuleType):
 
 
 def module(name: str) -> ModuleType:
-    """Any package that nobody knows here, or a part of it."""
+    """Return any unknown package, or a part of it."""
     return NothingModule(name)

@@ -27,8 +27,10 @@ WIDTH, CLASSES = 8, 10  # of a model in a file
 
 
 def install(report: Report) -> None:
-    """`torch.load`, and the parsers of settings, of what was made up; states that were made up and
-    are loaded into modules and optimizers."""
+    """Hook `torch.load` and the parsers of settings for synthesized files.
+
+    Synthesized states that are loaded into modules and optimizers are ignored.
+    """
     patched: Any = torch
     load = patched.load
 
@@ -55,7 +57,7 @@ def install(report: Report) -> None:
 
 
 def _parsing(module: Any, *names: str) -> None:
-    """Have the parsers of a module answer for what was made up."""
+    """Make the parsers of a module answer for synthesized files."""
     for name in names:
         original = getattr(module, name)
 
@@ -89,8 +91,10 @@ class Loaded(nn.Module):
 
 
 class State(Answers):
-    """A checkpoint that was made up: what is loaded from it changes nothing. What is asked of it
-    as of a tensor it answers as one."""
+    """A synthesized checkpoint: loading it changes nothing.
+
+    To requests that only a tensor serves it answers as one.
+    """
 
     def __init__(self, name: str = "", beside: int | None = None) -> None:
         super().__init__()
@@ -122,7 +126,7 @@ class State(Answers):
 
     @property
     def values(self) -> Any:
-        """As of a mapping; an array, where it is not called."""
+        """Return a mapping's values; an array if it is not called."""
         return super().values if self else np.asarray(self).view(Values)
 
     def _as_tensor(self) -> torch.Tensor:
@@ -135,7 +139,7 @@ class State(Answers):
         return held
 
     def __enter__(self) -> State:
-        """As of a file that is opened."""
+        """Return itself, as a file that is opened does."""
         return self
 
     def __exit__(self, *error: object) -> None: ...

@@ -86,7 +86,7 @@ def install(report: Report) -> None:
 
 
 def _telling(name: str, value: Any, report: Report) -> Any:
-    """A class stays one, for `isinstance`; a function says when it is called."""
+    """Return a class unchanged, for `isinstance`; a function that reports its calls otherwise."""
     if isinstance(value, type):
         return value
 
@@ -98,7 +98,7 @@ def _telling(name: str, value: Any, report: Report) -> Any:
 
 
 def _later(module: ModuleType, name: str, get: Any, report: Report) -> None:
-    """An attribute that is looked up when it is asked for."""
+    """Define an attribute that is looked up on access."""
     kept = vars(module).setdefault("_older", {})
     kept[name] = get
     if len(kept) > 1:
@@ -134,7 +134,7 @@ class Moved(NothingModule):
 
 
 def module(name: str) -> ModuleType:
-    """`six.moves`, `cPickle`, `distutils.util`, …"""
+    """Return `six.moves`, `cPickle`, `distutils.util`, …"""
     if name in _MOVED:
         return importlib.import_module(_MOVED[name])
     if name.startswith(("six.moves", "past.builtins", "future", "builtins")):
@@ -163,7 +163,7 @@ def module(name: str) -> ModuleType:
 
 
 def _truth(text: str) -> int:
-    """`distutils.util.strtobool`."""
+    """Imitate `distutils.util.strtobool`."""
     if text.lower() in ("y", "yes", "t", "true", "on", "1"):
         return 1
     if text.lower() in ("n", "no", "f", "false", "off", "0"):
@@ -172,7 +172,7 @@ def _truth(text: str) -> int:
 
 
 def _version(text: Any) -> Any:
-    """`distutils.version.LooseVersion`, compared by its numbers."""
+    """Imitate `distutils.version.LooseVersion`, compared by its numbers."""
     import re
 
     return tuple(int(number) for number in re.findall(r"\d+", str(text))[:3])

@@ -43,7 +43,8 @@ def install(report: Report) -> None:
 
 
 def modern(source: bytes, path: str, report: Report) -> Any:
-    """The tree of the text with what is older replaced; the text itself where nothing is."""
+    """Return the source's tree with outdated syntax replaced; the source itself if there is
+    none."""
     renamed = _ASYNC.sub(rb"non_blocking\1", source)
     try:
         tree = ast.parse(source, path)
@@ -97,7 +98,7 @@ def _call(function: str, at: ast.expr, *arguments: ast.expr) -> ast.Call:
 
 
 def _item(data: Any, key: Any, report: Report) -> Any:
-    """`loss.data[0]`, which was how a number was read before torch 0.4."""
+    """Handle `loss.data[0]`, which read a number before torch 0.4."""
     if getattr(data, "ndim", None) != 0:
         return data[key]
     report(".data[0]", "`.data[0]` of a single number is `.item()` now, which was taken.", "api")
@@ -105,7 +106,7 @@ def _item(data: Any, key: Any, report: Report) -> Any:
 
 
 def _method(owner: Any, name: str, report: Report) -> Any:
-    """`d.iteritems`, `d.has_key`."""
+    """Handle `d.iteritems`, `d.has_key`."""
     if hasattr(owner, name):
         return getattr(owner, name)
     report(f".{name}", f"`.{name}()` is of Python 2: what it does today was taken.", "api")

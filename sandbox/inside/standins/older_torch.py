@@ -87,7 +87,7 @@ def _telling(name: str, function: Callable[..., Any], tell: Tell) -> Callable[..
 
 
 def _iterators(tell: Tell) -> None:
-    """`iter(loader).next()`."""
+    """Support `iter(loader).next()`."""
     from torch.utils.data import dataloader
 
     kind: Any = dataloader._BaseDataLoaderIter
@@ -96,7 +96,7 @@ def _iterators(tell: Tell) -> None:
 
 
 def _schedulers(tell: Tell) -> None:
-    """`verbose=`, which said what a schedule does."""
+    """Accept `verbose=`, which printed what a schedule does."""
     schedulers: Any = torch.optim.lr_scheduler
     for name, kind in list(vars(schedulers).items()):
         if not isinstance(kind, type) or not issubclass(kind, schedulers.LRScheduler):
@@ -117,7 +117,7 @@ def _without_verbose(begin: Any, name: str, tell: Tell) -> Any:
 
 
 def _gradients(tell: Tell) -> None:
-    """Gradients for outputs of another shape and as many elements."""
+    """Accept gradients for outputs of another shape with as many elements."""
     autograd: Any = torch.autograd
     make = autograd._make_grads
 
@@ -139,7 +139,7 @@ def _fitting(output: Any, gradient: Any, tell: Tell) -> Any:
 
 
 def _masks(tell: Tell) -> None:
-    """Bytes where truth values are wanted, and a mask turned around by `1 - mask`."""
+    """Accept bytes as truth values, and a mask inverted by `1 - mask`."""
     tensor: Any = torch.Tensor
     for name in ("masked_fill", "masked_fill_", "masked_scatter", "masked_select"):
         setattr(tensor, name, _with_truth(getattr(tensor, name), name, tell))
@@ -167,7 +167,7 @@ def _with_truth(function: Any, name: str, tell: Tell) -> Any:
 
 
 def _loading(tell: Tell) -> None:
-    """Whole objects in files: whatever a file does, it does within the walls."""
+    """Load whole objects from files: whatever a file does, it does within the walls."""
     patched: Any = torch
     load = patched.load
 
@@ -181,7 +181,7 @@ def _loading(tell: Tell) -> None:
 
 
 def _functions(tell: Tell) -> None:
-    """Functions of torch 0.1 whose `forward` is a method of an instance."""
+    """Support functions of torch 0.1 whose `forward` is an instance method."""
     kind: Any = torch.autograd.Function
 
     def called(self: Any, *inputs: Any) -> Any:
@@ -209,7 +209,7 @@ class _Instance:
 
 
 def _static(function: Any) -> Any:
-    """The same function in today's form."""
+    """Return the same function in today's form."""
 
     def forward(context: Any, *inputs: Any) -> Any:
         with torch.no_grad():
@@ -224,7 +224,7 @@ def _static(function: Any) -> Any:
 
 
 def module(name: str) -> ModuleType:
-    """`torch._six`, …"""
+    """Return `torch._six`, …"""
     import collections.abc
     import math
 

@@ -30,7 +30,7 @@ class Image:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height."""
+        """Return width and height."""
         return self._pixels.shape[1], self._pixels.shape[0]
 
     @property
@@ -46,7 +46,7 @@ class Image:
         return self._pixels.__array_interface__
 
     def convert(self, mode: str = "RGB", *args: Any, **kwargs: Any) -> Image:
-        """As grey (`L`, `1`, `P`) or with three channels."""
+        """Return the picture as grey (`L`, `1`, `P`) or with three channels."""
         grey = self._pixels if self._pixels.ndim == 2 else self._pixels[..., 0]
         if mode in ("L", "1", "P", "I", "F"):
             return Image(grey)
@@ -54,14 +54,14 @@ class Image:
         return Image(np.repeat(grey[..., None], channels, 2), mode)
 
     def resize(self, size: Any, *args: Any, **kwargs: Any) -> Image:
-        """The nearest pixels."""
+        """Return the nearest pixels."""
         width, height = size
         rows = np.arange(height) * self.height // height
         columns = np.arange(width) * self.width // width
         return Image(self._pixels[rows][:, columns], self.mode)
 
     def crop(self, box: Any = None) -> Image:
-        """The part within left, upper, right and lower; black outside of the picture."""
+        """Return the part within left, upper, right and lower; black outside of the picture."""
         left, upper, right, lower = (int(edge) for edge in box or (0, 0, *self.size))
         part = np.zeros((lower - upper, right - left, *self._pixels.shape[2:]), np.uint8)
         inner = self._pixels[max(upper, 0) : lower, max(left, 0) : right]
@@ -73,7 +73,7 @@ class Image:
         return Image(self._pixels[:, ::-1], self.mode)
 
     def split(self) -> tuple[Image, ...]:
-        """A grey picture for each channel."""
+        """Return a grey picture for each channel."""
         if self._pixels.ndim == 2:
             return (self,)
         return tuple(Image(self._pixels[..., n]) for n in range(self._pixels.shape[2]))
@@ -117,36 +117,36 @@ class Image:
 
 
 def usual_shape() -> tuple[int, ...]:
-    """Rows, columns and channels of a picture in a file that was not sent."""
+    """Return rows, columns and channels of a picture in a file that was not sent."""
     return sizes.shape_of("pictures", (SIDE, SIDE, 3))
 
 
 def noise(name: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Bytes that depend on nothing but the name."""
+    """Return bytes that depend on nothing but the name."""
     random = np.random.default_rng(zlib.crc32(str(name).encode()))
     return random.integers(0, 256, shape, dtype=np.uint8)
 
 
 def opened(file: Any, *args: Any, **kwargs: Any) -> Image:
-    """`Image.open`: noise that depends on the name."""
+    """Imitate `Image.open`: return noise that depends on the name."""
     picture = Image(noise(file, usual_shape()))
     picture.filename = str(file)
     return picture
 
 
 def new(mode: str, size: Any, color: Any = 0) -> Image:
-    """A black picture."""
+    """Return a black picture."""
     shape = (size[1], size[0]) if mode in ("L", "1", "P") else (size[1], size[0], 3)
     return Image(np.zeros(shape, np.uint8), mode)
 
 
 def fromarray(pixels: Any, mode: str | None = None) -> Image:
-    """The array as a picture."""
+    """Return the array as a picture."""
     return Image(np.asarray(pixels).astype(np.uint8))
 
 
 def module(name: str) -> ModuleType:
-    """`PIL`, `PIL.Image`, …"""
+    """Return `PIL`, `PIL.Image`, …"""
     if name == "PIL":
         return NothingModule(name, _PARTS)
     named = {"Image": Image, "open": opened, "new": new, "fromarray": fromarray}

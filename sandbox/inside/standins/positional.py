@@ -17,7 +17,7 @@ from .finding import Report, insists
 from .sources import settings, shown
 
 _OF_SETTINGS = ("data.json", "config.yaml", "data.txt")
-MOST = 8  # arguments that are made up
+MOST = 8  # arguments that are synthesized
 _COUNTED = re.compile(r"len\(sys\.argv\)\s*(!=|<=|<)\s*(\d{1,2})")
 _READERS: tuple[tuple[str, str], ...] = (  # what the argument is handed to → a value
     (r"int\(", "3"),
@@ -37,7 +37,7 @@ def install(report: Report) -> None:
 
 
 class Arguments(list[str]):
-    """A script's own name and arguments; what lacks is made up when it is asked for by number."""
+    """A script's own name and arguments; missing ones are synthesized on access by number."""
 
     def __init__(self, given: list[str], report: Report) -> None:
         super().__init__(given)
@@ -87,7 +87,7 @@ def _line(frame: FrameType | None) -> str:
 
 
 def _by_line(line: str, key: int) -> str:
-    """The value for an argument that a line reads."""
+    """Return the value for an argument that a line reads."""
     for reader, value in _READERS:
         if re.search(rf"{reader}[^()]*sys\.argv", line):
             return (settings() if value in _OF_SETTINGS else None) or value

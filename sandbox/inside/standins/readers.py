@@ -11,14 +11,16 @@ from .made_up import asked_by_user, is_missing, made_up
 from .objects import State
 from .sources import OF_SETTINGS
 
-RATE = 16_000  # a second, of recordings: what stands beside the data in what a reader gives
+RATE = 16_000  # a second, of recordings: what a reader returns with the data
 _READS = re.compile(r"read|load|open|^(?:.*file|dataset|image)$", re.IGNORECASE)
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,5}")
 
 
 def read(function: str, args: tuple[Any, ...]) -> Any:
-    """Data, if the function reads by its name, and is given the name of a file that is not there;
-    None for all others."""
+    """Return data if the function is a reader by its name, given the name of a missing file.
+
+    Return None for all others.
+    """
     file = args[0] if args else None
     if not _READS.search(function) or not is_missing(file) or any(m in args[1:] for m in "wax"):
         return None

@@ -12,8 +12,10 @@ from .made_up import asked_by_user
 
 
 def install(report: Report) -> None:
-    """Commands of a shell, which the walls do not have: they end well and print nothing, but for
-    the size of a terminal."""
+    """Stub commands of a shell, which the walls do not have.
+
+    They succeed and print nothing, except for the size of a terminal.
+    """
 
     def answer(command: Any) -> str:
         words = command if isinstance(command, str) else " ".join(map(str, command))

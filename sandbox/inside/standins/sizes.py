@@ -1,4 +1,4 @@
-"""Sizes of what is made up, decided by trial where a world is looked for around a script."""
+"""Sizes of synthesized values, decided by trial when a harness is searched around a script."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def decide(shapes: dict[str, list[int]], whole: dict[str, int], times: int = 1) 
 
 
 def path_of(name: str) -> str:
-    """The path of what has this name; files that a number tells apart have one in common."""
+    """Return the path of what has this name; files that differ only by a number share one."""
     return PREFIX + re.sub(r"\d+", "", name)[:200]
 
 
 def shape_of(name: str, usual: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that was decided, else the usual one."""
+    """Return the shape that was decided, else the usual one."""
     path = path_of(name)
     made[path] = list(_shapes.get(path, usual))
     return tuple(made[path])
 
 
 def rows(usual: tuple[int, ...]) -> tuple[int, ...]:
-    """The usual shape of a whole set of data, with as many rows as there are to be."""
+    """Return the usual shape of a whole set of data, with as many rows as there are to be."""
     return (usual[0] * _times, *usual[1:])
 
 
 def bound_of(name: str) -> int | None:
-    """The bound that was decided for whole numbers of this name; None where none was."""
+    """Return the bound that was decided for whole numbers of this name, or None."""
     return _whole.get(path_of(name))
 
 
@@ -62,7 +62,7 @@ class Sized(np.ndarray):
 
 
 def known(array: Any, name: str) -> Any:
-    """The array, which knows where it comes from if that is asked."""
+    """Return the array, which knows where it comes from if that is asked."""
     if not _followed:
         return array
     marked = array.view(Sized)

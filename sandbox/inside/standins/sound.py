@@ -21,19 +21,19 @@ RATE, SECONDS = 16_000, 1
 
 
 def samples(file: Any) -> Any:
-    """The samples of one recording, of one channel."""
+    """Return the samples of one recording, of one channel."""
     name = name_of(file)
     made_up(name, "a recording of noise", folder=os.path.dirname(name))
     return noise(name, (RATE * SECONDS,)) * np.float32(0.1)
 
 
 def load(file: Any, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, int]:
-    """As `torchaudio.load`: channels of samples, and the rate."""
+    """Imitate `torchaudio.load`: channels of samples, and the rate."""
     return torch.from_numpy(samples(file))[None], RATE
 
 
 def read(file: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
-    """As `soundfile.read` and `librosa.load`."""
+    """Imitate `soundfile.read` and `librosa.load`."""
     return samples(file).astype(kwargs.get("dtype", np.float32)), kwargs.get("sr") or RATE
 
 
@@ -101,7 +101,7 @@ class Decibels(Same):
 
 
 def same(wave: Any, *args: Any, **kwargs: Any) -> Any:
-    """The wave as it is."""
+    """Return the wave unchanged."""
     return wave
 
 
@@ -114,7 +114,7 @@ def _computed(kind: type[Spectrum]) -> Any:
 
 
 def module(name: str) -> ModuleType:
-    """`torchaudio.transforms`, `librosa.feature`, `soundfile`, …"""
+    """Return `torchaudio.transforms`, `librosa.feature`, `soundfile`, …"""
     if name.startswith("torchaudio"):
         transforms = {"Spectrogram": Spectrum, "MelSpectrogram": Mel, "MFCC": Mfcc}
         unchanged = dict.fromkeys(("Resample", "Vol", "FrequencyMasking", "TimeMasking"), Same)

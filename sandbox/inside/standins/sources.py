@@ -1,4 +1,4 @@
-"""What the files of the project say, where a value that was made up has to fit them."""
+"""The project's sources, which synthesized values have to fit."""
 
 from __future__ import annotations
 
@@ -14,26 +14,29 @@ OF_SETTINGS = frozenset({".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".co
 
 @cache
 def texts() -> tuple[str, ...]:
-    """The project's files of Python, by their paths."""
+    """Return the project's files of Python, by their paths."""
     return tuple(_read())
 
 
 def says(pattern: str) -> bool:
-    """Whether any of them holds this."""
+    """Return True if any of them matches this."""
     return any(re.search(pattern, text) for text in texts())
 
 
 @cache
 def settings() -> str | None:
-    """The one file of settings that was sent and that no script speaks of: an argument names it."""
+    """Return the one sent file of settings that no script names: an argument names it."""
     sent = [p for p in sorted(Path().rglob("*"))[:MAX_FILES] if p.suffix in OF_SETTINGS]
     unnamed = [str(p) for p in sent if not any(p.name in text for text in texts())]
     return unnamed[0] if len(unnamed) == 1 else None
 
 
 def shown(script: str) -> list[str]:
-    """The arguments with which the project's own words run a script: those of `python main.py
-    settings/small.json 8` in a docstring, up to an option or what only stands for one."""
+    """Return the arguments with which the project's own text runs a script.
+
+    They are those of `python main.py settings/small.json 8` in a docstring, up to an option or a
+    placeholder.
+    """
     called = rf"python[\d.]*[ \t]+(?:-[mu][ \t]+)?(?:\S*[/.])?{re.escape(script)}(?:\.py)?"
     for text in texts():
         if found := re.search(rf"{called}((?:[ \t]+{_WORD})+)", text):

@@ -23,11 +23,11 @@ class Space:
         return [seed]
 
     def sample(self, *args: Any) -> Any:
-        """A value drawn at random."""
+        """Return a value drawn at random."""
         return self.drawn(self._random)
 
     def drawn(self, random: np.random.Generator) -> Any:
-        """A value drawn from this generator: of a space of the script's own, numbers of its
+        """Return a value drawn from this generator: of a script's own space, numbers of its
         shape."""
         return random.random(self.shape)
 

@@ -11,5 +11,5 @@ NEEDS = "tensorboard"
 
 
 def module(name: str) -> ModuleType:
-    """A module with a `SummaryWriter`."""
+    """Return a module with a `SummaryWriter`."""
     return NothingModule(name)

@@ -17,7 +17,7 @@ PROVIDES = ("timm",)
 SAYS = "not installed here: small networks with random weights"
 _PARTS = ("data", "layers", "loss", "models", "optim", "scheduler", "utils")
 _FEATURES = 512
-_CHANNELS = (16, 24, 32, _FEATURES)  # behind the four stages
+_CHANNELS = (16, 24, 32, _FEATURES)  # after the four stages
 _TRANSFORMERS = ("vit", "deit", "beit", "eva", "dino")
 _WIDTH, _HEADS, _BLOCKS, _PATCH = 48, 4, 2, 8  # of a transformer; a patch is so many pixels wide
 
@@ -39,16 +39,16 @@ class Network(ResNet):
         self.reset_classifier(num_classes)
 
     def reset_classifier(self, num_classes: int, global_pool: str | None = None) -> None:
-        """Another head, or none."""
+        """Replace or remove the head."""
         self.num_classes = num_classes
         self.fc = nn.Linear(_FEATURES, num_classes) if num_classes else nn.Identity()
 
     def get_classifier(self) -> nn.Module:
-        """The head."""
+        """Return the head."""
         return self.fc
 
     def stages(self, images: torch.Tensor) -> list[torch.Tensor]:
-        """The map behind each stage."""
+        """Return the feature map after each stage."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(images))))
         maps = []
         for n in range(4):
@@ -57,11 +57,11 @@ class Network(ResNet):
         return maps
 
     def forward_features(self, images: torch.Tensor) -> torch.Tensor:
-        """The last map."""
+        """Return the last feature map."""
         return self.stages(images)[-1]
 
     def forward_head(self, maps: torch.Tensor, pre_logits: bool = False) -> Any:
-        """Pooled, and scored."""
+        """Return the scores of pooled feature maps."""
         pooled = self.avgpool(maps)
         flat = pooled if isinstance(self.avgpool, nn.Identity) else torch.flatten(pooled, 1)
         return flat if pre_logits else self.fc(flat)
@@ -71,7 +71,7 @@ class Network(ResNet):
 
 
 class Pyramid(Network):
-    """The maps of all stages; `feature_info` tells their channels."""
+    """The feature maps of all stages; `feature_info` describes their channels."""
 
     def __init__(self, in_chans: int = 3) -> None:
         super().__init__(0, in_chans)
@@ -131,22 +131,22 @@ class Transformer(nn.Module):
         self.reset_classifier(num_classes)
 
     def reset_classifier(self, num_classes: int, global_pool: str | None = None) -> None:
-        """Another head, or none."""
+        """Replace or remove the head."""
         self.num_classes = num_classes
         self.head = nn.Linear(_WIDTH, num_classes) if num_classes else nn.Identity()
 
     def get_classifier(self) -> nn.Module:
-        """The head."""
+        """Return the head."""
         return self.head
 
     def forward_features(self, images: torch.Tensor) -> Any:
-        """All tokens, `(N, 1 + patches, 48)`."""
+        """Return all tokens, `(N, 1 + patches, 48)`."""
         patches = self.patch_embed(images).flatten(2).transpose(1, 2)
         tokens = torch.cat([self.cls_token.expand(len(images), -1, -1), patches], dim=1)
         return self.norm(self.blocks(tokens + self.pos_embed))
 
     def forward_head(self, tokens: torch.Tensor, pre_logits: bool = False) -> Any:
-        """One token, or the mean of those of patches, scored."""
+        """Return the scores of one token, or of the mean of the patches' tokens."""
         seen = tokens[:, 0] if self.global_pool == "token" else tokens[:, 1:].mean(1)
         return seen if pre_logits else self.head(seen)
 
@@ -171,7 +171,7 @@ def create_model(
     features_only: bool = False,
     **options: Any,
 ) -> nn.Module:
-    """A network under any name."""
+    """Return a network under any name."""
     if features_only:
         return Pyramid(in_chans)
     if name.startswith(_TRANSFORMERS):
@@ -180,7 +180,7 @@ def create_model(
 
 
 def module(name: str) -> ModuleType:
-    """`timm`, and its parts."""
+    """Return `timm`, and its parts."""
     here: dict[str, Any] = {"create_model": create_model}
     if name.endswith("layers"):
         here = {"trunc_normal_": nn.init.trunc_normal_, "DropPath": nn.Dropout}

@@ -44,13 +44,13 @@ class Datasets(NothingModule):
 
 
 def same(images: Any, *args: Any, **kwargs: Any) -> Any:
-    """The image as it is."""
+    """Return the image unchanged."""
     return images
 
 
 @torch.no_grad()
 def make_grid(tensor: Any, nrow: int = 8, padding: int = 2, **kwargs: Any) -> torch.Tensor:
-    """Images side by side in one."""
+    """Return images side by side in one."""
     images = torch.stack(list(tensor)) if isinstance(tensor, list | tuple) else tensor
     while images.dim() < 4:
         images = images[None]
@@ -66,13 +66,13 @@ def make_grid(tensor: Any, nrow: int = 8, padding: int = 2, **kwargs: Any) -> to
 
 
 def read_image(*args: Any, **kwargs: Any) -> torch.Tensor:
-    """Noise in bytes."""
+    """Return noise in bytes."""
     generator = torch.Generator().manual_seed(0)
     return torch.randint(0, 256, (3, 64, 64), generator=generator, dtype=torch.uint8)
 
 
 def module(name: str) -> ModuleType:
-    """`torchvision`, or a part of it."""
+    """Return `torchvision`, or a part of it."""
     part = name.partition(".")[2]
     if part.startswith("datasets"):
         return Datasets(name, default_loader=same, **{kind: dataset(kind) for kind in SHAPES})

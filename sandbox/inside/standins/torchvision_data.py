@@ -86,5 +86,5 @@ class Images(Dataset[Any]):
 
 @cache
 def dataset(kind: str) -> type[Images]:
-    """The class of this name."""
+    """Return the class of this name."""
     return type(kind, (Images,), {"kind": kind})

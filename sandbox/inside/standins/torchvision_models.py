@@ -72,7 +72,7 @@ class Plain(nn.Module):
 
 
 def vgg(name: str, classes: int = 1000) -> Plain:
-    """The layers of a VGG in their places, narrow; a head of seven."""
+    """Return the layers of a VGG in their places, narrow; a head of seven."""
     layers: list[nn.Module] = []
     width = 3
     for word in _VGG[name.removesuffix("_bn")].split():
@@ -92,7 +92,7 @@ def _dense(inputs: int, outputs: int) -> list[nn.Module]:
 
 
 def small(name: str, classes: int = 1000) -> Plain:
-    """A network with `features` and a `classifier`, which takes as many as the real one."""
+    """Return a network with `features` and a `classifier` with the real one's number of inputs."""
     width = next((n for known, n in _WIDTHS.items() if name.startswith(known)), 32)
     features = nn.Sequential(
         nn.Conv2d(3, 16, 3, stride=2, padding=1),
@@ -129,7 +129,7 @@ _WITH_FEATURES = (
 
 
 def classifier(name: str, *args: Any, num_classes: int = 1000, **kwargs: Any) -> Any:
-    """A network of this name's make; of a name that is not known, the most usual one."""
+    """Return a network of this name's kind; for an unknown name, the most usual one."""
     if name.removesuffix("_bn") in _VGG:
         return vgg(name, num_classes)
     if name.startswith(("deeplab", "fcn", "lraspp")):

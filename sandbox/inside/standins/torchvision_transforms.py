@@ -12,7 +12,7 @@ from torch import nn
 
 
 def to_tensor(image: Any) -> Any:
-    """Channels, rows, columns, up to one; a tensor stays as it is."""
+    """Return channels, rows, columns, up to one; a tensor stays as it is."""
     if isinstance(image, torch.Tensor):
         return image
     pixels = np.array(image)
@@ -42,7 +42,7 @@ def resize(image: Any, size: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def crop(image: Any, size: Any, *args: Any, **kwargs: Any) -> Any:
-    """The part of this size in the middle; what is smaller is scaled."""
+    """Return the part of this size in the middle; what is smaller is scaled."""
     image = to_tensor(image)
     height, width = (size, size) if isinstance(size, int) else tuple(size)
     if image.shape[-2] < height or image.shape[-1] < width:
@@ -57,7 +57,7 @@ def exactly(image: Any, size: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def pad(image: Any, padding: Any, *args: Any, **kwargs: Any) -> Any:
-    """Zeros around: one number, two (sides, above and below), or four."""
+    """Add zeros around: one number, two (sides, above and below), or four."""
     sides = [padding] * 4 if isinstance(padding, int) else list(padding)
     sides = sides * 2 if len(sides) == 2 else sides
     left, top, right, bottom = sides
@@ -65,12 +65,12 @@ def pad(image: Any, padding: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def grey(image: Any, num_output_channels: int = 1, *args: Any, **kwargs: Any) -> Any:
-    """The channels' mean."""
+    """Return the channels' mean."""
     return to_tensor(image).mean(0, keepdim=True).expand(num_output_channels, -1, -1)
 
 
 def same(image: Any, *args: Any, **kwargs: Any) -> Any:
-    """The image as it is."""
+    """Return the image unchanged."""
     return image
 
 
@@ -114,7 +114,7 @@ class ToTensor(Keep):
 
 
 def _transform(name: str, function: Callable[..., Any]) -> type:
-    """The class that applies a function with the arguments that it was made with."""
+    """Return the class that applies a function with its constructor's arguments."""
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         self.args, self.kwargs = args, kwargs
@@ -127,7 +127,7 @@ def _transform(name: str, function: Callable[..., Any]) -> type:
 
 
 class InterpolationMode(Enum):
-    """How pixels between pixels are reckoned: it does not matter to noise."""
+    """How pixels between pixels are computed, which does not matter to noise."""
 
     NEAREST = "nearest"
     NEAREST_EXACT = "nearest-exact"

@@ -20,7 +20,7 @@ class Run(Nothing):
 
 
 def module(name: str) -> ModuleType:
-    """`wandb`, or a part of it."""
+    """Return `wandb`, or a part of it."""
     config = Config()
 
     def init(*args: Any, **kwargs: Any) -> Run:

@@ -12,17 +12,17 @@ SAYS = "not installed here: texts stay as they are, words are what spaces part"
 
 
 def same(text: Any = "", *args: Any, **kwargs: Any) -> Any:
-    """The text as it is."""
+    """Return the text unchanged."""
     return text
 
 
 def words(text: str = "", *args: Any, **kwargs: Any) -> list[str]:
-    """What spaces part."""
+    """Return the words that spaces separate."""
     return str(text).split()
 
 
 def module(name: str) -> ModuleType:
-    """`nltk.tokenize`, `unidecode`, …"""
+    """Return `nltk.tokenize`, `unidecode`, …"""
     split = dict.fromkeys(("word_tokenize", "wordpunct_tokenize", "lcut", "cut"), words)
     kept = dict.fromkeys(("unidecode", "fix_text", "colored"), same)
     return NothingModule(name, **split, **kept)

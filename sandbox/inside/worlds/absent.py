@@ -1,5 +1,7 @@
-"""Imports of packages that are not there, left out of a text: the names are then made up by their
-use, like all others that it does not define."""
+"""Imports of missing packages, removed from a script.
+
+The names are then synthesized by their use, like all others that it does not define.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,11 @@ _OWN = ("nn.Module", "backward(", "autograd")  # a module of the project that ha
 
 
 def without_absent(tree: ast.Module, folders: list[str]) -> ast.Module | None:
-    """The text without imports of packages that are neither here nor in these folders, and of
-    modules in them that read data by such packages; None where it has none."""
+    """Return the script without imports of missing packages; None if it has none.
+
+    Packages in these folders are present; modules in them that read data by missing packages are
+    not.
+    """
     absent = [node for node in _imports(tree) if any(_is_absent(n, folders) for n in _names(node))]
     if not absent:
         return None
@@ -34,7 +39,7 @@ def without_absent(tree: ast.Module, folders: list[str]) -> ast.Module | None:
 
 
 def names_left_out(tree: ast.Module, rest: ast.Module) -> frozenset[str]:
-    """The names that a text imports and the rest of it does not."""
+    """Return the names that a script imports and the rest of it does not."""
     return frozenset(_bound(tree)) - frozenset(_bound(rest))
 
 
@@ -43,12 +48,12 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 
 def modules_named(tree: ast.Module) -> list[str]:
-    """The modules that a text imports by their full names."""
+    """Return the modules that a script imports by their full names."""
     return [name for node in _imports(tree) for name in _names(node)]
 
 
 def is_installed(top: str) -> bool:
-    """Whether a package is here, and neither a part of the project nor a substitute."""
+    """Return True if a package is installed, and neither a part of the project nor a stub."""
     spec = importlib.util.find_spec(top)
     return spec is not None and "site-packages" in str(spec.origin)
 
@@ -66,7 +71,7 @@ def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """The modules that an import names; relative ones are the project's own."""
+    """Return the modules that an import names; relative ones are the project's own."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [node.module] if node.module and not node.level else []
@@ -88,7 +93,7 @@ def _is_absent(name: str, folders: list[str], depth: int = 2) -> bool:
 
 
 def _is_part_missing(name: str, folders: list[str]) -> bool:
-    """Whether a package of the project that is in these folders has no such part."""
+    """Return True if a package of the project in these folders has no such part."""
     top, _, part = name.partition(".")
     homes = [Path(folder) for folder in folders if (Path(folder) / top).is_dir()]
     place = name.replace(".", os.sep)
@@ -105,7 +110,7 @@ def _is_here(top: str) -> bool:
 
 
 def _file_of(name: str, folders: list[str]) -> Path | None:
-    """The project's file of a module."""
+    """Return the project's file of a module, or None."""
     place = name.replace(".", os.sep)
     for folder in folders:
         for end in (".py", f"{os.sep}__init__.py"):

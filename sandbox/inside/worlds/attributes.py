@@ -36,7 +36,7 @@ class Attributes:
         self._configured: dict[str, Any] = {}
 
     def of(self, path: str, name: str) -> Any:
-        """An attribute of an invented value."""
+        """Return an attribute of a placeholder."""
         if "." not in path and (method := self._method(name)) is not None:
             return method
         if name == "scale" and "backward" in self._world.use(f"{path}.scale()").methods:
@@ -51,7 +51,7 @@ class Attributes:
         return self._world.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
 
     def _method(self, name: str) -> Any:
-        """A method that the text shows without its class."""
+        """Return a method that the script shows without its class."""
         node = self._world.uses.functions.get(name)
         if node is not None and is_static(node):
             return vars(sys.modules["__main__"])[name]
@@ -60,7 +60,7 @@ class Attributes:
         return MethodType(vars(sys.modules["__main__"])[name], self._world.load("self", None))
 
     def missing(self, thing: Any, name: str) -> Any:
-        """An attribute that an object of one of the text's classes lacks."""
+        """Return an attribute that an object of one of the script's classes lacks."""
         if name.startswith("__") or name in _OF_TORCH:
             raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
         if name in ("optimizers", "trainer_optimizers") and hasattr(thing, "configure_optimizers"):
@@ -81,7 +81,7 @@ class Attributes:
                         module._modules.setdefault(name, made)
 
     def optimizers_of(self, thing: Any) -> Any:
-        """What `configure_optimizers` gives, asked once."""
+        """Return the result of `configure_optimizers`, asked once."""
         key = f"optimizers of {id(thing)}"
         if key not in self._configured:
             made = thing.configure_optimizers()
@@ -92,18 +92,18 @@ class Attributes:
         return self._configured[key]
 
     def called(self, path: str, args: Any, kwargs: Any) -> Any:
-        """What calling a value gives that was not taken for something to call."""
+        """Return the result of calling a value that was not taken for a callable."""
         method = self._method("forward") if path == "self" else None
         return (method or Function(path))(*args, **kwargs)
 
 
 def _step(optimizer: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """A step that is asked of another (a scaler, an accelerator)."""
+    """Return the result of a step that another object (a scaler, an accelerator) makes."""
     return optimizer.step() if isinstance(optimizer, torch.optim.Optimizer) else None
 
 
 def _as_it_is(loss: Any) -> Any:
-    """What a scaler of losses gives here."""
+    """Return a scaled loss: the loss itself."""
     return loss
 
 

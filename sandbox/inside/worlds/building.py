@@ -1,4 +1,4 @@
-"""Makes objects of the text's own classes, with arguments that are made up."""
+"""Makes objects of the script's own classes, with synthesized arguments."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Building:
         self._begun: set[str] = set()  # what a class makes in its constructor is no other of it
 
     def own(self, path: str) -> Any:
-        """An object of the class of the text that a name which it does not bind must stand for:
-        the one that has what is asked of the name, or whose own name is like it; None for others.
+        """Return an object of the script's class that an unbound name must denote; None for others.
+
+        The class has what is asked of the name, or a similar name of its own.
         """
         use = self._world.use(path)
         asked = use.asked - _OF_MODULES
@@ -59,9 +60,11 @@ class Building:
         return self.built(self._unmade[name], self._kind(name), another)
 
     def own_function(self, path: str) -> Any:
-        """The one function of the text that nothing calls, and that takes what each call of a name
-        which the text does not bind gives, several values and some by their names; None for others,
-        and for what calls it itself."""
+        """Return the one uncalled function of the script that fits every call of an unbound name.
+
+        Each call must pass several values and some by their names. Return None for others, and for
+        what calls it itself.
+        """
         calls = self._world.use(path).called
         if not path.isidentifier() or not calls or not all(map(_is_plain, calls)):
             return None
@@ -74,13 +77,14 @@ class Building:
         return found
 
     def _is_named_by_another(self, path: str, name: str) -> bool:
-        """Whether another name of the text speaks of a class, and this one does not."""
+        """Return True if another name of the script resembles a class, and this one does not."""
         others = (other for other in self._world.uses.of if other.isidentifier() and other != path)
         alike = any(_is_alike(o, name) and self._world.use(o).called for o in others)
         return alike and not _is_alike(plain_name(path), name)
 
     def _is_another(self, path: str, name: str) -> bool:
-        """Whether a plain name stands for one more object of a class, beside that of another."""
+        """Return True if a plain name denotes one more object of a class, besides that of
+        another."""
         first = self._named.get(name, "")
         return path.isidentifier() and first.isidentifier() and path != first
 
@@ -89,7 +93,7 @@ class Building:
         return kind if isinstance(kind, type) else None
 
     def _known(self, name: str, kind: type) -> set[str]:
-        """The attributes that objects of a class have."""
+        """Return the attributes that objects of a class have."""
         own = (part for part in ast.walk(self._unmade[name]) if isinstance(part, ast.Attribute))
         return {part.attr for part in own if getattr(part.value, "id", "") == "self"} | {*dir(kind)}
 
@@ -97,7 +101,8 @@ class Building:
         return any(definition(self._unmade[name], call) for call in ("forward", "__call__"))
 
     def _takes(self, name: str, call: ast.Call) -> bool:
-        """Whether objects of a class can be called with as many arguments as a call gives."""
+        """Return True if objects of a class can be called with as many arguments as a call
+        passes."""
         node = self._unmade[name]
         called = definition(node, "forward") or definition(node, "__call__")
         if called is None or any(isinstance(a, ast.Starred) for a in call.args):
@@ -111,7 +116,7 @@ class Building:
         return most - len(wanted.defaults) <= given and (open_ended or given <= most)
 
     def built(self, node: ast.ClassDef, kind: Any, another: bool = False) -> Any:
-        """An object of the class, the same each time, or one more; what it lacks is made up."""
+        """Return an object of the class, the same each time, or one more; gaps are synthesized."""
         if node.name in self._made and not another:
             return self._made[node.name]
         self._begun.add(node.name)
@@ -137,7 +142,7 @@ class Building:
         return thing
 
     def arguments(self, name: str, node: Definition, skip_self: bool = True) -> list[Any]:
-        """Values for the arguments that have no default."""
+        """Return values for the arguments that have no default."""
         given = [*node.args.posonlyargs, *node.args.args]
         given = given[: len(given) - len(node.args.defaults)] if node.args.defaults else given
         if skip_self and given and given[0].arg in ("self", "cls", "ctx"):
@@ -165,8 +170,11 @@ class Building:
         return values[name]
 
     def _of_text(self, path: str, name: str) -> Any:
-        """The one model, optimizer or scheduler that the text makes and that is called so: the
-        `model_ft` of a function's `model`."""
+        """Return the one model, optimizer or scheduler that the script makes under this name, or
+        None.
+
+        For example the `model_ft` of a function's `model`.
+        """
         role = self._world.role(path)
         kinds = {"module": nn.Module, "optimizer": Optimizer, "holder": LRScheduler}
         found = {
@@ -182,7 +190,7 @@ class Building:
         return value
 
     def _words(self, path: str) -> list[str]:
-        """The keywords by which the text calls the methods of what stands at a path."""
+        """Return the keywords by which the script calls the methods of the value of a path."""
         calls = (
             call
             for other, use in self._world.uses.of.items()
@@ -192,7 +200,7 @@ class Building:
         return list(dict.fromkeys(k.arg for call in calls for k in call.keywords if k.arg))
 
     def named(self, name: str, node: Definition) -> dict[str, Any]:
-        """Keyword arguments: those without a default, and what is read from all others."""
+        """Return keyword arguments: those without a default, and what is read from all others."""
         wanted = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
         named = {a.arg: self._argument(name, a.arg) for a, default in wanted if default is None}
         if self._world.plan.optional and node.name != "__init__":
@@ -205,13 +213,13 @@ class Building:
 
 
 def _is_plain(call: ast.Call) -> bool:
-    """Whether a call says how much it gives."""
+    """Return True if a call shows how many arguments it passes."""
     starred = any(isinstance(argument, ast.Starred) for argument in call.args)
     return not starred and all(keyword.arg for keyword in call.keywords)
 
 
 def _fits(function: Definition, call: ast.Call) -> bool:
-    """Whether a function takes what a call gives."""
+    """Return True if a function accepts a call's arguments."""
     wanted = function.args
     names = [one.arg for one in (*wanted.posonlyargs, *wanted.args)]
     known = {*names, *(one.arg for one in wanted.kwonlyargs)}
@@ -223,12 +231,13 @@ def _fits(function: Definition, call: ast.Call) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    """The words of names: `log` and `ell` of `log_ell`."""
+    """Return the words of names: `log` and `ell` of `log_ell`."""
     return set(re.findall(r"[a-z]{2,}", text.lower()))
 
 
 def _is_alike(name: str, of_class: str) -> bool:
-    """Whether a name speaks of a class: `netG` of `Generator`, `policy_net` of `PolicyNetwork`."""
+    """Return True if a name resembles a class's: `netG` and `Generator`, `policy_net` and
+    `PolicyNetwork`."""
     ours = re.sub(r"net|model|module|[^a-z]", "", name.lower())
     theirs = re.sub(r"[^a-z]", "", of_class.lower())
     return bool(ours) and (theirs.startswith(ours) or (ours in theirs[1:] and len(ours) > 2))

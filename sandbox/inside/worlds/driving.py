@@ -51,11 +51,11 @@ class Driver:
         self._used: set[str] = set().union(*(_loaded(node) for node in tree.body))
 
     def drive(self) -> None:
-        """Everything that nothing calls, those first that walk a graph themselves."""
+        """Call everything that nothing calls, first what calls backward itself."""
         targets = [node for node in self._tree.body if self._is_target(node)]
         for node in sorted(targets, key=lambda node: not walks(node)):
             if any(node in before for before in self._before.values()):
-                continue  # called in front of what reads what it fills
+                continue  # called before what reads what it fills
             if isinstance(node, FUNCTIONS) and walks(node):
                 idle = [t for t in targets if isinstance(t, FUNCTIONS) and not walks(t)]
                 self._before[node.name] = fillers(node, idle)
@@ -73,10 +73,10 @@ class Driver:
         if walks(node):
             return True
         idle = node.name not in self._used or self._instance(node) is not None
-        return idle and not walks(self._tree)  # what walks makes objects, and calls them
+        return idle and not walks(self._tree)  # what calls backward makes objects, and calls them
 
     def _instance(self, node: ast.ClassDef) -> Any:
-        """An object of the class that the text has made."""
+        """Return an object of the class that the script has made."""
         kind = self._names.get(node.name)
         if not isinstance(kind, type):
             return None
@@ -95,8 +95,11 @@ class Driver:
                 self._passes(found, node.name, thing)
 
     def _passes(self, nodes: Sequence[Definition], owner: str, thing: Any) -> None:
-        """Some passes of training. Of a class's methods the last one is what training enters; what
-        it gives is walked, where the text does not walk."""
+        """Run some iterations of training.
+
+        Of a class's methods the last one is what training enters; the harness calls backward on its
+        result if the script does not.
+        """
         kept = [n for n in nodes if self._name(owner, n, thing) not in self._world.plan.skip]
         given: dict[str, list[Any]] = {}
         for number in range(PASSES):
@@ -138,7 +141,7 @@ class Driver:
     def _once(
         self, node: Definition, name: str, args: list[Any], thing: Any, nodes: Sequence[Definition]
     ) -> None:
-        """One call of a function, walked if the text walks nowhere."""
+        """Call a function once, with backward if the script calls it nowhere."""
         function = self._names[name] if thing is None else getattr(thing, node.name)
         named = self._building.named(name, node)
         own = _walked(nodes, thing)
@@ -157,13 +160,13 @@ class Driver:
                 self._train(result, node, optimizers[turn : turn + 1] or optimizers)
 
     def _returned(self, name: str, node: Definition, function: Any) -> Any:
-        """A function that a function gave, called as training would."""
+        """Return the result of a function that a function returned, called as training would."""
         for _ in range(PASSES - 1):
             self._at(node.lineno, partial(function, *self._building.arguments(name, node)))
         return self._at(node.lineno, partial(function, *self._building.arguments(name, node)))
 
     def _renewed(self, name: str, node: Definition, args: list[Any], thing: Any) -> list[Any]:
-        """The arguments of a further call: data come anew, all else stays."""
+        """Return the arguments of a further call: new data, all else stays."""
         anew = self._building.arguments(name, node, skip_self=thing is not None)
         return [
             new if isinstance(new, torch.Tensor) or self._is_data(new) else old
@@ -171,14 +174,14 @@ class Driver:
         ]
 
     def _is_data(self, value: Any) -> bool:
-        """Whether a value is some tensors, or what is only gone through."""
+        """Return True if a value is some tensors, or only iterated over."""
         if isinstance(value, Thing):
             asked = self._world.use(value._path).asked
             return bool(asked) and asked <= {"items", "values"}
         return isinstance(value, tuple) and any(isinstance(v, torch.Tensor) for v in value)
 
     def _train(self, result: Any, node: Definition, optimizers: list[Any]) -> None:
-        """Walk what a call gave, and step, as a framework does behind it."""
+        """Call backward on a result, and step, as a framework does after it."""
         loss = _loss_in(result)
         if loss is None or not (loss.requires_grad or "training_step" in node.name):
             return
@@ -206,7 +209,7 @@ class Driver:
         return values["the trainer's optimizer"]
 
     def _apply(self, node: ast.ClassDef, kind: Any) -> None:
-        """An autograd function, applied to a leaf."""
+        """Apply an autograd function to a leaf."""
         forward = next(
             (m for m in node.body if isinstance(m, FUNCTIONS) and m.name == "forward"), None
         )
@@ -240,21 +243,23 @@ class Driver:
 
 
 def _loaded(node: ast.stmt) -> set[str]:
-    """The names that a statement reads, but for its own."""
+    """Return the names that a statement reads, except its own."""
     own = getattr(node, "name", "")
     parts = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)]
     found = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Load)}
-    if is_method(node):  # the others of its class may stand beside it
+    if is_method(node):  # the others of its class may be next to it
         on_self = (p for p in parts if isinstance(p, ast.Attribute))
         found |= {p.attr for p in on_self if getattr(p.value, "id", "") == "self"}
     return found - {own}
 
 
 def _walked(nodes: Sequence[Definition], thing: Any) -> bool:
-    """Whether the functions walk a graph, and nothing walks behind them what they give: a trainer
-    does, unless it was told to leave that to its module."""
+    """Return True if the functions call backward, and nothing does so on what they return.
+
+    A trainer does, unless it leaves that to its module.
+    """
     flag = "automatic_optimization"
-    has_flag = getattr_static(thing, flag, None) is not None  # an attribute would be made up
+    has_flag = getattr_static(thing, flag, None) is not None  # an attribute would be synthesized
     automatic = has_flag and getattr(thing, flag, False) is True
     behind = automatic and nodes[-1].name == "training_step"
     return any(map(walks, nodes)) and not behind
@@ -265,7 +270,8 @@ def _takes_turns(node: Definition) -> bool:
 
 
 def _loss_in(result: Any) -> torch.Tensor | None:
-    """The loss that a function gave: by itself, first among others, or under its name."""
+    """Return the loss that a function returned: by itself, first among others, or under its
+    name."""
     if isinstance(result, dict):
         result = result.get("loss", next(iter(result.values()), None))
     for part in _flat(result):

@@ -9,7 +9,7 @@ CARRIED = "__carried__"
 
 
 def handed_on(tree: ast.Module) -> list[str]:
-    """The names that a text with `...` in a loop binds, and reads only to bind them again."""
+    """Return the names that a script with `...` in a loop binds, and reads only to rebind them."""
     if not any(_is_elided(s) for loop in _loops(tree) for s in ast.walk(loop)):
         return []
     bound, read = set[str](), set[str]()
@@ -24,7 +24,7 @@ def handed_on(tree: ast.Module) -> list[str]:
 
 
 def filled_in(tree: ast.Module, names: list[str]) -> ast.Module:
-    """The text with every `...` in a loop making these names anew from what they are."""
+    """Return the script with every `...` in a loop recomputing these names from their values."""
     for loop in _loops(tree):
         for at, statement in enumerate(loop.body):
             if _is_elided(statement):

@@ -15,10 +15,10 @@ _DATA_ROLES = ("tensor", "holder", "number", "loss", "zero", "list")
 
 
 class Engine:
-    """The engine of one world. `refusal` is its error, as in `Exception: Cannot …`.
+    """The engine of one harness. `refusal` is its error, as in `Exception: Cannot …`.
 
-    Its values are of a class of the text's, as far as the instruments can tell, so that the story
-    of a second walk is told as for an engine that was sent.
+    Its values are of a class of the script's, as far as the instruments can tell, so that a second
+    backward is reported as for an engine that was sent.
     """
 
     def __init__(self, refusal: str) -> None:
@@ -30,13 +30,15 @@ class Engine:
         self.walks = 0
 
     def named(self, name: str) -> type:
-        """The class of values, under the name that the text gives it."""
+        """Return the class of values, under the script's name for it."""
         self._node.__name__ = self._node.__qualname__ = name
         return self._node
 
     def made(self, result: Any, given: Sequence[Any], path: str = "") -> Any:
-        """The result of a call, each tensor in it a value made of all that was given; and of a
-        weight, for what has a `path`."""
+        """Return the result of a call, each tensor in it a value made of all that was given.
+
+        It also depends on a weight, if it has a `path`.
+        """
         parents = list(self.values_in(given))
         if path:
             parents.append(self._weights.setdefault(path, self._node(torch.rand(4))))
@@ -54,7 +56,7 @@ class Engine:
         return result
 
     def values_in(self, given: Any, depth: int = 3) -> Iterator[Any]:
-        """The engine's values among others."""
+        """Yield the engine's values among others."""
         if isinstance(given, self._node):
             yield given
         elif isinstance(given, list | tuple | dict) and depth:
@@ -62,7 +64,7 @@ class Engine:
                 yield from self.values_in(one, depth - 1)
 
     def walk(self, root: Any) -> None:
-        """Walk everything that a value was made of, each value once a call."""
+        """Run backward over everything that a value was made of, each value once a call."""
         self.walks += 1
         found, pending = {id(root): root}, [root]
         while pending:
@@ -84,8 +86,10 @@ class Engine:
 
 
 def makes_values(path: str, role: str) -> bool:
-    """Whether a class of this path is the engine's: told by the flags that the text passes, or by
-    what becomes of its objects."""
+    """Return True if a class of this path is the engine's.
+
+    The flags that the script passes show it, or what becomes of its objects.
+    """
     flagged = any(
         keyword.arg in FLAGS for call in Here.world.use(path).called for keyword in call.keywords
     )
@@ -103,7 +107,7 @@ def _plain(data: Any) -> torch.Tensor:
 
 
 def _value_class(engine: Engine) -> type:
-    """The class of an engine's values: what torch can do with tensors can be done with them."""
+    """Return the class of an engine's values, which support what torch does with tensors."""
 
     class Value:
         __module__ = "__main__"
@@ -173,7 +177,7 @@ def _calculate(kind: type, engine: Engine) -> None:
 
 
 def bare(value: Any) -> Any:
-    """The value's numbers in the place of the value itself."""
+    """Return the value's numbers in place of the value."""
     if isinstance(value, list | tuple):
         return type(value)(map(bare, value))
     own = getattr(value, "_as_tensor", None)

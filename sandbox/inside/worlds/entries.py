@@ -19,7 +19,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def walks(node: ast.AST) -> bool:
-    """Whether there is a backward call in it."""
+    """Return True if there is a backward call in it."""
     return any(
         isinstance(part, ast.Attribute) and part.attr in ("backward", "manual_backward")
         for part in ast.walk(node)
@@ -27,14 +27,14 @@ def walks(node: ast.AST) -> bool:
 
 
 def walks_outside_loops(tree: ast.Module) -> bool:
-    """Whether a text walks a graph just once: as the body of a loop that was not sent."""
+    """Return True if a script calls backward just once: as the body of a loop that was not sent."""
     walking = [n for n in tree.body if walks(n) and not isinstance(n, (*FUNCTIONS, ast.ClassDef))]
     loops = (ast.For, ast.AsyncFor, ast.While)
     return bool(walking) and not any(isinstance(node, loops) for node in walking)
 
 
 def left_out(node: Definition) -> list[ast.arg]:
-    """The arguments of a function that are None where they are left out."""
+    """Return the arguments of a function that default to None."""
     positional = [*node.args.posonlyargs, *node.args.args]
     last = positional[len(positional) - len(node.args.defaults) :]
     pairs: list[tuple[ast.arg, ast.expr | None]] = [*zip(last, node.args.defaults, strict=True)]
@@ -43,13 +43,16 @@ def left_out(node: Definition) -> list[ast.arg]:
 
 
 def may_leave_out(tree: ast.Module) -> bool:
-    """Whether functions of a text have such arguments."""
+    """Return True if functions of a script have such arguments."""
     return any(isinstance(node, FUNCTIONS) and left_out(node) for node in ast.walk(tree))
 
 
 def without_quoted(tree: ast.Module) -> ast.Module:
-    """The text without `loss.backward()`, where that is all it does beside what it defines: then
-    it is the line that failed, told in front of the code."""
+    """Return the script without `loss.backward()`, if that is its only statement besides
+    definitions.
+
+    Then it is the failing line, quoted before the code.
+    """
     rest = [node for node in tree.body if not isinstance(node, (*FUNCTIONS, ast.ClassDef))]
     if len(rest) < len(tree.body) and all(map(_is_quoted, rest)):
         tree.body = [node for node in tree.body if node not in rest]
@@ -64,7 +67,7 @@ def _is_quoted(node: ast.stmt) -> bool:
 
 
 def walked_names(tree: ast.AST) -> Iterator[str]:
-    """The names of which a text calls `backward`."""
+    """Yield the names of which a script calls `backward`."""
     for part in ast.walk(tree):
         if isinstance(part, ast.Attribute) and part.attr == "backward":
             if isinstance(part.value, ast.Name):
@@ -72,13 +75,13 @@ def walked_names(tree: ast.AST) -> Iterator[str]:
 
 
 def fillers(reader: Definition, others: Iterable[Definition]) -> list[Definition]:
-    """Those of the functions that put something into what another one reads."""
+    """Return those of the functions that fill what another one reads."""
     read = {ast.unparse(p) for p in ast.walk(reader) if isinstance(p, ast.Name | ast.Attribute)}
     return [other for other in others if other is not reader and filled_in(other) & read]
 
 
 def filled_in(node: ast.AST) -> set[str]:
-    """What something is appended to, as the text spells it."""
+    """Return the containers that something is appended to, as the script writes them."""
     return {
         ast.unparse(part.func.value)
         for part in ast.walk(node)
@@ -88,12 +91,12 @@ def filled_in(node: ast.AST) -> set[str]:
 
 
 def definition(node: ast.ClassDef, name: str) -> Definition | None:
-    """The method of this name that a class defines."""
+    """Return the method of this name that a class defines, or None."""
     return next((m for m in node.body if isinstance(m, FUNCTIONS) and m.name == name), None)
 
 
 def is_method(node: ast.stmt) -> bool:
-    """Whether a function was written for a class."""
+    """Return True if a function was written for a class."""
     return isinstance(node, FUNCTIONS) and [a.arg for a in node.args.args[:1]] == ["self"]
 
 
@@ -102,7 +105,7 @@ def is_static(node: Definition) -> bool:
 
 
 def keyed_by_rest(node: Definition) -> bool:
-    """Whether the further arguments that a function takes (`*names`) are the keys of something."""
+    """Return True if a function's further arguments (`*names`) are the keys of something."""
     rest = node.args.vararg.arg if node.args.vararg is not None else ""
     parts = [part for part in ast.walk(node) if isinstance(part, ast.DictComp | ast.For)]
     loops = [(p.generators[0] if isinstance(p, ast.DictComp) else p, p) for p in parts]
@@ -114,7 +117,7 @@ def keyed_by_rest(node: Definition) -> bool:
 
 
 def _keys(node: ast.DictComp | ast.For) -> str | None:
-    """The name that gives the keys of what a comprehension, or a loop, fills."""
+    """Return the name that gives the keys of what a comprehension, or a loop, fills."""
     if isinstance(node, ast.DictComp):
         return getattr(node.key, "id", None)
     stored = (p for s in node.body for p in ast.walk(s) if isinstance(p, ast.Subscript))
@@ -122,7 +125,7 @@ def _keys(node: ast.DictComp | ast.For) -> str | None:
 
 
 def unmade(tree: ast.Module) -> list[ast.ClassDef]:
-    """The classes of which a text makes no object, as far as it goes."""
+    """Return the classes of which a script makes no object, as far as it goes."""
     loaded = set[str]()
     for statement in tree.body:
         own = getattr(statement, "name", "")
@@ -138,8 +141,10 @@ def unmade(tree: ast.Module) -> list[ast.ClassDef]:
 
 
 def entries(node: ast.ClassDef) -> list[Definition]:
-    """The methods of a class that training calls: those that no other method calls, in the order
-    of the text, but the one last that walks, or that frameworks enter."""
+    """Return the methods of a class that training calls: those that no other method calls.
+
+    They are in source order, but the one that calls backward, or that frameworks enter, is last.
+    """
     methods = {m.name: m for m in node.body if isinstance(m, FUNCTIONS)}
     called = {
         part.func.attr
@@ -170,7 +175,7 @@ def _is_static_name(node: ast.expr) -> bool:
 
 
 def _leads_to_walk(method: Definition, methods: dict[str, Definition], depth: int = 4) -> bool:
-    """Whether it walks a graph, itself or by a method that it calls."""
+    """Return True if it calls backward, itself or by a method that it calls."""
     if walks(method):
         return True
     asked = {p.attr for p in ast.walk(method) if isinstance(p, ast.Attribute)} & methods.keys()

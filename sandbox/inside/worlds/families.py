@@ -23,7 +23,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (  # kind, family, what the message s
 
 
 def kind_of(message: str) -> tuple[str, str]:
-    """The kind of an error and its family; both empty for errors of other kinds."""
+    """Return the kind of an error and its family; both empty for errors of other kinds."""
     told = " ".join(message.lower().replace("’", "'").split())[:2000]
     return next(((k, family) for k, family, said in _KINDS if re.search(said, told)), ("", ""))
 
@@ -43,7 +43,7 @@ class Wanted:
         return cls(str(told.get("message", "")), str(told.get("family", "")), lines)
 
     def is_met(self, message: str, lines: tuple[int, int]) -> bool:
-        """Whether an error at a statement (its first and last line) is the one given."""
+        """Return True if an error at a statement (its first and last line) is the one given."""
         kind, family = kind_of(message)
         given, _ = kind_of(self.message)
         same = kind == given if given else bool(family) and family == self.family

@@ -20,7 +20,7 @@ MAKING = NUMERIC - {"range", "min", "max"}
 
 
 def of_fewer(args: tuple[Any, ...]) -> Wishes:
-    """Of tensors that are put together, what those with more dimensions came of has too many."""
+    """Yield fewer dimensions for the source of the joined tensors of higher rank."""
     given = list(flat(args))
     least = min((t.dim() for t in given), default=0)
     for tensor in given:
@@ -32,7 +32,7 @@ def of_fewer(args: tuple[Any, ...]) -> Wishes:
 
 
 def of_scalars(args: tuple[Any, ...]) -> Wishes:
-    """What came of one item of a tensor may as well be a single number: a step of time."""
+    """Yield a single number as the source of one item of a tensor: a step of time."""
     for tensor in flat(args):
         path = made_for(tensor) or came_of(tensor)
         shape = shape_of(path) if path else []
@@ -41,7 +41,7 @@ def of_scalars(args: tuple[Any, ...]) -> Wishes:
 
 
 def of_small(args: tuple[Any, ...]) -> Wishes:
-    """What a kernel is larger than came of something too short: eight times as long."""
+    """Yield an eightfold length for the source of what a kernel is larger than."""
     for tensor in flat(args[:1]):
         path = made_for(tensor) or came_of(tensor)
         shape = shape_of(path) if path else []
@@ -51,8 +51,7 @@ def of_small(args: tuple[Any, ...]) -> Wishes:
 
 
 def of_flattened(args: tuple[Any, ...], message: str) -> Wishes:
-    """What a layer takes too many or too few numbers of, flattened, came of something as much too
-    long or too short."""
+    """Yield the length of the source of a flattened input that has too many or too few numbers."""
     found = re.search(r"\(\d+x(\d+) and (\d+)x", message)
     path = came_of(args[0]) if found and args and isinstance(args[0], torch.Tensor) else None
     shape = shape_of(path) if path else []
@@ -61,8 +60,10 @@ def of_flattened(args: tuple[Any, ...], message: str) -> Wishes:
 
 
 def of_last(args: tuple[Any, ...], one: int, other: int) -> Wishes:
-    """What is as long as one of two that do not fit is to be as long as the other: what came of
-    something else, in its last dimension."""
+    """Yield the last dimension of the source of one of two tensors that do not fit.
+
+    It is to be as long as the other.
+    """
     for tensor in flat(args):
         path = came_of(tensor) if not made_for(tensor) else None
         shape = shape_of(path) if path else []
@@ -71,7 +72,7 @@ def of_last(args: tuple[Any, ...], one: int, other: int) -> Wishes:
 
 
 def of_equations(args: tuple[Any, ...], rows: int) -> Wishes:
-    """The right-hand side of so many linear equations has a number for each."""
+    """Yield one number for each of so many linear equations as the right-hand side."""
     for tensor in flat(args):
         path = made_for(tensor) or came_of(tensor)
         if path and tensor.shape[-2:-1] != (rows,):
@@ -79,7 +80,7 @@ def of_equations(args: tuple[Any, ...], rows: int) -> Wishes:
 
 
 def of_truths(args: tuple[Any, ...], message: str) -> Iterator[tuple[str, str]]:
-    """What is joined and turned over like truth values, or masks, is a mask."""
+    """Yield masks for what is joined and inverted like truth values."""
     if re.search(r"bitwise_\w+. not implemented for 'Float'|[Bb]oolean(?: masks|-type)", message):
         for tensor in reversed(list(flat(args))):
             path = origin(tensor) or came_of(tensor)
@@ -88,7 +89,7 @@ def of_truths(args: tuple[Any, ...], message: str) -> Iterator[tuple[str, str]]:
 
 
 def of_masks(function: str, args: tuple[Any, ...]) -> Wishes:
-    """A mask in an index has the sizes of the dimensions that it chooses from: all those left."""
+    """Yield the sizes of a mask in an index: those of the dimensions that it selects from."""
     if function not in ("__getitem__", "__setitem__") or not isinstance(args[0], torch.Tensor):
         return
     whole, given, first = args[0], args[1], 0
@@ -107,8 +108,10 @@ def of_masks(function: str, args: tuple[Any, ...]) -> Wishes:
 
 
 def of_listed(scopes: Iterable[dict[str, Any]], message: str) -> Wishes:
-    """What a frame takes for whole numbers, and are the rows of what it lists, or its numbers: that
-    has no rows, and whole numbers."""
+    """Yield whole numbers without rows for the source of what a frame uses as whole numbers.
+
+    The frame iterates over its rows or its numbers.
+    """
     if "'list' and '" not in message and "(got float)" not in message:
         return
     for names in scopes:
@@ -120,8 +123,10 @@ def of_listed(scopes: Iterable[dict[str, Any]], message: str) -> Wishes:
 
 
 def of_samples(scopes: Iterable[dict[str, Any]], message: str) -> Wishes:
-    """What a distribution is asked the likelihood of has its shape, and is a value that it may
-    take: a whole number of so many."""
+    """Yield the distribution's shape, and possible values, for what its likelihood is asked of.
+
+    Possible values are whole numbers of so many.
+    """
     fits = re.search(r"not broadcastable with .*vs torch\.Size\(\[([\d, ]*)\]\)", message)
     if fits is None and "to be within the support" not in message:
         return
@@ -138,7 +143,7 @@ def of_samples(scopes: Iterable[dict[str, Any]], message: str) -> Wishes:
 
 
 def of_single(args: tuple[Any, ...]) -> Wishes:
-    """A bound of a slice is one number; so is what a list of indices has, which is a count."""
+    """Yield single numbers for bounds of a slice, and for counts in a list of indices."""
     for bound in _bounds(args):
         if (path := came_of(bound)) and bound.dim():
             yield path, shape_of(path)[: -bound.dim()]
@@ -149,7 +154,7 @@ def of_single(args: tuple[Any, ...]) -> Wishes:
 
 
 def _bounds(given: Any) -> Iterator[torch.Tensor]:
-    """The tensors between which an index slices."""
+    """Yield the tensors between which an index slices."""
     if isinstance(given, slice):
         yield from flat((given.start, given.stop))
     elif isinstance(given, list | tuple):
@@ -158,7 +163,7 @@ def _bounds(given: Any) -> Iterator[torch.Tensor]:
 
 
 def of_longer(args: tuple[Any, ...], index: int, axis: int, size: int) -> Wishes:
-    """What a tensor came of that ends before the index has more along that axis."""
+    """Yield a longer axis for the source of a tensor that ends before the index."""
     for tensor in flat(args):
         path = came_of(tensor)
         shape = shape_of(path) if path and not made_for(tensor) else []
@@ -168,7 +173,8 @@ def of_longer(args: tuple[Any, ...], index: int, axis: int, size: int) -> Wishes
 
 
 def of_rows(args: tuple[Any, ...]) -> Wishes:
-    """Of two with as many rows, what that with more dimensions came of has too many."""
+    """Yield fewer dimensions for the source of the tensor of higher rank, of two with equal
+    rows."""
     given = [tensor for tensor in flat(args) if tensor.dim()]
     for tensor in given:
         path = made_for(tensor) or came_of(tensor)
@@ -180,7 +186,7 @@ def of_rows(args: tuple[Any, ...]) -> Wishes:
 
 
 def of_arrays(one: list[int], other: list[int]) -> Wishes:
-    """Of two arrays that do not fit, one came of data of its last size: as many as the other."""
+    """Yield a new size for data whose last size one of two arrays that do not fit has."""
     for (*_, size), (*_, wanted) in ((one, other), (other, one)):
         for path, shape in sizes.made.items():
             if shape and shape[-1] == size != wanted:
@@ -188,8 +194,10 @@ def of_arrays(one: list[int], other: list[int]) -> Wishes:
 
 
 def of_more(args: tuple[Any, ...]) -> Wishes:
-    """What does not fit a tensor of the text's own, by its last size, came of what has that size
-    beyond those that an index took."""
+    """Yield a larger size for the source of what does not fit a tensor of the script's own.
+
+    That source has the size beyond those that an index took.
+    """
     given = [tensor for tensor in flat(args) if tensor.dim()]
     own = [tensor for tensor in given if not sources(tensor)]
     for tensor in given:
@@ -199,10 +207,13 @@ def of_more(args: tuple[Any, ...]) -> Wishes:
 
 
 def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
-    """So many numbers and so many others: what one of the tensors came of has rows where each
-    should be a number (`scale[t].view(-1, 1)`), or another number of rows than what is made of
-    each of them wants (`torch.stack([f(row) for row in rows])`); or a number of the text's is to
-    be another (`torch.zeros(n_classes)`)."""
+    """Yield changes for so many numbers against so many others.
+
+    The source of one of the tensors has rows where each should be a number
+    (`scale[t].view(-1, 1)`), or another number of rows than what is made of each of them needs
+    (`torch.stack([f(row) for row in rows])`); or a number of the script's is to be another
+    (`torch.zeros(n_classes)`).
+    """
     for tensor, (size, wanted) in product(flat(args), ((one, other), (other, one))):
         if size not in tensor.shape or made_for(tensor):
             continue
@@ -218,7 +229,7 @@ def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
 
 
 def _of_settings(size: int, wanted: int) -> Wishes:
-    """Numbers that were made up for the text, and that the size of something was taken from."""
+    """Yield synthesized numbers that the size of something was taken from."""
     world = getattr(Here, "world", None)  # sizes are found by trial without one, too
     for path, value in world.values.items() if world is not None else ():
         if type(value) is int and value == size and _sizes(path):
@@ -226,6 +237,6 @@ def _of_settings(size: int, wanted: int) -> Wishes:
 
 
 def _sizes(path: str) -> bool:
-    """Whether the text makes tensors or layers of as many items as a number says."""
+    """Return True if the script makes tensors or layers of as many items as a number says."""
     given_to = Here.world.use(path).given_to
     return bool(given_to & MAKING) or any(name[:1].isupper() for name in given_to)

@@ -18,15 +18,18 @@ Wishes = Iterator[tuple[str, Wished]]
 
 
 def asked_of(name: str, args: tuple[Any, ...]) -> Wishes:
-    """What the function of this name, which raised, would have what was made up be."""
+    """Yield what the function of this name, which raised, needs synthesized values to be."""
     rule = _RULES.get(name)
     if rule is not None:
         yield from rule(*args)
 
 
 def told_by(name: str, args: tuple[Any, ...]) -> tuple[str, list[int]] | None:
-    """What a call says of the shape of what was made up, whether it raises or not: an axis that is
-    taken away has a single item; of what has fewer than what it was made of, it is one more."""
+    """Return the shape that a call shows for a synthesized value, whether it raises or not, or
+    None.
+
+    An axis that is removed has a single item; what has fewer items than its source has one less.
+    """
     match name, args:
         case "squeeze", (torch.Tensor() as tensor, int(axis)) if (
             -tensor.dim() <= axis < tensor.dim()
@@ -41,8 +44,10 @@ def told_by(name: str, args: tuple[Any, ...]) -> tuple[str, list[int]] | None:
 
 
 def of_products(args: tuple[Any, ...], message: str) -> Wishes:
-    """Two matrices, or one and a vector, that cannot be multiplied: either takes the size of the
-    other."""
+    """Yield sizes for two matrices, or one and a vector, that cannot be multiplied.
+
+    Either takes the size of the other.
+    """
     found = re.search(r"\(\d+x(\d+)(?: and |\), vec \()(\d+)", message)
     if found is None:
         return
@@ -59,8 +64,10 @@ def of_products(args: tuple[Any, ...], message: str) -> Wishes:
 
 
 def of_parts(given: Any, wanted: int, axis: int = -1) -> Wishes:
-    """Several tensors in one, which has so many along this axis: the first that was made up, or was
-    made of what was, takes the difference."""
+    """Yield the size of one of several joined tensors, which must have so many along this axis.
+
+    The first that was synthesized, or derives from what was, takes the difference.
+    """
     for part in getattr(given, "_made_of", ()):
         if not -part.dim() <= axis < part.dim() or part.dim() != given.dim():
             continue
@@ -78,7 +85,7 @@ def of_parts(given: Any, wanted: int, axis: int = -1) -> Wishes:
 
 
 def _last(shape: list[int], size: int) -> int | None:
-    """The last axis of this size that is none of rows."""
+    """Return the last axis of this size that is none of rows, or None."""
     return next((n for n in range(len(shape) - 1, 0, -1) if shape[n] == size), None)
 
 
@@ -94,7 +101,7 @@ def _embedding(first: Any = None, second: Any = None, *_: Any) -> Wishes:
 
 
 def _ctc_loss(*args: Any) -> Wishes:
-    """Scores of time, batch and class; labels and two lengths for each of the batch."""
+    """Yield scores of time, batch and class; labels and two lengths for each of the batch."""
     scores, *others = flat(args[:4])
     if scores.dim() != 3:
         if path := origin(scores) or came_of(scores):
@@ -107,7 +114,7 @@ def _ctc_loss(*args: Any) -> Wishes:
 
 
 def _einsum(equation: Any = None, *args: Any) -> Wishes:
-    """One size a letter: that of a tensor which the text makes, where one has it."""
+    """Yield one size a letter: that of a tensor which the script makes, if one has it."""
     if not isinstance(equation, str):
         return
     given = list(flat(args))
@@ -159,7 +166,7 @@ def _linear(first: Any = None, second: Any = None, *_: Any) -> Wishes:
 
 
 def _convolution(first: Any = None, second: Any = None, *_: Any, channels: int = 1) -> Wishes:
-    """`channels` is the axis of the weight that says how many the data have."""
+    """Yield the data's channels; `channels` is the axis of the weight that says how many."""
     if not isinstance(second, torch.Tensor):
         return
     wanted = [BATCH, int(second.shape[channels]), *[SIDE] * (second.dim() - 2)]
@@ -199,8 +206,7 @@ def _view(first: Any = None, *sizes: Any) -> Wishes:
 
 
 def _of_many(given: torch.Tensor, wanted: int) -> Wishes:
-    """What was computed has so many items as are wanted, if one axis of what it came of, the last
-    first, is longer or shorter."""
+    """Yield a longer or shorter axis of the source, the last first, for so many computed items."""
     for path in sources(given):
         shape = shape_of(path)
         for axis in reversed(range(len(shape))):
@@ -215,7 +221,7 @@ def _expand(first: Any = None, *sizes: Any) -> Wishes:
 
 
 def _solved(given: Any = None, matrix: Any = None, *_: Any) -> Wishes:
-    """A right side as long as the matrix, be it of rows or of columns."""
+    """Yield a right side as long as the matrix, be it of rows or of columns."""
     if not (rank(given) and rank(matrix)):
         return
     size, rest = int(matrix.shape[-1]), [*map(int, given.shape[1:])]
@@ -246,5 +252,5 @@ _RULES: dict[str, Callable[..., Wishes]] = {
 
 
 def rank(value: Any) -> int:
-    """The dimensions of a tensor; none of what is none."""
+    """Return the dimensions of a tensor; 0 for other values."""
     return value.dim() if isinstance(value, torch.Tensor) else 0

@@ -68,9 +68,11 @@ _COMPLAINTS: tuple[
 
 
 def of_another_kind(plan: Plan, uses: Uses, trial: Trial, said: str) -> Iterator[Plan]:
-    """The plan with one value of the failing statement made as what Python asks for: one that
-    stands in it, else one that its names hold, which was made up for another place; else one that
-    a caller's statement gives."""
+    """Yield the plan with one value of the failing statement made as what Python asks for.
+
+    The value is in the statement, else one that its names hold which was synthesized for another
+    place; else one that a caller's statement passes.
+    """
     paths = dict.fromkeys([*_at(uses, trial.lines), *trial.held])
     paths |= dict.fromkeys(path for lines in trial.callers for path in _at(uses, lines))
     for path, kind in _wishes(plan, uses, list(paths), said):
@@ -79,7 +81,7 @@ def of_another_kind(plan: Plan, uses: Uses, trial: Trial, said: str) -> Iterator
 
 
 def _at(uses: Uses, lines: tuple[int, int]) -> Iterator[str]:
-    """The paths of a statement, but for one that is very long."""
+    """Yield the paths of a statement, unless that is very long."""
     for line in range(lines[0], min(lines[1], lines[0] + 20) + 1):
         yield from uses.at.get(line, ())
 
@@ -98,14 +100,16 @@ def _wishes(plan: Plan, uses: Uses, paths: Sequence[str], said: str) -> Iterator
 
 
 def _has_holders(path: str, uses: Uses) -> bool:
-    """Whether the text asks the items of a value for what no tensor has."""
+    """Return True if the script asks the items of a value for what no tensor has."""
     items = (use for other, use in uses.of.items() if other.startswith(f"{path}["))
     return any(roles.is_no_tensor(use) for use in items)
 
 
 def _with_items(paths: Sequence[str], uses: Uses, plan: Plan) -> Iterator[str]:
-    """The paths, and those of the items of batches among them: what is handed to another file is
-    taken apart there."""
+    """Yield the paths, and those of the items of batches among them.
+
+    What is passed to another file is unpacked there.
+    """
     for path in paths:
         if usual(path.partition(".")[0]):
             continue  # what torch gives is no guess

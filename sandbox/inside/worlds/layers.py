@@ -9,7 +9,7 @@ SIDE, BATCH, LENGTH = 16, 4, 5
 
 
 def taken_by(module: nn.Module) -> list[int] | None:
-    """A shape that a module of torch's takes."""
+    """Return a shape that a module of torch's accepts, or None."""
     match module:
         case nn.Linear():
             return [BATCH, module.in_features]
@@ -42,5 +42,5 @@ def taken_by(module: nn.Module) -> list[int] | None:
 
 
 def fits(tensor: torch.Tensor, wanted: list[int]) -> bool:
-    """Whether a tensor has the sizes that matter; the first is anything."""
+    """Return True if a tensor has the sizes that matter; the first is anything."""
     return tensor.dim() == len(wanted) and list(tensor.shape[1:]) == wanted[1:]

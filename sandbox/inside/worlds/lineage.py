@@ -1,4 +1,4 @@
-"""Where a tensor comes from: what was made up, or what was computed of it."""
+"""Where a tensor comes from: what was synthesized, or what was computed from it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ MOST = 8  # sources that are remembered
 
 
 def made_for(value: Any) -> str | None:
-    """The path that an invented tensor was made for."""
+    """Return the path that a synthesized tensor was made for, or None."""
     return getattr(value, "_made_for", None) if isinstance(value, torch.Tensor) else None
 
 
 def made_path(value: Any) -> str | None:
-    """The path of whatever was made up."""
+    """Return the path of any synthesized value, or None."""
     path = made_for(value) or getattr(value, "__dict__", {}).get("_path")
     return path if isinstance(path, str) else None
 
 
 def mark(tensor: torch.Tensor, array: Any) -> torch.Tensor:
-    """The tensor that was made of an array, known by where that comes from."""
+    """Return the tensor that was made of an array, marked with the array's source."""
     if path := getattr(array, "_made_for", None):
         tensor._came_of = path  # type: ignore[attr-defined]
     return tensor
 
 
 def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
-    """The path of data that were made up in which a tensor is all, one item, some of the rows, or
-    one of several, and the shape that they should have for it to be as wanted. Of one whose axes
-    were turned, that before."""
+    """Return the path of synthesized data that a tensor is a part of, and the shape that it needs.
+
+    The tensor is all of the data, one item, some of the rows, or one of several. If its axes were
+    permuted, the shape is that before.
+    """
     path = made_for(value) or (came_of(value) if isinstance(value, torch.Tensor) else None)
     index = getattr(value, "_taken_by", None)
     if path is None:
@@ -60,14 +62,14 @@ def traced(value: Any, wanted: list[int]) -> tuple[str, list[int]] | None:
 
 
 def _before_turning(shape: list[int], axes: tuple[int, ...]) -> list[int]:
-    """The shape of what became this one by taking its axes in this order."""
+    """Return the shape of what became this one by taking its axes in this order."""
     if len(shape) != len(axes):
         return shape
     return [shape[axes.index(n)] for n in range(len(axes))]
 
 
 def turned(result: Any, name: str, args: Any) -> Any:
-    """The result of a function that puts the axes of a tensor into another order, known by it."""
+    """Return the result of a function that permutes a tensor's axes, marked with the order."""
     given = args[0] if args else None
     if name not in _TURNING or not isinstance(given, torch.Tensor):
         return result
@@ -81,14 +83,14 @@ def turned(result: Any, name: str, args: Any) -> Any:
         a, b = order
         axes[a], axes[b] = b, a
     else:
-        return result  # told by names
+        return result  # named axes show it
     before = getattr(given, "_axes", None) or tuple(range(count))
     result._axes = tuple(before[n] for n in axes)
     return result
 
 
 def ints(value: Any) -> Iterator[int]:
-    """The whole numbers in a value, in lists of lists, too."""
+    """Yield the whole numbers in a value, in nested lists, too."""
     if isinstance(value, int):
         yield value
     elif isinstance(value, list | tuple):
@@ -97,14 +99,17 @@ def ints(value: Any) -> Iterator[int]:
 
 
 def _is_plain(index: Any) -> bool:
-    """Whether an index is of numbers and slices alone."""
+    """Return True if an index has only numbers and slices."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(isinstance(part, int | slice) for part in parts)
 
 
 def _before(index: Any, held: list[int], wanted: list[int]) -> list[int] | None:
-    """The shape of that of which the index takes a part that is shaped as wanted; an axis by whose
-    number or slice it takes some keeps its size."""
+    """Return the shape of a tensor of which the index takes a part that is shaped as wanted, or
+    None.
+
+    An axis of which it takes some by number or slice keeps its size.
+    """
     left, shape = list(wanted), list[int]()
     for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
         size = held[axis] if axis < len(held) else held[-1] if held else 1
@@ -119,26 +124,28 @@ def _before(index: Any, held: list[int], wanted: list[int]) -> list[int] | None:
 
 
 def origin(value: torch.Tensor) -> str | None:
-    """The same; of a tensor that has its numbers in another shape, too."""
+    """Return the path, also for a tensor that has its numbers in another shape."""
     return made_for(value) or getattr(value, "_flat_of", None)
 
 
 def came_of(value: torch.Tensor) -> str | None:
-    """The path of an invented tensor that something was computed of."""
+    """Return the path of a synthesized tensor that something was computed from, or None."""
     found: str | None = getattr(value, "_came_of", None)
     return found
 
 
 def sources(value: torch.Tensor) -> tuple[str, ...]:
-    """The paths of all invented tensors that something was computed of, as far as is known."""
+    """Return the paths of all synthesized tensors that something was computed from, if known."""
     path = made_for(value) or came_of(value)
     found: tuple[str, ...] = getattr(value, "_sources", ())
     return found or ((path,) if path else ())
 
 
 def remembered(result: Any, args: Any, *, taken: bool = False) -> Any:
-    """The result of a function, known by what it was made from where it has the same shape; or by
-    the index that has `taken` it."""
+    """Return the result of a function, marked with its source if it has the same shape.
+
+    With `taken`, mark it with the index.
+    """
     if isinstance(result, torch.Tensor) and made_for(result) is None:
         if len(args) and isinstance(args[0], list | tuple):
             result._made_of = [t for t in args[0] if isinstance(t, torch.Tensor)]  # type: ignore[attr-defined]
@@ -169,7 +176,7 @@ def remembered(result: Any, args: Any, *, taken: bool = False) -> Any:
 
 
 def follow_variables() -> None:
-    """A `Variable` is known by what it was made of, too."""
+    """Mark a `Variable` with its source, too."""
     kind: Any = type(torch.autograd.Variable)
 
     def call(cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -179,7 +186,7 @@ def follow_variables() -> None:
 
 
 def shape_of(path: str) -> list[int]:
-    """The shape that what was made up for a path has."""
+    """Return the shape of what was synthesized for a path."""
     if path.startswith(sizes.PREFIX):
         return sizes.made.get(path, [])
     return Here.world.tensors.shape_of(path)

@@ -1,4 +1,4 @@
-"""Losses that the text walks and does not make: all at one time, anew in every pass."""
+"""Losses that the script calls backward on and does not compute: all at once, in each iteration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Losses:
         self.invented = False
 
     def of(self, path: str, frame: FrameType | None) -> Any:
-        """The loss of a path, for the line that the frame is at."""
+        """Return the loss of a path, for the line that the frame is at."""
         site = (path, frame.f_lasti if frame is not None else 0)
         if site in self._asked:
             self.begin_pass()
@@ -38,12 +38,12 @@ class Losses:
         return self._made[path]
 
     def begin_pass(self) -> None:
-        """What is asked for from now on is made anew."""
+        """Begin an iteration: what is asked for from now on is made again."""
         self._asked.clear()
         self._made.clear()
 
     def _all(self, wanted: str, frame: FrameType | None) -> dict[str, Any]:
-        """Every loss that the text walks and does not make; and the one that is wanted."""
+        """Return every undefined loss that the script calls backward on, and the wanted one."""
         world = self._world
         paths = dict.fromkeys([*(p for p in world.uses.of if world.role(p) == "loss"), wanted])
         make = _by_torch(world, frame) if world.engine is None else _by_engine(world.engine, frame)
@@ -55,7 +55,7 @@ class Losses:
 
 
 def _by_torch(world: World, frame: FrameType | None) -> Callable[[], Any]:
-    """Makes losses of the models in sight and of the results that the frame's names hold."""
+    """Return a function that makes losses of the models in sight and of the frame's results."""
     seen = list(_unseen(frame, _results))
     sight = world.sight
     sight.begin_pass()
@@ -63,13 +63,13 @@ def _by_torch(world: World, frame: FrameType | None) -> Callable[[], Any]:
 
 
 def _by_engine(engine: Engine, frame: FrameType | None) -> Callable[[], Any]:
-    """Makes values of an engine that was written by hand, of those that the frame's names hold."""
+    """Return a function that makes a hand-written engine's values from those of the frame."""
     given = list(_unseen(frame, engine.values_in))
     return lambda: engine.made(torch.tensor(0.5), given, "forward")
 
 
 def _unseen(frame: FrameType | None, values_in: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
-    """Values that the frame's names hold and that no pass before has seen."""
+    """Yield values that the frame's names hold and that no iteration before has seen."""
     user = frames.user_frame(frame)
     for _, held in frames.local_values(user) if user is not None else ():
         for value in values_in(held):

@@ -9,8 +9,10 @@ import torch
 
 
 def fits(call: ast.Call) -> bool:
-    """Whether some form of the tensor method of that name takes so many arguments, and those of
-    these names: `log.add(loss=loss)` is no sum. What torch says nothing of may be one."""
+    """Return True if some overload of the tensor method of that name accepts the arguments.
+
+    `log.add(loss=loss)` is no sum. Unknown names may be one.
+    """
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     forms = _forms(name)
     if not forms or any(isinstance(argument, ast.Starred) for argument in call.args):
@@ -21,7 +23,7 @@ def fits(call: ast.Call) -> bool:
 
 @cache
 def _forms(name: str) -> tuple[tuple[frozenset[str], float], ...]:
-    """For each form of a method the names of its arguments, and how many may come without."""
+    """Return, for each overload, the names of its arguments, and how many may be unnamed."""
     packet = getattr(torch.ops.aten, name, None) if name.isidentifier() else None
     found = []
     for overload in packet.overloads() if packet is not None else ():

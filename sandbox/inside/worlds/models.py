@@ -17,7 +17,7 @@ _OF_SCALERS = ("grad_scale", "found_inf")  # that torch asks every optimizer for
 
 
 def tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
-    """The tensors of real numbers that an argument is or holds, complex ones as two of these."""
+    """Yield the real tensors that an argument is or holds; complex ones as two of these."""
     if isinstance(value, torch.Tensor):
         if value.is_floating_point():
             yield value
@@ -40,7 +40,7 @@ def _detached(value: Any) -> Any:
 
 
 def blend(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
-    """One number that depends on all of them, through operations that keep them for backward."""
+    """Return one number that depends on all of them, through operations that save them."""
     total = torch.tensor(0.5)
     for tensor in tensors:
         total = total + (tensor * torch.tanh(tensor)).mean()
@@ -48,8 +48,11 @@ def blend(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def _source(path: str, given: Sequence[Any]) -> torch.Tensor:
-    """A number that depends on what a function is given. Where that is all a batch, a loss of it
-    that is walked is one of the models in sight: the function has them by itself."""
+    """Return a number that depends on what a function is given.
+
+    If that is only a batch and backward is called on a loss of it, it also depends on the models in
+    sight: the function has them by itself.
+    """
     source = blend(list(tensors_in(given)))
     uses = Here.world.use(f"{path}()"), Here.world.use(f"{path}()[0]")
     walked = any("backward" in use.methods for use in uses)
@@ -59,7 +62,7 @@ def _source(path: str, given: Sequence[Any]) -> torch.Tensor:
 
 
 def pattern(shape: list[int]) -> torch.Tensor:
-    """Fixed numbers of a shape, none of them equal to its neighbour."""
+    """Return fixed numbers of a shape, none of them equal to its neighbour."""
     count = int(torch.Size(shape).numel())
     return (torch.arange(count).remainder(7).float() / 7 - 0.4).view(shape)
 
@@ -89,7 +92,7 @@ class Model(nn.Module):
             return Here.world.attributes.of(self._path, name)
 
     def __iter__(self) -> Iterator[Any]:
-        """Its layers, one of them."""
+        """Yield its layers, one of them."""
         return iter([Here.world.load(self._path + ".layer", None)])
 
 
@@ -167,8 +170,10 @@ class Maker(Function):
 
 
 def _hooked(step: Any) -> Any:
-    """As torch wraps the `step` of a class when the first of its objects is made: done at once,
-    so that nothing of ours changes while a script runs."""
+    """Wrap a `step` as torch does when the first object of its class is made.
+
+    Doing so at once means that nothing of ours changes while a script runs.
+    """
     wrapped: Any = torch.optim.Optimizer.profile_hook_step(step)
     wrapped.hooked = True
     return wrapped

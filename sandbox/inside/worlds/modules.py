@@ -15,8 +15,10 @@ from .things import Thing
 
 
 def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
-    """The innermost module of torch's says what it takes: `scopes` are the names of the frames in
-    which an error passed, the innermost first."""
+    """Yield what the innermost of torch's modules accepts.
+
+    `scopes` are the names of the frames in which an error passed, the innermost first.
+    """
     innermost = None
     for names in scopes:
         module = names.get("self")
@@ -59,8 +61,10 @@ def asked_by(scopes: Iterable[dict[str, Any]]) -> Wishes:
 
 
 def _of_what_it_came_of(given: torch.Tensor, wanted: list[int]) -> Wishes:
-    """What was computed with as many dimensions has its sizes of what it came of, or so many times
-    these: behind the rows, they are to be as wanted."""
+    """Yield sizes of the source of what was computed with as many dimensions.
+
+    It has the source's sizes, or multiples of them; after the rows, they are to be as wanted.
+    """
     path, own = came_of(given), list(map(int, given.shape))
     shape = shape_of(path) if path else []
     if path is None or len(shape) != len(own):
@@ -71,13 +75,13 @@ def _of_what_it_came_of(given: torch.Tensor, wanted: list[int]) -> Wishes:
 
 
 def _resized(old: int, now: int, wanted: int) -> int:
-    """The size of what something was put together of, for that to have the wanted one."""
+    """Return the size of the parts of something that is to have the wanted one."""
     times, rest = divmod(now, old) if old else (0, 1)
     return wanted // times if times and not rest and wanted % times == 0 else old
 
 
 def _of_states(module: nn.RNNBase, given: Any, hidden: Any) -> Wishes:
-    """A batch as large as that of the states that the text itself makes."""
+    """Yield a batch as large as that of the states that the script itself makes."""
     states = hidden if isinstance(hidden, tuple) else (hidden,)
     size = next((int(h.shape[1]) for h in states if rank(h) == 3 and not made_for(h)), 0)
     path, axis = made_for(given), 0 if module.batch_first else 1

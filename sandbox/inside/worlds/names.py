@@ -77,13 +77,15 @@ OF_ENGINES = frozenset({"Tensor", "Variable", "Parameter", "Function"})  # own o
 
 
 def usual(name: str) -> str:
-    """The module that is usually imported for a name; of other names, an empty text."""
+    """Return the module that is usually imported for a name; '' for other names."""
     return USUAL.get(name, "").partition(":")[0]
 
 
 class Everything(dict[str, Any]):
-    """A `__builtins__` in which every name is found: imported if it is usual, else made up, as are
-    those `left_out` of the text."""
+    """A `__builtins__` in which every name is found: imported if it is usual, else synthesized.
+
+    Names in `left_out` of the script are synthesized, too.
+    """
 
     def __init__(self, world: World, left_out: frozenset[str] = frozenset()) -> None:
         super().__init__(vars(builtins))
@@ -104,14 +106,14 @@ class Everything(dict[str, Any]):
         return self._world.load(name, sys._getframe(1))
 
     def _usual(self, name: str) -> Any:
-        """What is usually imported under the name, if the text uses it so."""
+        """Return what is usually imported under the name, if the script uses it so."""
         if name in OF_ENGINES and self._of_an_engine(name):
             return None
         found = self._found_at(name, USUAL.get(name, ""))
         return found if found is not None else self._found_at(name, ELSE.get(name, ""))
 
     def _found_at(self, name: str, place: str) -> Any:
-        """What a module has under a name; or the module, whose parts the text asks for."""
+        """Return a module's attribute; or the module, if the script uses its parts."""
         place, _, part = place.partition(":")
         if not place:
             return None
@@ -129,7 +131,7 @@ class Everything(dict[str, Any]):
         return found
 
     def _of_an_engine(self, name: str) -> bool:
-        """Whether a class is not torch's, although it is called as one of torch's."""
+        """Return True if a class is not torch's, although it has the name of one."""
         calls = self._world.use(name).called
         given = {keyword.arg for call in calls for keyword in call.keywords}
         return self._world.engine is not None or bool(given & FLAGS - {"requires_grad"})
@@ -146,7 +148,7 @@ class Above:
 
 
 def _above(*given: Any) -> Any:
-    """`super`, which also answers where there is no class."""
+    """Replace `super`, also answering where there is no class."""
     names = sys._getframe(1).f_locals
     if not given and "__class__" in names:
         given = (names["__class__"], names[sys._getframe(1).f_code.co_varnames[0]])

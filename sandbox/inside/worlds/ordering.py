@@ -1,4 +1,4 @@
-"""Definitions that stand behind what uses them, as in a post that shows its loop first."""
+"""Definitions that follow their use, as in a post that shows its loop first."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ _DEFINING = (*FUNCTIONS, ast.ClassDef)
 
 
 def defined_ahead(tree: ast.Module) -> ast.Module:
-    """The text with every class and function in front of the first statement that needs it to run.
-    Line numbers stay."""
+    """Return the script with every class and function before the first statement that needs it.
+
+    Line numbers stay.
+    """
     functions = {node.name: node for node in tree.body if isinstance(node, FUNCTIONS)}
     body = list(tree.body)
     for node in tree.body:
@@ -26,7 +28,7 @@ def defined_ahead(tree: ast.Module) -> ast.Module:
 
 
 def _needed(statement: ast.stmt, functions: Mapping[str, ast.stmt]) -> set[str]:
-    """The names that a statement reads as it runs, and those that functions read which it names."""
+    """Return the names that a statement reads as it runs, those of named functions included."""
     found = _read_at_once(statement)
     todo = [*found & functions.keys()]
     while todo:
@@ -37,7 +39,7 @@ def _needed(statement: ast.stmt, functions: Mapping[str, ast.stmt]) -> set[str]:
 
 
 def _read_at_once(statement: ast.stmt) -> set[str]:
-    """The names that a statement reads itself: a function those around its body alone."""
+    """Return the names that a statement reads itself: a function those around its body alone."""
     if not isinstance(statement, _DEFINING):
         return _names(ast.walk(statement))
     around = (part for part in ast.iter_child_nodes(statement) if part not in statement.body)

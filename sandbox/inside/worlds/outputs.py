@@ -26,21 +26,25 @@ class Outputs:
     def of(
         self, path: str, source: torch.Tensor, given: Sequence[Any] = (), weight: str = ""
     ) -> Any:
-        """What a call gives: `source` is a number that holds all that it depends on; `weight` is
-        the path of the model that was called, if one was. The second of several parts is like the
-        second of the values `given`, and so on: a state."""
+        """Return the result of a call.
+
+        `source` is a number that holds all that it depends on; `weight` is the path of the model
+        that was called, if one was. The second of several parts is like the second of the values
+        `given`, and so on: a state.
+        """
         made = self._parts(path, source, given)
         if isinstance(made, torch.Tensor):
             made._given_dims = max((t.dim() for t in flat(given)), default=0)  # type: ignore[attr-defined]
         return self.depending(made, given, weight)
 
     def depending(self, made: Any, given: Sequence[Any], weight: str = "") -> Any:
-        """Tensors that were made of what was given: values of the text's engine, if it has one."""
+        """Return tensors that depend on the arguments: values of the script's engine, if it has
+        one."""
         engine = self._world.engine
         return made if engine is None else engine.made(made, given, weight)
 
     def carried(self, *values: Any) -> tuple[Any, ...]:
-        """What a forward that the text leaves out makes anew of the values it hands on."""
+        """Return what a forward that the script omits computes from the values it passes on."""
         engine = self._world.engine
         if engine is not None:
             return tuple(engine.made(bare(v), [v], "forward") for v in values)
@@ -73,7 +77,7 @@ class Outputs:
 
 
 def _moved(value: Any, anchor: torch.Tensor) -> Any:
-    """The value, or each part of it, made of what it was and of the models."""
+    """Return the value, or each part of it, made of what it was and of the models."""
     if isinstance(value, torch.Tensor) and value.is_floating_point():
         return torch.tanh(value * anchor)
     if isinstance(value, list | tuple):
@@ -82,5 +86,5 @@ def _moved(value: Any, anchor: torch.Tensor) -> Any:
 
 
 def _flat_tensors(given: Sequence[Any]) -> Iterator[torch.Tensor]:
-    """Those of the values given that are tensors of few dimensions: a result may be alike."""
+    """Yield the arguments that are tensors of few dimensions: a result may be alike."""
     return (v for v in given if isinstance(v, torch.Tensor) and v.dim() in (1, 2))

@@ -36,7 +36,7 @@ class Paths(ast.NodeVisitor):
     # ---- paths
 
     def path(self, node: ast.expr) -> str | None:
-        """The path of an expression's value; None for what the text makes itself."""
+        """Return the path of an expression's value; None for what the script defines itself."""
         match node:
             case ast.Name(id=name):
                 return self._named(name)
@@ -80,7 +80,7 @@ class Paths(ast.NodeVisitor):
         return None
 
     def _aliased(self, path: str) -> str:
-        """The path of the value that the text has put there; of what is not its own, the same."""
+        """Return the path of the value that the script has stored there; else the path itself."""
         return self._aliases.get(path, path)
 
     def _named(self, name: str) -> str | None:
@@ -177,7 +177,8 @@ class Paths(ast.NodeVisitor):
             self._bind(target, self.path(value))
 
     def _taken_apart(self, target: ast.expr, value: ast.expr) -> None:
-        """`a, b = (f(x) for x in y)` says how many there are in `y`, which is no loader then."""
+        """Record that `a, b = (f(x) for x in y)` shows how many there are in `y`, which is no
+        loader."""
         match target, value:
             case ast.Tuple(elts=targets), (
                 ast.GeneratorExp(generators=[along]) | ast.ListComp(generators=[along])
@@ -234,7 +235,7 @@ class Paths(ast.NodeVisitor):
             self.visit(statement)
 
     def _bind_item(self, target: ast.expr, iterated: ast.expr) -> None:
-        """Bind a loop's target to an item of what is walked along."""
+        """Bind a loop's target to an item of what is iterated over."""
         match iterated:
             case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
                 if isinstance(target, ast.Tuple) and len(target.elts) == 2:
@@ -270,7 +271,7 @@ class Paths(ast.NodeVisitor):
         self._bind(target, None if path is None else self._aliased(f"{path}[]"))
 
     def _items(self, value: ast.expr) -> str | None:
-        """The path of what a list is filled with, a list of torch's modules as well."""
+        """Return the path of what a list is filled with, also for lists of torch's modules."""
         match value:
             case ast.ListComp(elt=one) | ast.List(elts=[one, *_]):
                 return self.path(one)
@@ -301,7 +302,7 @@ class Paths(ast.NodeVisitor):
                     self._aliases.setdefault(holder + item(key), path)
 
     def _hand_over(self, node: ast.Call) -> None:
-        """What one of the text's functions is given goes by another name within it."""
+        """Bind the parameters of one of the script's functions to a call's arguments."""
         match node.func:
             case ast.Name(id=name):
                 called, skipped = name, 0
@@ -321,7 +322,7 @@ class Paths(ast.NodeVisitor):
 
 
 def _is_same(value: ast.expr, name: str) -> bool:
-    """Whether an expression is the value of a name: itself, or moved or seen otherwise."""
+    """Return True if an expression is the value of a name: itself, moved, or a view."""
     match value:
         case ast.Name(id=own):
             return own == name

@@ -10,22 +10,21 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is decided about values that the text uses and does not define.
+    """The decisions about values that the script uses and does not define.
 
-    Keys are value paths: `netD`, `self.hidden`, `loader[][0]`, `netD()` for what a call gives.
-    `kinds` overrules what reading says a value is; `shapes` are sizes of tensors, `whole` the
-    bound of those that hold whole numbers. `data` says whether tensors that nothing in the text
-    makes are `plain`, require grad as a `leaf`, or come out of a `graph`. With `shared`, losses
-    and graphs that are not in the text have a part in common; with `weights`, unknown functions of
-    tensors have weights as a module has; unless `moves`, an invented step changes no weight;
-    with `repeats`, it asks a closure more than once; with `longer`, what is counted is more.
-    `skip` names functions that are not called. `engine` is the error of an engine written by hand
-    (`Exception: Cannot …`): what the text does not define is then of such an engine, not torch's.
-    With `carried`, a `…` in a loop makes anew what the loop's names hold. With `absent`, what is
-    imported from packages that are not here is made up by its use, like what is not defined.
-    With `again`, what the text does is done several times, as in a loop that was not sent. With
-    `optional`, functions are also given what may be left out (`mask=None`). `unsaid` are statements
-    that only report, and are left out.
+    Keys are value paths: `netD`, `self.hidden`, `loader[][0]`, `netD()` for a call's result.
+    `kinds` overrides the kind that static analysis finds; `shapes` are sizes of tensors, `whole`
+    the bound of those that hold whole numbers. `data` says whether tensors that nothing in the
+    script makes are `plain`, require grad as a `leaf`, or come out of a `graph`. With `shared`,
+    losses and graphs that are not in the script have a part in common; with `weights`, unknown
+    functions of tensors have weights as a module has; unless `moves`, a synthesized step changes no
+    weight; with `repeats`, it calls a closure more than once; with `longer`, counts are larger.
+    `skip` names functions that are not called. `engine` is the error of a hand-written engine
+    (`Exception: Cannot …`): undefined values are then of such an engine, not torch's. With
+    `carried`, a `…` in a loop recomputes what the loop's names hold. With `absent`, imports of
+    missing packages are synthesized by their use, like undefined names. With `again`, the script's
+    body runs several times, as in a loop that was not sent. With `optional`, functions also get
+    optional arguments (`mask=None`). `unsaid` are statements that only report, and are left out.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -59,7 +58,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, told: Json) -> Self:
-        """The plan in a job, which the host has validated."""
+        """Return the plan in a job, which the host has validated."""
         known = {key: told[key] for key in cls.__dataclass_fields__ if key in told}
         lists = {key: tuple(known.get(key, ())) for key in ("skip", "unsaid")}
         return cls(**{**known, **lists})

@@ -15,12 +15,12 @@ TURNS = 32  # of a loop, at most, that are gone through twice
 class Uses(Paths, ast.NodeVisitor):
     """Collects uses by path over a whole text."""
 
-    cycle = 1  # after so many turns the text walks, or steps
-    _sizes = False  # within a call that is told sizes
+    cycle = 1  # after so many iterations the script calls backward, or steps
+    _sizes = False  # within a call whose arguments are sizes
 
     def known(self, path: str) -> Use:
-        """What the text does with the value of a path: with this item of something, or else with
-        any of its items."""
+        """Return the script's use of a path's value: with this item of something, or any of its
+        items."""
         return next((self.of[one] for one in with_any_item(path) if one in self.of), None) or Use()
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -128,14 +128,14 @@ class Uses(Paths, ast.NodeVisitor):
 
 
 def _loading(function: ast.expr) -> Iterator[str]:
-    """Whose `load` a function is: `torch.load` takes a file's name, `pickle.load` an open file."""
+    """Yield whose `load` a function is: `torch.load` takes a path, `pickle.load` an open file."""
     match function:
         case ast.Attribute(value=ast.Name(id=owner), attr="load"):
             yield f"{owner}.load"
 
 
 def _terms(size: ast.expr) -> Iterator[ast.expr]:
-    """What a size is reckoned from: `n` and `hops` of `n * (hops + 1)`."""
+    """Yield what a size is computed from: `n` and `hops` of `n * (hops + 1)`."""
     if isinstance(size, ast.BinOp):
         for part in (size.left, size.right):
             yield part
@@ -143,5 +143,5 @@ def _terms(size: ast.expr) -> Iterator[ast.expr]:
 
 
 def _less(end: ast.expr) -> ast.expr:
-    """What something is taken away from: `n` of `n - part`; else the expression itself."""
+    """Return what something is subtracted from: `n` of `n - part`; else the expression itself."""
     return _less(end.left) if isinstance(end, ast.BinOp) else end

@@ -1,4 +1,4 @@
-"""Statements that only report: what they say may be of something that could not be made up."""
+"""Statements that only report, perhaps about something that cannot be synthesized."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_TEXT = 400  # characters of a statement by which it is known again
 
 
 def report_of(statement: ast.stmt | None) -> str:
-    """The text of a statement, if it only reports; otherwise nothing."""
+    """Return the source of a statement if it only reports, else ''."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return ""
     words = re.split(r"[\W_]+", ast.unparse(statement.value.func).lower())
@@ -28,14 +28,14 @@ def report_of(statement: ast.stmt | None) -> str:
 
 
 def _does_more(value: ast.expr) -> bool:
-    """Whether something is trained, kept or written in place on the way, or given a name."""
+    """Return True if something is trained, stored, written in place or bound on the way."""
     called = [last_name(part.func) for part in ast.walk(value) if isinstance(part, ast.Call)]
     named = any(isinstance(part, ast.NamedExpr) for part in ast.walk(value))
     return named or any(name in _DOING or name.endswith("_") for name in called)
 
 
 def without_reports(tree: ast.Module, texts: Collection[str]) -> ast.Module:
-    """The text without the statements of these texts."""
+    """Return the script without the statements of these sources."""
     left = copy.deepcopy(tree)
     _Leaving(texts).visit(left)
     return left

@@ -38,7 +38,7 @@ _LOADER = re.compile(r"load|dataset|batches|_dl$|^dl$|train_data|iterator")
 _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
     (r"^lr|_lr$|learning_?rate|^eta$", 1e-3),
     (r"warm_?up|burn_?in|learning_?starts|start_(steps|train|learn)", 1),
-    (r"epoch", 2),  # so that what stands behind all of them is come to, too
+    (r"epoch", 2),  # so that what follows all of them is reached, too
     (r"iters?$|iterations|max_steps|num_steps|n_steps|episodes|n_critic", 3),
     (r"batch_?size|^bs$", 4),
     (r"(num|n)_?(layers|heads|blocks)", 2),
@@ -72,34 +72,34 @@ _SWITCHED_OFF = re.compile(
 
 
 def plain_name(path: str) -> str:
-    """The last word of a path: `opt` of `self.opt`, `loader` of `loader[][0]`."""
+    """Return the last word of a path: `opt` of `self.opt`, `loader` of `loader[][0]`."""
     words: list[str] = re.findall(r"\w+", re.sub(r"\[\d*\]|\(\)", "", path))
     return words[-1] if words else ""
 
 
 def is_cutting(path: str) -> bool:
-    """Whether a function, by its name, hands back what it gets without its graph."""
+    """Return True if a function, by its name, returns its argument without its graph."""
     return bool(_CUTTING.search(plain_name(path).lower()))
 
 
 def is_loaded(path: str) -> bool:
-    """Whether it is a part of what a loader gives: data, which no graph is behind."""
+    """Return True if it is a part of a loader's items: data, without a graph."""
     return "[" in path and bool(_LOADER.search(plain_name(path.partition("[")[0]).lower()))
 
 
 def number(path: str) -> float | int:
-    """A plausible value of a setting, by its name."""
+    """Return a plausible value of a setting, by its name."""
     name = plain_name(path).lower()
     return next((value for pattern, value in _NUMBERS if re.search(pattern, name)), 4)
 
 
 def _bound_name(path: str, use: Use) -> str:
-    """The name that the text gives to what has none of its own: an item, or a call's result."""
+    """Return the name that the script binds an item or a call's result to."""
     return min(use.names) if use.names and path[-1:] in "])" else ""
 
 
 def has_tensor(attribute: str) -> bool:
-    """Whether tensors have an attribute."""
+    """Return True if tensors have an attribute."""
     return attribute in _TENSOR
 
 
@@ -116,7 +116,7 @@ def is_no_tensor(use: Use) -> bool:
 
 
 def role(path: str, uses: Uses, plan: Plan) -> str:
-    """Which method of a world makes the value: `module`, `tensor`, `number`, …"""
+    """Return the method of a harness that makes the value: `module`, `tensor`, `number`, …"""
     for one in with_any_item(path):
         if one in plan.kinds:
             return plan.kinds[one]
@@ -140,8 +140,10 @@ def role(path: str, uses: Uses, plan: Plan) -> str:
 
 
 def _is_table(path: str, uses: Uses) -> bool:
-    """Whether a tensor is made of its `.values`, or of a column's; a column by key needs no more
-    than to have them."""
+    """Return True if a tensor is made of its `.values`, or of a column's.
+
+    A column by key needs no more than to have them.
+    """
     for inner, use in uses.of.items():
         if "values" in use.asked - use.methods:
             column = inner.removeprefix(path)
@@ -192,7 +194,7 @@ def _by_calls(path: str, use: Use, name: str, uses: Uses) -> str | None:
 
 
 def _is_setting(path: str, use: Use) -> bool:
-    """Whether it is one of a program's settings (`cfg.entropy_weight`), used as a number is."""
+    """Return True for a program's setting (`cfg.entropy_weight`) that is used as a number."""
     home = path.rpartition(".")[0]
     used_so = use.factor or use.number or use.summed
     no_number = use.asked or use.keys or use.indexed or use.iterated
@@ -241,12 +243,12 @@ def _by_name(path: str, use: Use, name: str) -> str:
 
 
 def switched_off(path: str) -> bool:
-    """Whether a flag of this name is better left off in a small run."""
+    """Return True if a flag of this name is better left off in a small run."""
     return bool(_SWITCHED_OFF.search(plain_name(path).lower()))
 
 
 def goes_with(optimizer: str, model: str) -> bool:
-    """Whether an optimizer's name speaks of a model's: `optD` of `netD`."""
+    """Return True if an optimizer's name resembles a model's: `optD` and `netD`."""
     ours = _letters(optimizer, "optimizer|optim|opt|solver|trainer")
     theirs = _letters(model, "net|model")
     return bool(ours and theirs) and (ours.startswith(theirs) or theirs.startswith(ours))

@@ -41,8 +41,10 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 class Text:
-    """A text as it was sent, as Python of today, and what it does with what it does not define;
-    `left_out` are names that it imports, and that are made up all the same."""
+    """A script as it was sent, as Python of today, and its uses of what it does not define.
+
+    `left_out` are names that it imports, and that are synthesized all the same.
+    """
 
     def __init__(
         self, tree: ast.Module, modern: ast.Module, left_out: frozenset[str] = frozenset()
@@ -81,7 +83,7 @@ class Completed:
         sys.path[0:0] = folders
 
     def plan(self) -> Plan:
-        """The plan that was given; else the best that a scout finds, which is told."""
+        """Return the plan that was given; else the best that a scout finds, which is reported."""
         given = Plan.from_json(self._asked["plan"]) if self._asked.get("plan") else None
         if given is not None and not self._asked.get("onward"):
             return given
@@ -149,7 +151,7 @@ class Completed:
         return compile(tree, self._path, "exec", dont_inherit=True)
 
     def _scouted(self, plan: Plan, trial: Trial) -> None:
-        """One run for the scout: nothing is told, and every ending is noted."""
+        """Run once for the scout: nothing is reported, and every ending is recorded."""
         world = World(self._tree, self._uses_of(plan), plan, lambda *_: None, scouting=True)
         seed_everything()
 
@@ -185,7 +187,7 @@ class Completed:
             trial.held = _made_up(user[-1].tb_frame, statement)
 
     def _lines_at(self, line: int) -> tuple[int, int]:
-        """The first and the last line of the statement at a line."""
+        """Return the first and the last line of the statement at a line."""
         statement = _statement_at(self._tree, line)
         if statement is None:
             return line, line
@@ -202,7 +204,7 @@ def _import_ahead(text: Text) -> None:
 
 
 def _take_tensors_for_arrays() -> None:
-    """Of what is made up, arrays of NumPy are tensors as well."""
+    """Treat synthesized NumPy arrays as tensors as well."""
     patched: Any = torch
     from_numpy = patched.from_numpy
 
@@ -214,8 +216,10 @@ def _take_tensors_for_arrays() -> None:
 
 
 def _load_batches_as_they_are() -> None:
-    """A loader over batches that are made up gives these. All others read their data themselves:
-    an error in a worker would not say which of the values it was about."""
+    """Make a loader over synthesized batches yield these.
+
+    All others read their data in this process: an error in a worker would not name the value.
+    """
     loader: Any = torch.utils.data.DataLoader
     iterate, count = loader.__iter__, loader.__len__
 
@@ -240,7 +244,7 @@ def _defines(node: ast.stmt) -> bool:
 
 
 def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
-    """The innermost simple statement at a line."""
+    """Return the innermost simple statement at a line, or None."""
     around = [
         node
         for node in ast.walk(tree)
@@ -251,7 +255,7 @@ def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
 
 
 def _made_up(frame: FrameType, statement: ast.stmt) -> tuple[str, ...]:
-    """The paths of what was made up, of which a statement has names of its own."""
+    """Return the paths of synthesized values that a statement's own names hold."""
     names = [part.id for part in ast.walk(statement) if isinstance(part, ast.Name)]
     paths = map(made_path, map(frame.f_locals.get, names))
     return tuple(dict.fromkeys(path for path in paths if path))
@@ -259,7 +263,7 @@ def _made_up(frame: FrameType, statement: ast.stmt) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _restored() -> Iterator[None]:
-    """What a text sets for the whole of torch is set back."""
+    """Restore what a script sets for the whole of torch."""
     dtype = torch.get_default_dtype()
     try:
         yield

@@ -1,7 +1,7 @@
-"""Looks for a world in which the text runs, or raises the given error.
+"""Searches a harness in which the script runs, or raises the given error.
 
-Worlds are tried one after another in a fork: in its own process nothing is spoilt, and it may be
-ended at any time. What it has found so far it has already told.
+Harnesses are tried one after another in a fork: its own process is not affected, and it may be
+ended at any time. It reports what it has found so far as it goes.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ _CERTAIN = ("reuse", "view", "leaf", "saved", "numpy", "deepcopy")  # where no e
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a world went. `score`: 3 the given error, 2 an error of autograd's where none was given,
-    1 it ran and walked, 0 it ended otherwise."""
+    """How a trial went.
+
+    `score`: 3 the given error, 2 an error of autograd's if none was given, 1 it ran and called
+    backward, 0 it ended otherwise.
+    """
 
     plan: Plan
     score: int
@@ -81,7 +84,7 @@ class Scout:
         self._others: list[tuple[int, Plan]] = []  # guesses not taken, and how far their runs came
 
     def best(self) -> tuple[Plan, bool]:
-        """The best plan that is found in time, and whether it shows an error; forks."""
+        """Return the best plan that is found in time, and whether it shows an error; forks."""
         reading, writing = os.pipe()
         began = time.monotonic()
         child = os.fork()
@@ -124,8 +127,10 @@ class Scout:
         return self._left <= 0 or time.process_time() > self._until
 
     def _worlds(self) -> Iterator[Plan]:
-        """The plain world, and those that differ in what use does not decide; then the same with
-        guesses that were not taken, of the run that came furthest first."""
+        """Yield the plain plan, and those that differ in what use does not decide.
+
+        Then yield the same with untaken guesses of the run that came furthest first.
+        """
         yield from self._guessed_first()
         if self._walked and not self._wanted.family:
             return
@@ -199,13 +204,13 @@ class Scout:
             yield replace(self._base, **change)  # type: ignore[arg-type]
 
     def _of_engine(self) -> bool:
-        """Whether the error is that of an engine of which the text does not show the class."""
+        """Return True if the error is that of an engine whose class the script does not show."""
         return self._wanted.family == "engine" and not any(
             name.endswith(".backward") for name in self._uses(Plan()).functions
         )
 
     def _settled(self, plan: Plan) -> Outcome:
-        """The world with its guesses mended until nothing more is known to mend."""
+        """Return the outcome with guesses corrected until no correction is known."""
         while True:
             self._left -= 1
             self._tried.add(_key(plan))
@@ -239,7 +244,7 @@ class Scout:
             )
 
     def _judged(self, plan: Plan, trial: Trial) -> Outcome | None:
-        """The outcome, unless a better guess is to be tried first."""
+        """Return the outcome, or None if a better guess is to be tried first."""
         if trial.wish is not None:
             return None
         if trial.failure is None:
@@ -248,7 +253,7 @@ class Scout:
         message = f"{type(trial.failure.error).__name__}: {trial.failure.error}"
         kind, _ = kind_of(message)
         if self._wanted.family:
-            # without weights it says something of the text where a walk has had a graph before
+            # without weights it says something of the script if a root has had a graph before
             telling = kind != "graphless" or plan.weights or trial.walks > 1
             if telling and self._wanted.is_met(message, trial.lines):
                 return Outcome(plan, 3, message)
@@ -260,7 +265,7 @@ class Scout:
         return None
 
     def _guesses(self, plan: Plan, trial: Trial) -> Iterator[Plan]:
-        """Plans that were not tried and under which the trial would go otherwise."""
+        """Yield plans that were not tried and under which the trial would go otherwise."""
         if (wish := trial.wish) is not None:
             better = plan.with_kind(wish.path, wish.kind) if wish.kind else plan
             if wish.shape:
@@ -288,7 +293,7 @@ class Scout:
                 yield guess
 
     def _is_new(self, plan: Plan) -> bool:
-        """Whether the plan was not tried: two wishes may ask for the opposite of each other."""
+        """Return True if the plan was not tried: two wishes may contradict each other."""
         return _key(plan) not in self._tried
 
 
@@ -301,7 +306,7 @@ def _stop(*_: object) -> None:
 
 
 def _read_until(fd: int, deadline: float) -> bytes:
-    """What is written to a pipe until its end, or until a time."""
+    """Return what is written to a pipe until its end, or until a time."""
     data = b""
     while (left := deadline - time.monotonic()) > 0 and len(data) < 1 << 20:
         if not select.select([fd], [], [], left)[0]:

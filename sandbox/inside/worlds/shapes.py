@@ -66,8 +66,10 @@ class Failure:
 
 
 def mended(plan: Plan, failure: Failure) -> Iterator[Plan]:
-    """Plans under which this failure should not come again, the likeliest first: what an earlier
-    failure decided is right until nothing else helps."""
+    """Yield plans under which this failure should not come again, the likeliest first.
+
+    What an earlier failure decided is right until nothing else helps.
+    """
 
     def decided(wished: tuple[str, Wished]) -> bool:
         return wished[0] in (plan.whole if isinstance(wished[1], int) else plan.shapes)
@@ -121,7 +123,7 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
 def _of_complaints(
     failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
 ) -> Iterator[tuple[str, Wished]]:
-    """What single functions say that they were given too much or too little of."""
+    """Yield what single functions report that they were given too much or too little of."""
     if "integer tensors of a single element" in message:
         yield from of_single(failure.args)
     if "cannot be multiplied" in message:
@@ -150,7 +152,7 @@ def _of_complaints(
 
 
 def _of_mismatches(failure: Failure, message: str) -> Iterator[tuple[str, Wished]]:
-    """Two sizes that were to be the same."""
+    """Yield corrections for two sizes that were to be the same."""
     if found := re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", message):
         yield from of_rows(failure.args)
         yield from of_numbers(failure.args, int(found[1]), int(found[2]))
@@ -168,7 +170,7 @@ def _of_mismatches(failure: Failure, message: str) -> Iterator[tuple[str, Wished
 def _of_indices(
     failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
 ) -> Iterator[tuple[str, Wished]]:
-    """Whole numbers where these are asked for, and what they index long enough."""
+    """Yield whole numbers where these are asked for, and long enough tensors for them to index."""
     if re.search(
         r"dtype (?:to be )?Long|dtype int|type Long|Long, Int|torch\.LongTensor"
         r"|must be.*int(?:eger|64|egral)|indices must be|used as indices",
@@ -202,7 +204,7 @@ def _of_indices(
 def _of_ranks(
     failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
 ) -> Iterator[tuple[str, Wished]]:
-    """Too few dimensions: the same with some more."""
+    """Yield the same with more dimensions for tensors with too few."""
     more = 0
     if found := re.search(r"range of \[-\d+, (-?\d+)\], but got (-?\d+)", message):
         high, got = int(found[1]), int(found[2])
@@ -231,7 +233,7 @@ def _of_ranks(
 
 
 def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """What a single number came of is one example, where it was a batch of them."""
+    """Yield one example in place of a batch for the source of a single number."""
     for tensor in flat(failure.args):
         path = came_of(tensor)
         shape = shape_of(path) if path else []
@@ -245,7 +247,7 @@ def _of_one(failure: Failure) -> Iterator[tuple[str, Wished]]:
 def _of_partners(
     failure: Failure, made: list[tuple[str, torch.Tensor]]
 ) -> Iterator[tuple[str, Wished]]:
-    """What else a function was given says a shape: both alike, unless it says otherwise."""
+    """Yield the shapes of a function's other arguments: both alike, unless it says otherwise."""
     if isinstance(failure.error, Thing):
         return
     others = [t for t in flat(failure.args) if t.dim()]
@@ -265,8 +267,11 @@ def _of_partners(
 
 
 def _of_leaves(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """What is walked and nothing in it learns: of what it came of, what has a name of the text's
-    own, or of its object, is a parameter; what it is given is none."""
+    """Yield parameters for a root that depends on nothing that learns.
+
+    Candidates are its sources with a name of the script's own, or of its object; data that it is
+    given are none.
+    """
     for tensor in flat(failure.args[:1]):
         for path in sources(tensor):
             if re.fullmatch(r"(?:\w+\.)?self\.\w+|\w+", path):
@@ -274,8 +279,10 @@ def _of_leaves(failure: Failure) -> Iterator[tuple[str, Wished]]:
 
 
 def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
-    """A loss with several values: what it was chosen by, an item of something, may be one whole
-    number; of what it was multiplied with, something may be one number."""
+    """Yield numbers for a loss with several values.
+
+    What it was indexed by may be one whole number; what it was multiplied with may be one number.
+    """
     named = (v for names in scopes(failure.error.__traceback__) for v in names.values())
     tensors = (tensor for value in named for tensor in flat(value) if tensor.dim())
     for index in (tensor for tensor in tensors if not tensor.is_floating_point()):
@@ -294,13 +301,13 @@ def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
 
 
 def _is_factor(path: str) -> bool:
-    """Whether the text multiplies something with the value, or an item of it."""
+    """Return True if the script multiplies something with the value, or an item of it."""
     uses = Here.world.uses.of
     return any(use.factor and other.startswith(path) for other, use in uses.items())
 
 
 def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]:
-    """Invented tensors among the names of the innermost frames; else among all of the text's."""
+    """Yield synthesized tensors of the innermost frames' names; else of all of the script's."""
     found = False
     for names in [Here.world.values, *scopes(traceback)][::-1]:
         for value in [] if found and names is Here.world.values else names.values():

@@ -42,7 +42,7 @@ class Sight:
         self._settling = False
 
     def models(self) -> Iterator[tuple[str, nn.Module]]:
-        """All models, by name."""
+        """Yield all models, by name."""
         main = vars(sys.modules["__main__"])
         for name, value in (*self._world.values.items(), *main.items()):
             if isinstance(value, Function):
@@ -51,12 +51,12 @@ class Sight:
                 yield name, value
 
     def owner(self, path: str) -> nn.Module | None:
-        """The model that a function which was made up is a method of."""
+        """Return the model that a synthesized function is a method of, or None."""
         found = self._world.values.get(spelling(path.rpartition(".")[0]))
         return found if isinstance(found, Model) and not isinstance(found, Criterion) else None
 
     def parameters(self, name: str = "") -> list[nn.Parameter]:
-        """Those of the models whose names go with the name of an optimizer; else all."""
+        """Return parameters of the models whose names match the name of an optimizer; else all."""
         models = dict(self.models())
         chosen = {n: m for n, m in models.items() if name and roles.goes_with(name, n)} or models
         found = {id(p): p for m in chosen.values() for p in m.parameters()}
@@ -68,7 +68,8 @@ class Sight:
         return list(found.values())
 
     def _leaves(self) -> Iterator[nn.Parameter]:
-        """Leaves that learn and that the text itself has given names; what it walks is a loss."""
+        """Yield leaves that learn and that the script itself has named; its backward roots are
+        losses."""
         for name, value in list(vars(sys.modules["__main__"]).items()):
             for one in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(one, torch.Tensor) and one.is_leaf and one.requires_grad:
@@ -76,12 +77,14 @@ class Sight:
                         yield one  # type: ignore[misc]
 
     def anchor(self) -> torch.Tensor:
-        """A number that depends on the models in sight."""
+        """Return a number that depends on the models in sight."""
         return blend(self.parameters())
 
     def source(self, path: str = "") -> torch.Tensor:
-        """What a value with a graph is made of: of one and the same number, if values share a part
-        of it. A pass ends when the value of a path is made again."""
+        """Return what a value with a graph derives from: one number for all, if they share a part.
+
+        An iteration ends when the value of a path is made again.
+        """
         if not self._world.plan.shared:
             return self.anchor()
         if path in self._asked:
@@ -92,6 +95,6 @@ class Sight:
         return self._common
 
     def begin_pass(self) -> None:
-        """What values of this pass share, those of the next do not."""
+        """Begin an iteration: its values share nothing with later ones."""
         self._common = None
         self._asked.clear()

@@ -16,8 +16,10 @@ from .things import Batches
 
 
 def of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
-    """What is taken apart into so many: the items of batches; else a tensor's rows. A tensor that a
-    loop takes apart stands for batches."""
+    """Yield as many items of batches as are unpacked; else a tensor's rows.
+
+    A tensor that a loop unpacks denotes batches.
+    """
     code = _code_at(traceback)
     looping = code.lstrip().startswith(("for ", "async for "))
     for value in map(_data_of, _within(traceback, code)):
@@ -32,15 +34,14 @@ def of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tupl
 
 
 def _data_of(value: Any) -> Any:
-    """What a loader loads, one of several by name as well."""
+    """Return what a loader loads, also one of several by name."""
     if type(value) is dict:
         value = next(iter(value.values()), None)
     return value.dataset if type(value) is DataLoader else value
 
 
 def _within(traceback: TracebackType | None, code: str) -> Iterator[Any]:
-    """What the code has names for; what else the innermost frame has, and the object that it
-    belongs to."""
+    """Yield what the code names; then the rest of the innermost frame, and its object."""
     names = list(scopes(traceback))[::-1]
     words = re.findall(r"\w+", code)
     yield from (held[word] for held in names for word in words if word in held)
@@ -50,7 +51,7 @@ def _within(traceback: TracebackType | None, code: str) -> Iterator[Any]:
 
 
 def _code_at(traceback: TracebackType | None) -> str:
-    """The line that raised."""
+    """Return the line that raised."""
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     if traceback is None:
@@ -59,7 +60,7 @@ def _code_at(traceback: TracebackType | None) -> str:
 
 
 def scopes(traceback: TracebackType | None) -> Iterator[dict[str, Any]]:
-    """The names of each frame, the outermost first."""
+    """Yield the names of each frame, the outermost first."""
     while traceback is not None:
         yield dict(traceback.tb_frame.f_locals)
         traceback = traceback.tb_next

@@ -39,8 +39,10 @@ _WORDS = {
 
 
 class Telling:
-    """`tell(kind, name, text)` is told; `functions` are those of the text, `left_out` names that it
-    imports from what is not here."""
+    """Reports assumptions by `tell(kind, name, text)`.
+
+    `functions` are those of the script, `left_out` names that it imports from missing packages.
+    """
 
     left_out: Container[str] = ()
 
@@ -60,12 +62,12 @@ class Telling:
             self._tell("import", name, f"`{line}` was added.")
 
     def own(self, path: str, thing: Any) -> None:
-        """Say that a name stands for an object of one of the text's classes."""
+        """Report that a name denotes an object of one of the script's classes."""
         name, kind = spelling(path), type(thing).__name__
         self._tell("name", name, f"`{name}` is not in the text: an object of `{kind}` was made.")
 
     def note(self, path: str, kind: str, made: Any) -> None:
-        """Say what was put in the place of a name; what hangs on it is told with it."""
+        """Report what replaces a name; its parts are reported with it."""
         if path in self._told or not self._is_told(path):
             return
         self._told.add(path)
@@ -101,7 +103,7 @@ class Telling:
 
 
 def spelling(path: str) -> str:
-    """A path as the text spells it: `self.opt` of `Trainer.self.opt`; `x` of `train.x`."""
+    """Return a path as the script writes it: `self.opt` of `Trainer.self.opt`; `x` of `train.x`."""
     before, found, rest = path.partition(".self.")
     if found and "(" not in before:
         return f"self.{rest}"

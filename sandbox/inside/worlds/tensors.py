@@ -26,7 +26,7 @@ class Tensors:
         self._dtype = torch.float64 if precise else torch.float32
 
     def fresh(self, path: str) -> torch.Tensor:
-        """A tensor without history, in the planned shape."""
+        """Return a tensor without history, in the planned shape."""
         plan = self._world.plan
         shape = plan.shapes.get(path)
         if shape is None:
@@ -39,12 +39,12 @@ class Tensors:
         return marked(torch.rand(shape, dtype=self._dtype) * 0.8 + 0.1, path)
 
     def shape_of(self, path: str) -> list[int]:
-        """The shape that a tensor of this path has, as far as it is decided."""
+        """Return the shape of a path's tensor, as far as it is decided."""
         return self._world.plan.shapes.get(path) or _shape(self._world.use(path))
 
 
 def _has_precise_leaves(tree: ast.Module) -> bool:
-    """Whether the text makes leaves in double precision."""
+    """Return True if the script makes leaves in double precision."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     given = ({word.arg: ast.unparse(word.value) for word in call.keywords} for call in calls)
     return any(
@@ -55,13 +55,14 @@ def _has_precise_leaves(tree: ast.Module) -> bool:
 
 
 def marked(tensor: torch.Tensor, path: str) -> torch.Tensor:
-    """The same tensor, remembering what it was made for."""
+    """Return the same tensor, marked with what it was made for."""
     tensor._made_for = path  # type: ignore[attr-defined]
     return tensor
 
 
 def _shape(use: Use) -> list[int]:
-    """What is read of a tensor's shape: a matrix is square, and an index names dimensions."""
+    """Return what use shows of a tensor's shape: a matrix is square, and an index has
+    dimensions."""
     if use.multiplied:
         return [SHAPE[-1]] * 2
     return [*SHAPE[:1] * max(use.axes - 1, 1), *SHAPE[1:]] if use.axes < 5 else SHAPE

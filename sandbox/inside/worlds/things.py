@@ -28,7 +28,7 @@ class Wish(BaseException):
 
 
 class Batches(list[Any]):
-    """Some batches; what else is asked of a loader is made up."""
+    """Some batches; other attributes of a loader are synthesized."""
 
     def __init__(self, path: str, items: list[Any]) -> None:
         super().__init__(items)
@@ -62,7 +62,7 @@ class Thing:
         self.__dict__.update(_path=path, _source=source, _tensor=None, _items={})
 
     def _as_tensor(self, like: Any = None) -> torch.Tensor:
-        """What the value is once a torch function takes it."""
+        """Return the value as a tensor, for a torch function that takes it."""
         world = Here.world
         if self._tensor is None:
             if world.scouting:
@@ -112,7 +112,8 @@ class Thing:
             Here.world.keep_item(self, self._path, self._path_of(key), value)
 
     def _held(self) -> list[Any]:
-        """What the text reads from it by words: then it is no tensor, but holds some."""
+        """Return what the script reads from it by string keys: then it is no tensor, but holds
+        some."""
         keys = Here.world.use(self._path).keys if self._tensor is None else ()
         return [self[key] for key in sorted(keys)]
 
@@ -120,11 +121,11 @@ class Thing:
         return f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"
 
     def get(self, *key: Any) -> Any:
-        """As of a dictionary; without a key, as of a queue."""
+        """Return an item of a dictionary; without a key, of a queue."""
         return self[key[0]] if key else Here.world.make(f"{self._path}.get()")
 
     def items(self) -> list[tuple[Any, Any]]:
-        """What it holds by words; where the text names none of them, three."""
+        """Return its items by string keys; three if the script names none of them."""
         for key in () if self._items else sorted(Here.world.use(self._path).keys) or WORDS:
             self[key]
         return list(self._items.items())
@@ -203,8 +204,11 @@ for _name in ("lt", "le", "gt", "ge"):
 
 
 def base_class(path: str) -> type:
-    """A class like `nn.Module` for a base that is not in the text: what its objects lack is made
-    up. Methods of frameworks that only log or save do nothing."""
+    """Return a class like `nn.Module` for a base that is not in the script.
+
+    Missing attributes of its objects are synthesized. Methods of frameworks that only log or save
+    do nothing.
+    """
 
     class Base(nn.Module):
         def __getattr__(self, name: str) -> Any:

@@ -29,14 +29,14 @@ class Trial:
         self.lines = (0, 0)
         self.callers: list[tuple[int, int]] = []  # the statements that called, the innermost first
         self.report = ""  # the failing statement, where it only reports
-        self.held: tuple[str, ...] = ()  # paths of what was made up, by the failing line's names
+        self.held: tuple[str, ...] = ()  # paths of synthesized values, by the failing line's names
         self.invented_loss = False
         self.blind = False  # an optimizer found nothing that learns
         self.driven = ""  # the function that nothing calls and that was being called
 
 
 class Watch(TorchFunctionMode):
-    """Sees every call of torch, counts walks, and notes the call that raised."""
+    """Observes every call of torch, counts backward calls, and records the call that raised."""
 
     def __init__(self, trial: Trial) -> None:
         super().__init__()

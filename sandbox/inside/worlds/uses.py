@@ -78,8 +78,10 @@ class Use:
 
     @property
     def count(self) -> int:
-        """How many values it stands for: those it is unpacked into, or read from it as items 0, 1
-        … where nothing else is asked of it; 0 for one."""
+        """Return how many values it is unpacked into; 0 for one.
+
+        Items 0, 1 … count if nothing else is asked of it.
+        """
         items = len(self.places)
         if not self.parts and items > 1 and self.places == set(range(items)) and not self.axes:
             return items
@@ -87,14 +89,14 @@ class Use:
 
 
 def item(key: ast.expr) -> str:
-    """How a path goes on for an index: by a constant, else as any item."""
+    """Return how a path goes on for an index: by a constant, else as any item."""
     if isinstance(key, ast.Constant) and isinstance(key.value, str | int):
         return f"[{key.value!r}]"
     return "[]"
 
 
 def with_any_item(path: str) -> Iterator[str]:
-    """The path; then the same with any item for its last one, and for all of them."""
+    """Yield the path; then the same with any item for its last one, and for all of them."""
     yield path
     if "[" in path:
         yield re.sub(rf"{_ITEM}\Z", "[]", path)
@@ -102,7 +104,7 @@ def with_any_item(path: str) -> Iterator[str]:
 
 
 def last_name(node: ast.expr) -> str:
-    """`relu` of `F.relu`."""
+    """Return the last name of a path: `relu` of `F.relu`."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
@@ -113,7 +115,7 @@ def root(node: ast.expr) -> str:
 
 
 def bound(body: list[ast.stmt]) -> set[str]:
-    """The names that statements bind in their own scope."""
+    """Return the names that statements bind in their own scope."""
     return {name for statement in body for name in names_of(statement)}
 
 

@@ -58,15 +58,15 @@ class World:
         self.losses = Losses(self)
 
     def use(self, path: str) -> Use:
-        """What the text does with the value of a path."""
+        """Return what the script does with the value of a path."""
         return self.uses.known(path)
 
     def role(self, path: str) -> str:
-        """What the value of a path is: the name of the method here that makes it."""
+        """Return what the value of a path is: the name of the method here that makes it."""
         return roles.role(path, self.uses, self.plan)
 
     def load(self, path: str, frame: FrameType | None) -> Any:
-        """The value of a path, for the line that the frame is at."""
+        """Return the value of a path, for the line that the frame is at."""
         spelled = spelling(path)
         if spelled in self.values:
             return self.values[spelled]
@@ -78,7 +78,7 @@ class World:
         return value
 
     def make(self, path: str, kind: str | None = None) -> Any:
-        """A new value of the path."""
+        """Return a new value of the path."""
         kind = kind or self.role(path)
         if kind.startswith("of "):  # so many values
             return tuple(self.make(f"{path}[{n}]") for n in range(int(kind[3:])))
@@ -106,7 +106,7 @@ class World:
             self.values[spelling(item)] = value
 
     def base(self, path: str) -> type:
-        """A base class that the text does not define."""
+        """Return a base class that the script does not define."""
         name = spelling(path)
         self.tell("name", name, f"`{name}` is not in the text: a class like `nn.Module` was taken.")
         return base_class(path)
@@ -166,7 +166,7 @@ class World:
         return max(int(roles.number(path)), 1) * self._more(path)
 
     def _more(self, path: str) -> int:
-        """How many times as much is counted; what something is made as large as is not."""
+        """Return how many times as much is counted; sizes of other things are not."""
         use = self.use(path)
         counted = use.counted or (path in self.plan.kinds and not use.given_to)
         return MORE if self.plan.longer and counted else 1
