@@ -171,7 +171,7 @@ class OmegaConf:
     @staticmethod
     def merge(*configs: Any) -> Config:
         kinds = (type(one) for one in configs if isinstance(one, Config))
-        merged = next((kind for kind in kinds if kind is not Config), Config)()  # synthesized: so it is
+        merged = next((kind for kind in kinds if kind is not Config), Config)()  # synthesized
         for config in configs:
             for key, value in (config or {}).items():
                 both = isinstance(value, dict) and isinstance(merged.get(key), dict)
