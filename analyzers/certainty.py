@@ -14,7 +14,7 @@ class Certainty(IntEnum):
     """How much of the evidence a pattern demands; the most certain level is the greatest."""
 
     USUAL = 1
-    """Only the kind of error is known, and this is what is usually behind it."""
+    """Only the kind of error is known, and this is its usual cause."""
     POSSIBLE = 2
     """The evidence fits, and would fit another cause as well."""
     LIKELY = 3

@@ -20,7 +20,7 @@ Broken::
         total.backward()
         optimizer.step()
 
-Mended::
+Fixed::
 
     total = 0
     for x, y in batches:

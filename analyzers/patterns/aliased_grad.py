@@ -23,7 +23,7 @@ Broken::
         kept.append(model.weight.grad)
     print(torch.stack(kept).norm(dim=-1))
 
-Mended::
+Fixed::
 
     import torch
 

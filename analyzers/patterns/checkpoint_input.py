@@ -25,7 +25,7 @@ Broken::
     loss.backward()
     optimizer.step()
 
-Mended::
+Fixed::
 
     import torch
     from torch.utils.checkpoint import checkpoint

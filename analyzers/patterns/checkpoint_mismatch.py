@@ -29,7 +29,7 @@ Broken::
     x = torch.randn(2, 4)
     checkpoint(block, x, use_reentrant=False).sum().backward()
 
-Mended::
+Fixed::
 
     import torch
     from torch.utils.checkpoint import checkpoint

@@ -26,7 +26,7 @@ Broken::
         optimizer.zero_grad()
         optimizer.step()
 
-Mended::
+Fixed::
 
     import torch
 

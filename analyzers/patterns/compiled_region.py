@@ -22,7 +22,7 @@ Broken::
     force, = torch.autograd.grad(energy(place).sum(), place, create_graph=True)
     force.pow(2).mean().backward()
 
-Mended::
+Fixed::
 
     import torch
 

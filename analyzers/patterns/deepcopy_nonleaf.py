@@ -24,7 +24,7 @@ Broken::
     best = {"loss": loss, "weights": model.state_dict()}
     saved = copy.deepcopy(best)
 
-Mended::
+Fixed::
 
     import copy
     import torch

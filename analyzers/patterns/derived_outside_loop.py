@@ -20,7 +20,7 @@ Broken::
         loss.backward()
         optimizer.step()
 
-Mended::
+Fixed::
 
     for x, y in batches:
         scale = torch.exp(log_scale)

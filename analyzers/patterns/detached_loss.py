@@ -28,7 +28,7 @@ Broken::
     loss = torch.tensor(losses).sum()
     loss.backward()
 
-Mended::
+Fixed::
 
     import torch
 

@@ -21,7 +21,7 @@ Broken::
     log_gradients(model, loss)
     optimizer.step()
 
-Mended::
+Fixed::
 
     def log_gradients(model):
         print([p.grad.norm().item() for p in model.parameters()])

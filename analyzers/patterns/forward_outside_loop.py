@@ -20,7 +20,7 @@ Broken::
         loss.backward()
         optimizer.step()
 
-Mended::
+Fixed::
 
     for epoch in range(10):
         output = model(x)

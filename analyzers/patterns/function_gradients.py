@@ -28,7 +28,7 @@ Broken::
     x = torch.randn(3, requires_grad=True)
     Scale.apply(x, 2.0).sum().backward()
 
-Mended::
+Fixed::
 
     import torch
 

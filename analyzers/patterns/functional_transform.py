@@ -24,7 +24,7 @@ Broken::
 
     print(torch.func.vmap(squares)(torch.randn(3, 4)))
 
-Mended::
+Fixed::
 
     import torch
 

@@ -17,7 +17,7 @@ Broken::
     norm = sum(g.pow(2).sum() for g in grads).sqrt()
     loss.backward()
 
-Mended::
+Fixed::
 
     loss = criterion(model(x), y)
     grads = torch.autograd.grad(loss, model.parameters(), retain_graph=True)

@@ -27,7 +27,7 @@ Broken::
         optimizer.step()
         total += loss
 
-Mended::
+Fixed::
 
     import torch
 

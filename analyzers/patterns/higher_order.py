@@ -17,7 +17,7 @@ Broken::
         criterion(x @ fast, y).backward()
     outer_optimizer.step()
 
-Mended::
+Fixed::
 
     fast = weight - lr * torch.autograd.grad(inner, weight, create_graph=True)[0]
     total_loss = 0

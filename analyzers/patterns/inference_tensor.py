@@ -19,7 +19,7 @@ Broken::
         features = backbone(torch.randn(16, 4))
     head(features).sum().backward()
 
-Mended::
+Fixed::
 
     import torch
 

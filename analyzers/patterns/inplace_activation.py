@@ -24,7 +24,7 @@ Broken::
     hidden += x
     hidden.sum().backward()
 
-Mended::
+Fixed::
 
     import torch
 

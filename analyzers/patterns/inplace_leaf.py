@@ -24,7 +24,7 @@ Broken::
     loss.backward()
     w -= 0.1 * w.grad
 
-Mended::
+Fixed::
 
     import torch
 

@@ -26,7 +26,7 @@ Broken::
         states[t] = torch.tanh(states[t - 1] @ weight)
     states.sum().backward()
 
-Mended::
+Fixed::
 
     import torch
 

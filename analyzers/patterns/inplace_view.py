@@ -26,7 +26,7 @@ Broken::
     update.sigmoid_()
     (update * reset).sum().backward()
 
-Mended::
+Fixed::
 
     import torch
 

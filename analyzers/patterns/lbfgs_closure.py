@@ -21,7 +21,7 @@ Broken::
 
     optimizer.step(closure)
 
-Mended::
+Fixed::
 
     optimizer = torch.optim.LBFGS(model.parameters())
 

@@ -27,7 +27,7 @@ Broken::
         loss.backward()
         w = w - 0.1 * w.grad
 
-Mended::
+Fixed::
 
     import torch
 

@@ -20,7 +20,7 @@ Broken::
         if (step + 1) % k == 0:
             states[-1].pow(2).sum().backward()
 
-Mended::
+Fixed::
 
     states = [torch.zeros(1, 8)]
     for step, x in enumerate(sequence):

@@ -27,7 +27,7 @@ Broken::
         loss.backward()
         optimizer.step()
 
-Mended::
+Fixed::
 
     import torch
 

@@ -20,7 +20,7 @@ Broken::
     grad, = torch.autograd.grad(out.sum(), q, create_graph=True)
     grad.pow(2).sum().backward()
 
-Mended::
+Fixed::
 
     import torch
     import torch.nn.functional as F

@@ -22,7 +22,7 @@ Broken::
     loss = (model(x) - y) ** 2
     loss.backward()
 
-Mended::
+Fixed::
 
     import torch
 

@@ -24,7 +24,7 @@ Broken::
     model(image).sum().backward()
     print(image.grad.abs())
 
-Mended::
+Fixed::
 
     import torch
 

@@ -27,7 +27,7 @@ Broken::
     loss.backward()
     optimizer.step()
 
-Mended::
+Fixed::
 
     # In[5]:
     output = model(x)

@@ -23,7 +23,7 @@ Broken::
         loss.backward()
         losses.append(loss.numpy())
 
-Mended::
+Fixed::
 
     import torch
 

@@ -21,7 +21,7 @@ Broken::
         loss.backward()
     optimizer.step()
 
-Mended::
+Fixed::
 
     output = model(inputs)
     total_loss = 0

@@ -25,7 +25,7 @@ Broken::
         loss.backward()
         optimizer.step()
 
-Mended::
+Fixed::
 
     hidden = torch.zeros(1, 8, 16)
     for x, y in batches:

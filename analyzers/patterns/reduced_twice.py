@@ -33,7 +33,7 @@ Broken::
     net = DistributedDataParallel(Tower(), find_unused_parameters=True)
     net(torch.randn(2, 4, requires_grad=True)).sum().backward()
 
-Mended::
+Fixed::
 
     import torch
     import torch.distributed as dist

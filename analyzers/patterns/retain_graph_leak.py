@@ -23,7 +23,7 @@ Broken::
         hidden = cell(torch.randn(1, 2), hidden)
         hidden.pow(2).mean().backward(retain_graph=True)
 
-Mended::
+Fixed::
 
     import torch
 

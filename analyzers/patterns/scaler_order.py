@@ -25,7 +25,7 @@ Broken::
     scaler.step(optimizer)
     scaler.update()
 
-Mended::
+Fixed::
 
     import torch
 

@@ -23,7 +23,7 @@ Broken::
     loss_b.backward()
     optimizer.step()
 
-Mended::
+Fixed::
 
     features = trunk(x)
     loss_a = criterion(head_a(features), y_a)

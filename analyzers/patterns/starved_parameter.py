@@ -29,7 +29,7 @@ Broken::
         model["head"](code).pow(2).mean().backward()
         optimizer.step()
 
-Mended::
+Fixed::
 
     import torch
 

@@ -30,7 +30,7 @@ Broken::
     optimizer.step()
     second.backward()
 
-Mended::
+Fixed::
 
     import torch
 

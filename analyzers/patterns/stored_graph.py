@@ -22,7 +22,7 @@ Broken::
         loss.backward()
         optimizer.step()
 
-Mended::
+Fixed::
 
     bank = []
     for x, _ in batches:

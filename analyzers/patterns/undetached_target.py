@@ -23,7 +23,7 @@ Broken::
     g_loss.backward()
     g_optimizer.step()
 
-Mended::
+Fixed::
 
     fake = generator(noise)
     d_loss = criterion(discriminator(fake.detach()), zeros)

@@ -25,7 +25,7 @@ Broken::
     loss = used(torch.randn(8, 3)).pow(2).mean()
     grads = torch.autograd.grad(loss, parameters)
 
-Mended::
+Fixed::
 
     import torch
 

@@ -1,7 +1,7 @@
 """A pattern's docstring as the page that users read.
 
 The first paragraph is the lead. A paragraph that starts with a few words and a colon gets them as
-its heading. `Broken::` and `Mended::` introduce the two examples.
+its heading. `Broken::` and `Fixed::` introduce the two examples.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from analyzers.explain.pattern import Pattern, patterns
 
 LOCAL = "http://127.0.0.1:8000"  # where `gradmend serve` listens by default
 _HEADED = re.compile(r"([A-Z][a-z' ]{2,40}):\s+(?=\S)")
-_BLOCK = re.compile(r"^(Broken|Mended)::\n((?:\n|[ \t]+.*(?:\n|$))+)", re.MULTILINE)
+_BLOCK = re.compile(r"^(Broken|Fixed)::\n((?:\n|[ \t]+.*(?:\n|$))+)", re.MULTILINE)
 _GAP = re.compile(r"\n\s*\n")
 
 
@@ -84,7 +84,7 @@ def _guide(pattern: Pattern) -> Guide:
         " ".join(lead.split()),
         tuple(_section(paragraph) for paragraph in paragraphs),
         blocks.get("Broken", ""),
-        blocks.get("Mended", ""),
+        blocks.get("Fixed", ""),
         getattr(pattern, "SHOWN_AS", pattern.FAMILY),
     )
 

@@ -16,7 +16,7 @@ MEANINGS: dict[str, str] = {
     "held": "what still points to it",
     "changes": "a change in place",
 }
-"""The legend: what each kind of link stands for; an edge needs no word."""
+"""The legend: the meaning of each kind of link; an edge needs none."""
 
 
 @dataclass(frozen=True, slots=True)

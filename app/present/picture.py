@@ -27,7 +27,7 @@ KEY = 20  # of a line of the legend
 WORDS_LONGEST, CODE_LONGEST = 36, 39
 ARROWS: tuple[LinkKind, ...] = ("held", "changes", "frees", "fails", "clean")
 RAILS: dict[LinkKind, int] = {"fails": 18, "held": 36, "changes": 52, "frees": 54, "clean": 54}
-"""x of the line by which a link goes up or down, beside the nodes."""
+"""x of the vertical line of each kind of link, next to the nodes."""
 ASIDE: dict[LinkKind, int] = {"fails": -7, "held": 0, "changes": 7, "frees": 7, "clean": 0}
 """How far above or below a node's middle a link meets it, so that none lies on another."""
 

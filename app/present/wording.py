@@ -22,7 +22,7 @@ from app.schemas import (
 )
 
 SHORT = 140
-"""Characters of a reason that stands beside a fix; the whole stands among its figures."""
+"""Characters of a reason that is shown with a fix; the whole is among its figures."""
 
 Tone = Literal["good", "unsure", "plain"]
 

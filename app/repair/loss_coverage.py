@@ -181,7 +181,7 @@ def _covered(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[bool]
 
 
 def with_totals(losses: Sequence[float], found_in: Sequence[bool]) -> list[bool]:
-    """Return `walked`, with a loss also counted if it is the sum of several losses that are."""
+    """Return `found_in`, with a loss also counted if it is the sum of several losses that are."""
     found = list(found_in)
     for n, loss in enumerate(losses):
         sums = list(accumulate(reversed(losses[:n])))[1:]

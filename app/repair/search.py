@@ -13,7 +13,7 @@ from app.repair.original import Original
 from app.repair.verify import AT_BEST, OnPassed, Trial, run_plain, trial_of
 
 Judged = Callable[[int, int], Awaitable[None]]
-"""Who is told how many candidates have been judged, of how many."""
+"""A callback with the number of judged candidates, and of all candidates."""
 AT_ONCE = 2  # candidates under way: the first, and the one that follows if it does not settle it
 
 

@@ -30,7 +30,7 @@ AT_BEST = (False, False, 0, False, False, False)
 """What a trial's runs show where nothing is wrong."""
 
 OnPassed = Callable[["Trial"], Awaitable[None]]
-"""Who is told of a patch as soon as it has passed its checks, before the others are through."""
+"""A callback for a patch that has passed its checks, while others are still running."""
 
 
 @dataclass

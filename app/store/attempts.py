@@ -18,7 +18,7 @@ from app.store.tables import DiagnosisRow, EventRow
 
 EventKind = Literal["status", "progress", "cause", "patch", "done"]
 Reported = tuple[EventKind, BaseModel]
-"""An event that an attempt tells: its kind, and what is told."""
+"""An event that an attempt reports: its kind and its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Attempts:
         digest: str | None = None,
         events: Iterable[Reported] = (),
     ) -> bool:
-        """Store the result, once, and the events in `told` before it.
+        """Store the result, once, and the `events` before it.
 
         Return False if the attempt is outdated. With a `digest` of its request it answers that
         again.

@@ -68,8 +68,8 @@ class Compared:
 
     `steps` were compared; `random_from` is the order of the first step at which other random
     numbers had been drawn; `kinds` are optimizer classes that differ; `stopped`: a run was stopped
-    before its end; `relaid`: weights are laid out in other tensors; `starved` parameters had
-    gradients and have none any more.
+    before its end; `relaid`: weights are laid out in other tensors; `lost_gradients`: parameters
+    that had gradients and have none any more.
     """
 
     steps: int = 0

@@ -50,7 +50,7 @@ outer_optimizer = torch.optim.SGD([weight], lr=0.1)
 
 
 def example(pattern: Pattern, title: str) -> str:
-    """The literal block of the docstring below `Broken::` or `Mended::`."""
+    """The literal block of the docstring below `Broken::` or `Fixed::`."""
     assert pattern.__doc__ is not None
     _, _, rest = pattern.__doc__.partition(f"{title}::\n")
     lines = rest.splitlines()
@@ -87,6 +87,6 @@ def test_the_broken_example_is_recognised_and_a_patch_of_it_runs(
 def test_the_mended_example_runs_and_nothing_is_found_in_it(
     pattern: Pattern, traced: Tracing, plain: PlainRuns
 ) -> None:
-    script = example(pattern, "Mended")
+    script = example(pattern, "Fixed")
     assert plain.outcome(Given({"train.py": script})).error is None
     assert recognise(traced, script) is None
