@@ -26,10 +26,13 @@ Against = Literal["kept", "truncated", "constant", "aimed"]
 
 @dataclass(frozen=True)
 class ReferenceComparison:
-    """The steps of a patch compared with those of one reference, with the difference of each."""
+    """The steps of a patch compared with those of one reference, with the difference of each.
+    `double`: both ran in double precision.
+    """
 
     against: Against
     differences: Sequence[tuple[Step, float]] = ()
+    double: bool = False
 
     @property
     def worst(self) -> float:
@@ -135,7 +138,8 @@ class Measured:
             return f"Gradients equal the original's in the {_steps(compared)} before it fails."
         number = f"all {_steps(compared)}" if compared > 1 else "the one step"
         if nearest.whole:
-            return f"Gradients equal {_REFERENCE[nearest.against]} in {number} compared."
+            exact = ", in double precision" if nearest.double else ""
+            return f"Gradients equal {_REFERENCE[nearest.against]} in {number} compared{exact}."
         if nearest.settled:
             return (
                 f"Gradients equal {_REFERENCE[nearest.against]} from the second step on; the first "

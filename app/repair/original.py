@@ -20,13 +20,14 @@ BUDGET = 2.0  # of the time limit, for all runs of the script and of its patches
 class Mathematics:
     """The run that shows the original's own gradients. `reaches`: it gets past the failure.
 
-    `constant`: another run in which results of `autograd.grad` are constants, if the script asks
-    for no graph of them and the loss's own gradient differs.
+    `reference` names the run. `constant`: another run in which results of `autograd.grad` are
+    constants, if the script asks for no graph of them and the loss's own gradient differs.
     """
 
     run: RunResult
     reaches: bool
     constant: Trace | None = None
+    reference: Reference = "kept"
 
 
 class Original:
@@ -71,10 +72,8 @@ class Original:
     def expect(self, reference: Reference) -> None:
         """Start the run of a reference that will be needed, unless it was started before."""
         if reference not in self._references:
-            wanted = self.job(self.files).model_copy(
-                update={"reference": reference, "patience_s": 0.0}
-            )
-            self._references[reference] = asyncio.create_task(self.attempt(wanted))
+            task = asyncio.create_task(self.attempt(self.reference_job(reference)))
+            self._references[reference] = task
 
     async def held(self, reference: Reference) -> RunResult:
         """Return the run of a reference, and start it if necessary."""
@@ -102,7 +101,7 @@ class Original:
         comparison = compare("kept", kept.trace, whole.trace)
         if comparison.whole or not comparison.differences:
             return Mathematics(kept, reaches)
-        return Mathematics(whole, True, constant=kept.trace)
+        return Mathematics(whole, True, constant=kept.trace, reference="differentiated")
 
     async def aimed(self) -> Trace | None:
         """Return the reference in which losses do not train their targets; None if no target is
@@ -132,6 +131,11 @@ class Original:
             time_limit_s=self._limit_s,
         )
         return job.model_copy(update=dict(self._how))
+
+    def reference_job(self, reference: Reference) -> Job:
+        """Return the job of a reference."""
+        wanted = {"reference": reference, "patience_s": 0.0}
+        return self.job(self.files).model_copy(update=wanted)
 
     async def attempt(self, job: Job) -> RunResult:
         """Run a job within the time that is left. Try once more if it was killed or had no

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
 from app.repair import checks, loss_coverage, schedule
-from app.repair.effects import Measured, ReferenceComparison, compare, renumbered
+from app.repair.effects import Against, Measured, ReferenceComparison, compare, renumbered
 from app.repair.learning import learns, loses_gradients_late
 from app.repair.original import PATIENCE_S, Mathematics, Original
 from app.repair.schedule import ScheduleComparison
 from app.run import outcome
 from app.schemas import Check, Effect, Gradients, Verified
-from sandbox.protocol import Job, RunResult
+from sandbox.protocol import Job, Reference, RunResult
 from sandbox.records import Trace
 
 OF_GRADIENTS = (
@@ -28,6 +29,8 @@ OF_GRADIENTS = (
 
 AT_BEST = (False, False, 0, False, False, False)
 """What a trial's runs show where nothing is wrong."""
+
+ROUNDED = 1e-2  # of a norm: a smaller difference in single precision may be rounding
 
 OnPassed = Callable[["Trial"], Awaitable[None]]
 """A callback for a patch that has passed its checks, while others are still running."""
@@ -138,8 +141,9 @@ async def trial_of(original: Original, turn: int, candidate: Candidate) -> Trial
     trial.checks = [_reproduced(original), checks.runs(result, original.run, held)]
     if trial.status == "passed":
         still = {"frozen_steps": True, "patience_s": 0.0, "unmoved": await original.unmoved()}
-        fixed = trial.held = await original.attempt(job.model_copy(update=still))
-        trial.checks += await _compared(original, trial, fixed)
+        holding = job.model_copy(update=still)
+        fixed = trial.held = await original.attempt(holding)
+        trial.checks += await _compared(original, trial, fixed, holding)
         kept = (await original.held("kept")).trace if await original.reaches("kept") else None
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]
     trial.checks.append(minimal if trial.gradients != "same" else checks.allowed(minimal))
@@ -174,8 +178,10 @@ def _unproven(trial: Trial, tampered: list[str]) -> Trial:
     return trial
 
 
-async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[Check]:
-    """Compare the patch at fixed parameters with the original's references. Return the checks."""
+async def _compared(original: Original, trial: Trial, fixed: RunResult, job: Job) -> list[Check]:
+    """Compare the patch at fixed parameters, the result of `job`, with the original's references.
+    Return the checks.
+    """
     own = await original.mathematics()
     held = own.run
     trace = fixed.trace if outcome.len_backwards(fixed) else None
@@ -188,7 +194,7 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult) -> list[
     trial.keeps_growing = checks.needless(trial.run.trace) > 0
     doubted = not outcome.silent_kinds(original.run).isdisjoint(OF_GRADIENTS)
     completed = original.failing_call if original.run.status == "raised" else 0
-    measured = await _measured(original, own, trace)
+    measured = await _measured(original, own, trace, job)
     trial.measured = replace(measured, doubted=doubted, completed=completed)
     if reference is None and trace is not None:
         trial.unsteady = schedule.idle(trace)
@@ -244,28 +250,55 @@ def _covered(
     return loss_coverage.covered(reference, trace)
 
 
-async def _measured(original: Original, own: Mathematics, trace: Trace | None) -> Measured:
+async def _measured(
+    original: Original, own: Mathematics, trace: Trace | None, job: Job
+) -> Measured:
     if own.run.trace is None or trace is None:
         return Measured()
     if outcome.len_backwards(own.run) == 0:
         return Measured(too_early=not own.reaches)
-    comparison = compare("kept", own.run.trace, trace)
+
+    async def against(name: Against, reference: Reference, theirs: Trace) -> ReferenceComparison:
+        single = compare(name, theirs, trace)
+        if single.whole or not 0 < single.worst <= ROUNDED:
+            return single
+        return await _in_double(original, single, reference, job)
+
+    comparison = await against("kept", own.reference, own.run.trace)
     if not comparison.differences:
         return Measured(comparison, too_early=not own.reaches)
     if comparison.whole or not own.reaches:
         return Measured(comparison, whole_story=own.reaches)
     if own.constant is not None:
-        constant = compare("constant", own.constant, trace)
+        constant = await against("constant", "kept", own.constant)
         if constant.whole:
             return Measured(comparison, constant)
     if (aimed := await original.aimed()) is not None:
-        constant = compare("aimed", aimed, trace)
+        constant = await against("aimed", "aimed", aimed)
         if constant.whole:
             return Measured(comparison, constant)
     truncated = (await original.held("truncated")).trace
     if truncated is None or not await original.reaches("truncated"):
         return Measured(comparison)
-    return Measured(comparison, compare("truncated", truncated, trace))
+    return Measured(comparison, await against("truncated", "truncated", truncated))
+
+
+async def _in_double(
+    original: Original, single: ReferenceComparison, reference: Reference, job: Job
+) -> ReferenceComparison:
+    """Compare once more in double precision, because gradients differ by so little that it may be
+    rounding. Return the comparison in single precision if they differ in double, too.
+    """
+    exact = {"double": True}
+    theirs, ours = await asyncio.gather(
+        original.attempt(original.reference_job(reference).model_copy(update=exact)),
+        original.attempt(job.model_copy(update=exact)),
+    )
+    if theirs.trace is None or ours.trace is None:
+        return single
+    double = compare(single.against, theirs.trace, renumbered(theirs.trace, ours.trace))
+    same = double.whole and len(double.differences) >= len(single.differences)
+    return replace(double, double=True) if same else single
 
 
 def _same_gradient(measured: Measured) -> Check:
