@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from app.repair.fingerprints import TOLERANCE, gradient_gap
+from app.repair.fingerprints import IN_DOUBLE, TOLERANCE, gradient_gap
 from app.repair.matching import matched
 from app.schemas import TARGETS_HELD, Effect, Gradients
 from sandbox.records import NOT_FINITE, Step, Trace
@@ -35,6 +35,11 @@ class ReferenceComparison:
     double: bool = False
 
     @property
+    def tolerance(self) -> float:
+        """Return the largest difference that counts as equal."""
+        return IN_DOUBLE if self.double else TOLERANCE
+
+    @property
     def worst(self) -> float:
         """Return the largest difference, as a share of a gradient's norm."""
         return max((gap for _, gap in self.differences), default=0.0)
@@ -42,7 +47,7 @@ class ReferenceComparison:
     @property
     def equal(self) -> int:
         """Return how many steps agree."""
-        return sum(gap <= TOLERANCE for _, gap in self.differences)
+        return sum(gap <= self.tolerance for _, gap in self.differences)
 
     @property
     def whole(self) -> bool:
@@ -58,7 +63,7 @@ class ReferenceComparison:
         later = [(s, gap) for s, gap in self.differences if s is not first[s.optimizer]]
         counts = Counter(step.optimizer for step, _ in later)
         enough = all(counts[optimizer] >= MIN_SETTLED for optimizer in first)
-        return bool(later) and enough and all(gap <= TOLERANCE for _, gap in later)
+        return bool(later) and enough and all(gap <= self.tolerance for _, gap in later)
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ class Measured:
         both references hold what the script was seen to train.
         """
         taken = [gap for step, gap in self.nearest.differences if step.after <= self.completed]
-        return not self.doubted and any(gap > TOLERANCE for gap in taken)
+        return not self.doubted and any(gap > self.nearest.tolerance for gap in taken)
 
     @property
     def nearest(self) -> ReferenceComparison:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sandbox.records import Gradient
 
 TOLERANCE = 1e-4  # relative to the norm: sums in another order differ by less
+IN_DOUBLE = 1e-6  # the same of runs in double precision
 SMALL = 1e-3  # of the largest gradient of a step: gradients below count as so large
 LEAST = 1e-12
 

@@ -296,9 +296,9 @@ async def _in_double(
     )
     if theirs.trace is None or ours.trace is None:
         return single
-    double = compare(single.against, theirs.trace, renumbered(theirs.trace, ours.trace))
-    same = double.whole and len(double.differences) >= len(single.differences)
-    return replace(double, double=True) if same else single
+    found = compare(single.against, theirs.trace, renumbered(theirs.trace, ours.trace))
+    double = replace(found, double=True)
+    return double if double.whole and len(double.differences) >= len(single.differences) else single
 
 
 def _same_gradient(measured: Measured) -> Check:

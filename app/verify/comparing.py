@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
-from app.repair.fingerprints import LEAST, TOLERANCE, gap, gradient_gap
+from app.repair.fingerprints import IN_DOUBLE, LEAST, TOLERANCE, gap, gradient_gap
 from app.repair.matching import matched
 from app.verify import ends, layout
 from app.verify.difference import WHAT, Compared, Difference, Kind
@@ -30,7 +30,7 @@ class Tolerances:
     rounding: float = 5e-7
 
 
-SINGLE, DOUBLE = Tolerances(), Tolerances(1e-6, 1e-12)
+SINGLE, DOUBLE = Tolerances(), Tolerances(IN_DOUBLE, 1e-12)
 
 
 def compare(
