@@ -1,33 +1,53 @@
-"""What the shapes in a message tell: of a tensor when it was saved, and when it was recomputed."""
+"""What the shapes in a message tell: of tensors when they were saved, and when recomputed."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Literal
 
-_SHAPES = re.compile(
-    r"saved metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]\).{0,400}?"
-    r"recomputed metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]",
-    re.DOTALL,
+Told = Literal["grown", "empty", "shifted", "other", ""]
+
+_METADATA = re.compile(
+    r"(saved|recomputed) metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]\)"
+    r"(?:, 'dtype': (torch\.\w{1,20}))?"
 )
+GROWN = 1.5  # the least factor that tells a cache from tokens that were routed otherwise
 
 
-def shapes_of(message: str) -> Literal["grown", "empty", "other", ""]:
-    """Return how the shapes in a recomputation's message differ.
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """A tensor as the message describes it; `dtype` is empty where it does not."""
 
-    `grown`: a dimension is larger by half or more in the recomputation; `empty`: one of the two
-    tensors has no elements, as a sharded parameter; `other`: a dimension has another size; '':
-    unknown.
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def shapes_of(message: str) -> Told:
+    """What differs between the tensors of the forward and those of the recomputation.
+
+    `empty`: one of two has no elements, as a sharded parameter; `shifted`: two have another number
+    of dimensions or another type, so they are of different operations; `grown`: every one is larger
+    in the recomputation, by half or more; `other`: a dimension is of another size.
     """
-    for saved, again in _SHAPES.findall(message):
-        before, after = _numbers(saved), _numbers(again)
-        if before != after and ([0] in (before, after)):
-            return "empty"
-        if len(before) == len(after) and before != after:
-            pairs = zip(after, before, strict=True)
-            return "grown" if any(2 * a >= 3 * b for a, b in pairs) else "other"
-    return ""
+    told = _METADATA.findall(message)
+    found = [(which, _Saved(_numbers(shape), dtype)) for which, shape, dtype in told]
+    before = [saved for which, saved in found if which == "saved"]
+    after = [saved for which, saved in found if which == "recomputed"]
+    differing = [(one, two) for one, two in zip(before, after, strict=False) if one != two]
+    if not differing:
+        return ""
+    if any((0,) in (one.shape, two.shape) for one, two in differing):
+        return "empty"
+    if any(len(one.shape) != len(two.shape) or one.dtype != two.dtype for one, two in differing):
+        return "shifted"
+    return "grown" if all(_has_grown(one, two) for one, two in differing) else "other"
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",") if part.strip().isdigit()]
+def _has_grown(one: _Saved, two: _Saved) -> bool:
+    pairs = list(zip(one.shape, two.shape, strict=True))
+    return all(b >= a for a, b in pairs) and any(b >= GROWN * a for a, b in pairs)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(",") if part.strip().isdigit())

@@ -182,6 +182,7 @@ def test_an_entry_that_is_not_as_it_should_be_is_refused(
         ("[965, 5120]", "[964, 5120]", "other"),
         ("[2048]", "[0]", "empty"),
         ("[4, 4]", "[4, 4]", ""),
+        ("[8, 2, 40]", "[64, 2]", "shifted"),
     ],
 )
 def test_the_shapes_of_a_recomputation_tell_what_differs(saved: str, again: str, told: str) -> None:
@@ -191,6 +192,25 @@ def test_the_shapes_of_a_recomputation_tell_what_differs(saved: str, again: str,
         "torch.bfloat16}"
     )
     assert shapes_of(message) == told
+
+
+def metadata(*pairs: tuple[str, str]) -> str:
+    """The lines of a message, of pairs of `shape dtype`: saved, and recomputed."""
+    told = ["tensor at position 3:"]
+    for pair in pairs:
+        for which, tensor in zip(("saved", "recomputed"), pair, strict=True):
+            shape, _, dtype = tensor.rpartition(" ")
+            shown = f"'shape': torch.Size({shape}), 'dtype': torch.{dtype}"
+            told.append(f"{which} metadata: {{{shown}}}")
+    return "\n".join(told)
+
+
+def test_tensors_of_different_operations_are_no_cache_that_grows() -> None:
+    larger, smaller = ("[2, 40] half", "[64, 40] half"), ("[40, 40] half", "[2, 40] half")
+    assert shapes_of(metadata(larger, larger)) == "grown"
+    assert shapes_of(metadata(larger, smaller)) == "other"
+    assert shapes_of(metadata(larger, ("[8, 2, 40] bool", "[64, 2] half"))) == "shifted"
+    assert shapes_of(metadata(("[4] half", "[4] float"))) == "shifted"
 
 
 def test_a_setting_is_found_however_it_is_written() -> None:
