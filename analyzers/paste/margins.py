@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from analyzers.paste.parsing import is_sentence, statement
+
 LEAST = 3  # lines in a row whose numbers rise by one
 _QUOTED = re.compile(r"[ \t]{0,3}>(?!>>)[ \t]?")
 _SAID = re.compile(  # `[09:41] mette: `, `09:41 <mette> `
@@ -52,11 +54,30 @@ def numbered(lines: Sequence[str]) -> list[range]:
     return found
 
 
+def _picked(lines: Sequence[str]) -> list[list[int]]:
+    """Statements out of a file: two or more lines, but for empty ones in a row, whose numbers rise,
+    and of which each is code behind its number."""
+    found: list[list[int]] = []
+    last = 0
+    for at, line in enumerate(lines):
+        match = _NUMBERED.match(line)
+        node = statement(match[2].strip()) if match is not None and match[2].strip() else None
+        if match is None or node is None or is_sentence(node):
+            last = last if not line.strip() else 0
+            continue
+        found += [] if 0 < last < int(match[1]) else [[]]
+        found[-1].append(at)
+        last = int(match[1])
+    return [run for run in found if len(run) > 1]
+
+
 def without_numbers(lines: Sequence[str], skip: frozenset[int] = frozenset()) -> list[str]:
     """The lines without their numbers, and what they have in common behind those; lines of `skip`
     stay."""
     rows = list(lines)
-    for run in numbered(lines):
+    whole = [list(run) for run in numbered(lines)]
+    among = {at for run in whole for at in run}
+    for run in [*whole, *(run for run in _picked(lines) if among.isdisjoint(run))]:
         if not skip.isdisjoint(run):
             continue
         bare = [match[2].rstrip() for at in run if (match := _NUMBERED.match(lines[at]))]

@@ -51,8 +51,9 @@ LIBRARY = (
 _DRIVE = re.compile(r"[a-z]:/")
 _OF_INSTALLATIONS = ("/envs/", "conda", "/python", "/programs/")
 _LEFT_OUT = re.compile(r"\.{3,12}|…|[\[(<][\w .,…-]{1,60}[\])>]")  # `[cut]` among frames
-# How a statement begins: no message goes on like this.
+# How a statement begins, with the number of its line or without: no message goes on like this.
 _STATEMENT = re.compile(
+    r"(?:\d{1,6}[:|)]?[ \t]{1,12})?"
     r"(?:import |from [\w.]{1,80} import |def |class |@|#|(?:for|while|with|if) .{0,400}:$"
     r"|[\w.\[\]]{1,80}(?:\[[^\[\]]{1,60}\][\w.]{0,40})? ?[-+*/]?= ?[^=\s]"
     r"|[\w.]{1,80}\([^()]{0,200}\)$)"
