@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from analyzers.advice import graphs, looking, training
 from analyzers.advice.looking import BlockLook, Look
-from analyzers.advice.settings import settings_in
+from analyzers.advice.settings import said_in, settings_in
 from analyzers.advice.shapes import shapes_of
 from analyzers.evidence import Place
 from analyzers.messages import Message, UsualCause, entry_for
@@ -123,8 +123,11 @@ def _found(
         return
     if "frames" in look and any(_shows(frame, look["frames"]) for frame in error.frames):
         yield Hint(cause.note, cause.say())
-    if "shapes" in look and shapes_of(error.message) == look["shapes"]:
+    words = "\n".join(other_files.values())
+    if "shapes" in look and shapes_of(f"{error.message}\n{words}") == look["shapes"]:
         yield Hint(cause.note, cause.say(), code="shapes in the message")
+    if (said := said_in(words, look.get("said", ()))) is not None:
+        yield Hint(cause.note, cause.say(said[0]), code=said[1])
     if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):
         return
     yield from _in_settings(cause, look.get("setting", ()), project, other_files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.advice.looking import (
     BlockLook,
@@ -15,7 +15,8 @@ from analyzers.advice.looking import (
     short,
     written_in_place,
 )
-from analyzers.source.flow import is_plainly_number, names_read
+from analyzers.source.detached import names_attached
+from analyzers.source.flow import is_plainly_number, names_read, walked
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 
@@ -104,11 +105,39 @@ def _backwards(step: bool) -> BlockLook:
         backwards = [at for at, (name, _) in enumerate(found) if name != "step"]
         if len(backwards) < 2:
             return None
-        (first, _), (last, statement) = found[backwards[0]], found[backwards[-1]]
+        (first, above), (last, statement) = found[backwards[0]], found[backwards[-1]]
         between = any(name == "step" for name, _ in found[backwards[0] : backwards[-1]])
-        return (f"{first}` and `{last}", statement) if between == step else None
+        if between != step or not (step or all(_reaches(s, block) for s in (above, statement))):
+            return None
+        return f"{first}` and `{last}", statement
 
     return look
+
+
+def _reaches(statement: ast.Expr, block: Sequence[ast.stmt]) -> bool:
+    """Whether a backward call goes beyond what its block makes: of a loss made there of detached
+    values alone, it reaches parameters only, and no graph that another loss could share."""
+    loss = walked(statement.value) if isinstance(statement.value, ast.Call) else None
+    return loss is None or bool(_sources(loss, block[: block.index(statement)]))
+
+
+def _sources(value: ast.expr, above: Sequence[ast.stmt]) -> set[str]:
+    """The names whose graphs may reach a value, followed through the assignments above it; what is
+    called by its name is none."""
+    found, followed = set[str](), set[int]()
+    todo = [(value, len(above))]
+    while todo:
+        value, end = todo.pop()
+        called = {spelled(n.func) for n in ast.walk(value) if isinstance(n, ast.Call)} | {"self"}
+        for name in names_attached(value) - called:
+            at = next((n for n in reversed(range(end)) if name in assigned(above[n])), None)
+            made = above[at] if at is not None else None
+            if at is None or not isinstance(made, ast.Assign):
+                found.add(name)
+            elif at not in followed:
+                followed.add(at)
+                todo.append((made.value, at))
+    return found
 
 
 def _stepping(node: ast.expr) -> str | None:

@@ -1,4 +1,5 @@
-"""Settings in a paste, however they are written: keyword, YAML, JSON, a command's option."""
+"""Settings in a paste, however they are written (keyword, YAML, JSON, a command's option), and what
+its words mention."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from functools import cache
 
 MAX_LINE = 400
 _LINES = 5000
+_DENIED = r"(?:\b(?:no|not|never)|n't)(?: \w{1,12}){0,2} [`'\"]?$"  # "I do not use …"
 
 
 @cache
@@ -34,3 +36,14 @@ def settings_in(
             if (first := next(filter(None, found), None)) is not None:
                 setting = first[0].strip(" \t,({'\"-")
                 yield path, number, setting, line.strip()[:MAX_LINE]
+
+
+def said_in(text: str, wanted: Sequence[str]) -> tuple[str, str] | None:
+    """The first of the words that a text mentions and does not deny, with its line."""
+    for line in text.splitlines()[:_LINES] if wanted else ():
+        plain = line[:MAX_LINE]
+        for word in wanted:
+            before, found, _ = plain.partition(word)
+            if found and re.search(_DENIED, before) is None:
+                return word, plain.strip()
+    return None

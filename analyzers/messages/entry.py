@@ -18,7 +18,8 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 
 `because`      the cause; `{name}` is what was found in the source
 `do`           its remedy
-`look`         what to look for in the source (`analyzers/advice/looking.py`); none: the usual cause
+`look`         what to look for in the source (`analyzers/advice/looking.py`), in the traceback, in
+               settings or in the words around the code; none: the usual cause
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's
@@ -36,7 +37,7 @@ GAP = "…"
 FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
-        "compiled", "of_values", "setting", "unless", "shapes",
+        "compiled", "of_values", "setting", "unless", "shapes", "said",
     }
 )  # fmt: skip
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}

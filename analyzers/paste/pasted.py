@@ -43,6 +43,14 @@ class Pasted:
         return None
 
     @property
+    def around(self) -> str:
+        """The lines of the paste that are no code; none of a text of which nothing was changed."""
+        if self.text == self.sent:
+            return ""
+        lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
+        return "\n".join(sent for read, sent in lines if not read.strip())
+
+    @property
     def quoted(self) -> list[str]:
         """The statements that the paste's words quote, and that stand where it has no code."""
         lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)

@@ -103,7 +103,8 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
         fault=syntax_fault(found) if parsed is None else None,
         no_program=problem is not None and legible(script) is None and not too_long(script),
     )
-    return _with_hints(examined, traceback)
+    words = found.around if sent.pasted is not None else script
+    return _with_hints(examined, "\n".join(filter(None, (traceback, words))))
 
 
 def code_in(text: str) -> str:
@@ -180,8 +181,8 @@ def _examine_notebook(
 
 
 def _with_hints(examined: Examined, sent: str) -> Examined:
-    """Return the result with hints about an error of a known kind. `sent`: the input that contained
-    the error, which may contain settings too.
+    """Return the result with hints about an error of a known kind. `sent`: the words around the
+    code, and the input that contained the error; both may contain settings too.
     """
     error, project = examined.traceback, examined.project
     if error is None:
