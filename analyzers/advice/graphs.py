@@ -16,7 +16,7 @@ from analyzers.advice.looking import (
     written_in_place,
 )
 from analyzers.source.detached import names_attached
-from analyzers.source.flow import is_plainly_number, names_read, walked
+from analyzers.source.flow import is_plainly_number, names_read, backward_root
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 
@@ -117,7 +117,7 @@ def _backwards(step: bool) -> BlockLook:
 def _reaches(statement: ast.Expr, block: Sequence[ast.stmt]) -> bool:
     """Whether a backward call goes beyond what its block makes: of a loss made there of detached
     values alone, it reaches parameters only, and no graph that another loss could share."""
-    loss = walked(statement.value) if isinstance(statement.value, ast.Call) else None
+    loss = backward_root(statement.value) if isinstance(statement.value, ast.Call) else None
     return loss is None or bool(_sources(loss, block[: block.index(statement)]))
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 
 from analyzers.advice.looking import Found, calls, last_name, short
-from analyzers.source.flow import walk_scope
+from analyzers.source.flow import gradient_given, walk_scope
 from analyzers.source.project import Function, Module, Scope, spelled
 from analyzers.source.signatures import named
 
@@ -240,6 +240,14 @@ def function_backward(node: ast.AST, module: Module) -> str | None:
     if not inside or not _is_function(module.parents.get(scope, scope)):
         return None
     return module.code(node.lineno)[:_ONE_LINE]
+
+
+def given_gradient(node: ast.AST, module: Module) -> str | None:
+    """The gradient that a `backward` or `autograd.grad` is handed to begin with."""
+    if not isinstance(node, ast.Call) or last_name(node.func) not in ("backward", "grad"):
+        return None
+    given = gradient_given(node)
+    return short(given) if given is not None else None
 
 
 def loss_call(node: ast.AST, module: Module) -> str | None:

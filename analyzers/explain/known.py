@@ -15,6 +15,7 @@ from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import catalogue
+from analyzers.source.flow import BACKWARD_CALLS, called_name, backward_root
 from analyzers.source.project import Project, spelled
 from analyzers.tracebacks import Frame, ParsedTraceback
 
@@ -74,8 +75,9 @@ def _name_at(error: KnownError, at: Place, project: Project) -> str:
             return name
         case ast.Assign(targets=[target, *_]) | ast.AugAssign(target=target):
             return spelled(target)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
-            return spelled(owner)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner)) as call):
+            root = backward_root(call) if called_name(call) in BACKWARD_CALLS else owner
+            return spelled(root if root is not None else owner)
     return ""
 
 

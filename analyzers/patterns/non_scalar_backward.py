@@ -11,7 +11,8 @@ for. For the derivative of every output by its own input, `y.sum()` is the exact
 each output depends on its own input only.
 
 When this fix is wrong: when the values have weights of their own. Then pass them:
-`loss.backward(weights)`. `.mean()` and `.sum()` differ by a factor, which the learning rate feels.
+`loss.backward(weights)`, of the loss's own shape; a gradient of another shape is refused, and one
+number needs none. `.mean()` and `.sum()` differ by a factor, which the learning rate feels.
 
 Broken::
 
@@ -37,12 +38,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph
+from analyzers.evidence import Evidence, KnownError, MissingGraph
+from analyzers.explain import known
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.combining import reduced
+from analyzers.repair.combine.combining import fitting_gradient, reduced
 from analyzers.source.project import Project
 
 ID = "GM023"
@@ -53,7 +55,11 @@ KIND = "non-scalar"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
-    """Match a backward call from a tensor that is no single number."""
+    """Match a backward call from a tensor that is no single number, or one that is given a gradient
+    which does not fit.
+    """
+    if (error := known.known(evidence, KIND)) is not None:
+        return known.matched(NAME, error, project)
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "non-scalar":
         return None
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
@@ -61,13 +67,21 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Explain which tensor it is, and its shape."""
+    if isinstance(match.evidence, KnownError):
+        return known.explain(match, project)
     evidence = evidence_in(match, MissingGraph)
     shape = f" It has the shape {list(evidence.shape)}." if evidence.shape else ""
     return missing(match, project) + shape + " Only a single number has a gradient by itself."
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to reduce the loss where it is computed, else at its backward call."""
+    """Propose to reduce the loss where it is computed, else at its backward call; or a gradient that
+    fits.
+    """
     where = resolve_location(project, match.location)
-    if where is not None:
+    if where is None:
+        return
+    if isinstance(match.evidence, KnownError):
+        yield from fitting_gradient(where, match.evidence.message)
+    else:
         yield from reduced(where)

@@ -48,12 +48,12 @@ def with_keyword(editor: Editor, call: ast.Call, keyword: str, value: str = "Tru
     return Edit(editor.module.path, end - 1, end - 1, f"{comma}{keyword}={value}")
 
 
-def without_keyword(editor: Editor, call: ast.Call, keyword: ast.keyword) -> Edit:
-    """Return an edit that removes a keyword argument and its comma."""
-    start, end = editor.span(keyword)
+def without_argument(editor: Editor, call: ast.Call, argument: ast.expr | ast.keyword) -> Edit:
+    """Return an edit that removes an argument of a call and its comma."""
+    start, end = editor.span(argument)
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    given.sort(key=lambda argument: editor.span(argument)[0])
-    at = given.index(keyword)
+    given.sort(key=lambda one: editor.span(one)[0])
+    at = given.index(argument)
     if at > 0:
         start = editor.span(given[at - 1])[1]
     elif len(given) > 1:
@@ -68,7 +68,7 @@ def without_true(editor: Editor, call: ast.Call, flag: str) -> Iterator[Edit]:
     """Yield an edit that removes a keyword argument that is `True`."""
     for keyword in call.keywords:
         if keyword.arg == flag and is_true(keyword.value):
-            yield without_keyword(editor, call, keyword)
+            yield without_argument(editor, call, keyword)
 
 
 def without_retaining(where: SourceLocation | None) -> Iterator[Edit]:

@@ -18,6 +18,7 @@ STORING_METHODS = frozenset(
 
 _ROUNDS = 8  # assignments in a row that are followed
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
+_GRADIENTS = frozenset({"gradient", "grad_tensors", "grad_outputs"})
 _NUMBERS = frozenset({"item", "len", "float", "int", "size", "numel"})
 
 
@@ -212,6 +213,22 @@ def backward_root(call: ast.Call) -> ast.expr | None:
         if keyword.arg in ("outputs", "tensors"):
             return keyword.value
     return call.args[0] if call.args else None
+
+
+def gradient_given(call: ast.Call) -> ast.expr | None:
+    """Return the gradient that a backward call begins with, where it is handed one."""
+    named = (k.value for k in call.keywords if k.arg in _GRADIENTS)
+    given = next(named, None) or _second_argument(call)
+    return None if isinstance(given, ast.Constant) and given.value is None else given
+
+
+def _second_argument(call: ast.Call) -> ast.expr | None:
+    """Return the argument behind the root, and behind the inputs of `autograd.grad`."""
+    root, is_grad = backward_root(call), called_name(call) == "grad"
+    at = is_grad + (call.args.index(root) + 1 if root in call.args else 0)
+    of_torch = is_grad or spelled(call.func).endswith("autograd.backward")
+    own = root not in call.args or of_torch
+    return call.args[at] if own and at < len(call.args) else None
 
 
 def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:

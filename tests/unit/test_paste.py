@@ -62,6 +62,11 @@ def test_a_paste_is_read_in_either_box(name: str, box: str) -> None:
         assert [cause.pattern for cause in examined.from_traceback] == [expected["told"]]
     if "hint" in expected:
         assert any(expected["hint"] in hint.text for hint in examined.hints)
+    if "first" in expected:
+        assert expected["first"] in examined.hints[0].text
+    for part in expected.get("unsaid", ()):
+        assert not [h for h in examined.hints if part in h.text]
+        assert not [c for c in examined.told if part in f"{c.explanation} {c.remedy}"]
 
 
 def test_what_became_a_keyword_of_python_has_the_name_that_torch_gave_it() -> None:
@@ -138,6 +143,8 @@ def test_work_grows_in_proportion_to_the_text(unit: str) -> None:
         (["1: a = 2", "2: b = 3", "3: c = 4"], ["a = 2", "b = 3", "c = 4"]),
         (["--> 7 a = 2", "8 b = 3", "9 c = 4"], ["a = 2", "b = 3", "c = 4"]),
         (["3 apples", "7 pears", "9 plums"], ["3 apples", "7 pears", "9 plums"]),
+        (["84    a = f(b)", "", "86    a.x = 1"], ["a = f(b)", "", "a.x = 1"]),
+        (["86 a = 2", "84 b = 3"], ["86 a = 2", "84 b = 3"]),
     ],
 )
 def test_numbers_of_lines_are_no_part_of_them(sent: list[str], read: list[str]) -> None:

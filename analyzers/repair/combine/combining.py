@@ -5,6 +5,7 @@ backward on one loss for each part of the weights, or on one number computed fro
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
@@ -19,6 +20,7 @@ from analyzers.repair.rewrite import (
     move_into,
     sum_in_loop,
     unused_name,
+    without_argument,
 )
 from analyzers.source.calls import call_in, calls_named, steps
 from analyzers.source.edits import Edit, Editor
@@ -28,6 +30,7 @@ from analyzers.source.flow import (
     bound_within,
     called_name,
     definitions,
+    gradient_given,
     names_read,
 )
 from analyzers.source.project import spelled
@@ -97,6 +100,7 @@ def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
     return taken_from(loop, scope, loss)
 
 
+_OF_ONE_NUMBER = re.compile(r"output\[\d+\] has a shape of torch\.Size\(\[\]\)|expected shape \[\]")
 CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 
 
@@ -168,6 +172,28 @@ def reduced(where: SourceLocation) -> Iterator[Proposal]:
         )
         tradeoff = "`mean` and `sum` differ by a factor, which the learning rate feels."
         yield Proposal(f"reduce-{method}", title, (edit,), tradeoff, rank)
+
+
+def fitting_gradient(where: SourceLocation, message: str) -> Iterator[Proposal]:
+    """Yield proposals for a gradient that does not fit the output: none for one number, else ones
+    of the output's shape.
+    """
+    call = where.call(*BACKWARD_CALLS)
+    given = gradient_given(call) if call is not None else None
+    root = backward_root(call) if call is not None else None
+    if call is None or given is None or root is None:
+        return
+    if _OF_ONE_NUMBER.search(message) is None:
+        title = "Weigh every value of the output by one"
+        edit = where.editor.replace(given, f"torch.ones_like({where.editor.text_of(root)})")
+        yield Proposal("ones-like", title, (edit,))
+        return
+    title = "Leave the gradient out: the output is one number"
+    argument = next((k for k in call.keywords if k.value is given), given)
+    behind = call.args[call.args.index(given) + 1 :] if given in call.args else []
+    edit = where.editor.replace(given, "None")
+    edit = edit if behind else without_argument(where.editor, call, argument)
+    yield Proposal("no-gradient-argument", title, (edit,))
 
 
 def _conventions(where: SourceLocation) -> list[str]:

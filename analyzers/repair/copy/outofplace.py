@@ -11,7 +11,7 @@ from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten
-from analyzers.repair.rewrite import unused_name, without_keyword, without_true
+from analyzers.repair.rewrite import unused_name, without_argument, without_true
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, called_name, first_use, names_read
 from analyzers.source.project import Module, is_path, spelled
@@ -180,7 +180,7 @@ def _bare(editor: Editor, call: ast.Call) -> Iterator[Edit]:
     yield from without_true(editor, call, "inplace")
     for keyword in call.keywords:
         if keyword.arg == "out":
-            yield without_keyword(editor, call, keyword)
+            yield without_argument(editor, call, keyword)
 
 
 def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[Edit, ...]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.rewrite import with_keyword, without_keyword
+from analyzers.repair.rewrite import with_keyword, without_argument
 from analyzers.source.edits import Editor
 from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, spelled
@@ -25,7 +25,7 @@ def all_used(project: Project, rank: int = 0) -> Iterator[Proposal]:
     for module, call in _wrappers(project):
         for keyword in call.keywords:
             if keyword.arg == "find_unused_parameters" and spelled(keyword.value) == "True":
-                edit = without_keyword(Editor(module), call, keyword)
+                edit = without_argument(Editor(module), call, keyword)
                 title = "Do not count parameters as unused"
                 yield Proposal("all-used", title, (edit,), "", rank)
 
