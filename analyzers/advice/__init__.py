@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from analyzers.advice import graphs, looking, training
+from analyzers.advice import graphs, looking, parameters, training
 from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.settings import said_in, settings_in
 from analyzers.advice.shapes import shapes_of
@@ -67,7 +67,7 @@ def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
 
 _NAMED: dict[str, BlockLook] = {
     name: look
-    for module in (looking, graphs, training)
+    for module in (looking, graphs, parameters, training)
     for name, look in vars(module).items()
     if callable(look) and not name.startswith("_")
 }

@@ -47,6 +47,7 @@ GIVEN = {
     "GM038": "compiled-region",
     "GM039": "no-derivative",
     "GM040": "checkpoint-input",
+    "GM041": "nothing-to-train",
     "GM050": "cleared-before-step",
 }
 """Every id that was ever given. Append; never change or remove a row: where a pattern is gone, its

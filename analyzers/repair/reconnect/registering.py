@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Literal
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias
 from analyzers.source.edits import Editor
-from analyzers.source.project import Project, spelled
+from analyzers.source.project import Module, Project, spelled
 
+What = Literal["Module", "Parameter"]
 _TOLD = "The module knows them, and `parameters()` gives them to the optimizer."
 
 
@@ -20,19 +22,27 @@ def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     Parameters get `nn.ParameterList` or `nn.ParameterDict`.
     """
     held, _, inner = fault.instead[0].partition("[")
-    what = "Module" if "." in inner else "Parameter"
+    what: What = "Module" if "." in inner else "Parameter"
     for module, statement in project.each(ast.Assign):
         match statement:
-            case ast.Assign(targets=[ast.Attribute(attr=attr) as target], value=value):
-                kind = "List" if isinstance(value, ast.List | ast.ListComp) else ""
-                kind = "Dict" if isinstance(value, ast.Dict | ast.DictComp) else kind
-                owner = module.class_of(target)
-                if attr != held.rpartition(".")[2] or not kind or owner is None or not owner.bases:
-                    continue
-                empty = isinstance(value, ast.List) and not value.elts
-                empty |= isinstance(value, ast.Dict) and not value.keys
-                given = "" if empty else Editor(module).text_of(value)
-                text = f"{alias(module, 'torch.nn')}.{what}{kind}({given})"
-                edits = (Editor(module).replace(value, text),)
-                title = f"Register what `{spelled(target)}` holds with its module"
-                yield Proposal("registered", title, edits, _TOLD, 0)
+            case ast.Assign(targets=[ast.Attribute(attr=attr)]):
+                if attr == held.rpartition(".")[2]:
+                    yield from registered_at(module, statement, what)
+
+
+def registered_at(module: Module, statement: ast.stmt, what: What) -> Iterator[Proposal]:
+    """The same, of the statement that gives the attribute its list or dictionary."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute() as target], value=value):
+            kind = "List" if isinstance(value, ast.List | ast.ListComp) else ""
+            kind = "Dict" if isinstance(value, ast.Dict | ast.DictComp) else kind
+            owner = module.class_of(target)
+            if not kind or owner is None or not owner.bases:
+                return
+            empty = isinstance(value, ast.List) and not value.elts
+            empty |= isinstance(value, ast.Dict) and not value.keys
+            given = "" if empty else Editor(module).text_of(value)
+            text = f"{alias(module, 'torch.nn')}.{what}{kind}({given})"
+            edits = (Editor(module).replace(value, text),)
+            title = f"Register what `{spelled(target)}` holds with its module"
+            yield Proposal("registered", title, edits, _TOLD, 0)

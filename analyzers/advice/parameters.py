@@ -1,0 +1,91 @@
+"""Where a module or an optimizer has no parameters: named looks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.advice.looking import last_name, short
+from analyzers.source.flow import definitions
+from analyzers.source.project import Module, spelled
+from analyzers.source.trees import walk
+
+_MODULES = ("Module", "MessagePassing", "LightningModule", "PreTrainedModel")
+_KNOWN = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
+_GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain", "zip")
+_DRAINED_BY = 2  # reads of a generator, of which the second finds nothing
+
+
+def unregistered_layers(node: ast.AST, module: Module) -> str | None:
+    """`self.layers = [nn.Linear(…), …]`: a plain list or dictionary, which a module does not know
+    for parts of its own."""
+    if not isinstance(node, ast.Assign) or not _is_plain(node.value):
+        return None
+    target = next((t for t in node.targets if spelled(t).startswith("self.")), None)
+    owner = module.class_of(node)
+    if target is None or owner is None or not owner.bases:
+        return None
+    made = _makes_layers(node.value) or any(_makes_layers(p) for p in _put_into(target, owner))
+    return short(target) if made else None
+
+
+def _is_plain(value: ast.expr) -> bool:
+    kinds = ast.List | ast.ListComp | ast.Tuple | ast.Dict | ast.DictComp
+    return isinstance(value, kinds)
+
+
+def _put_into(target: ast.expr, owner: ast.ClassDef) -> Iterator[ast.expr]:
+    """What a class puts into a container of its own: `self.layers.append(…)`, `self.at[k] = …`."""
+    name = spelled(target)
+    for node in walk(owner):
+        match node:
+            case ast.Call(func=ast.Attribute(value=held, attr="append" | "extend"), args=[given]):
+                if spelled(held) == name:
+                    yield given
+            case ast.Assign(targets=[ast.Subscript(value=held)], value=given):
+                if spelled(held) == name:
+                    yield given
+
+
+def _makes_layers(value: ast.expr) -> bool:
+    """Whether something in an expression is made by a class: `nn.Linear(4, 2)`, `Block(8)`."""
+    called = (last_name(n.func) for n in walk(value) if isinstance(n, ast.Call))
+    return any(name[:1].isupper() for name in called)
+
+
+def used_up_generator(node: ast.AST, module: Module) -> str | None:
+    """`params = filter(…)` that more than one place goes through."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        return None
+    value, name = node.value, node.targets[0].id
+    called = last_name(value.func) if isinstance(value, ast.Call) else ""
+    if called not in _GENERATORS and not isinstance(value, ast.GeneratorExp):
+        return None
+    scope = module.scope_of(node)
+    reads = sum(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id == name
+                for n in walk(scope))  # fmt: skip
+    return name if reads >= _DRAINED_BY and len(definitions(scope, name)) == 1 else None
+
+
+def module_without_parameters(node: ast.AST, module: Module) -> str | None:
+    """The class of a module whose parameters are asked for, and that makes no layer and no
+    `nn.Parameter`."""
+    if not isinstance(node, ast.ClassDef):
+        return None
+    if not any(last_name(base).endswith(_MODULES) for base in node.bases):
+        return None
+    called = {last_name(n.func) for n in walk(node) if isinstance(n, ast.Call)}
+    made = any(name[:1].isupper() for name in called) or not called.isdisjoint(_KNOWN)
+    return node.name if not made and node.name in _asked(module) else None
+
+
+def _asked(module: Module) -> Iterator[str]:
+    """The classes whose objects are asked for their parameters."""
+    made = {spelled(t): n.value for n in module.each(ast.Assign) for t in n.targets}
+    for node in module.each(ast.Attribute):
+        if node.attr in ("parameters", "named_parameters"):
+            value = made.get(spelled(node.value), node.value)
+            while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+                value = value.func.value  # `Net().to(device)`
+            if isinstance(value, ast.Call):
+                yield last_name(value.func)

@@ -1,0 +1,83 @@
+"""An optimizer is given nothing to train.
+
+What happens: `model.parameters()` yields nothing, so the optimizer refuses to be made. The module
+keeps its layers in a plain list or dictionary, which it does not search for parts of its own; it
+makes them in `forward`; it has none; all of them are frozen, and a filter leaves none; or the
+generator was gone through before, by a count or a print.
+
+The fix: `nn.ModuleList`, `nn.ModuleDict` or `nn.ParameterList` for what a module holds; a list made
+of a generator that is read twice.
+
+When this fix is wrong: when the module is meant to compute only. Then hand the optimizer the
+tensors that are to change, or leave it out.
+
+Broken::
+
+    import torch
+
+    class Stack(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = [torch.nn.Linear(4, 4) for _ in range(2)]
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = torch.tanh(layer(x))
+            return x
+
+    model = Stack()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+
+Mended::
+
+    import torch
+
+    class Stack(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(2))
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = torch.tanh(layer(x))
+            return x
+
+    model = Stack()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from analyzers.advice.parameters import unregistered_layers, used_up_generator
+from analyzers.explain import known
+from analyzers.explain.pattern import Match, Proposal
+from analyzers.repair.reconnect.registering import registered_at
+from analyzers.source.edits import Editor
+from analyzers.source.project import Project
+
+ID = "GM041"
+NAME = "nothing-to-train"
+FAMILY = "no-grad"
+TITLE = "An optimizer is given no parameter"
+KIND = "no-parameters"
+
+match = known.matching(NAME, KIND)
+explain = known.explain
+
+
+def fixes(match: Match, project: Project) -> Iterator[Proposal]:
+    """What a module holds registered with it; a list in place of a generator that is used up."""
+    for module, node in project.each(ast.Assign):
+        if unregistered_layers(node, module) is not None:
+            yield from registered_at(module, node, "Module")
+        if (name := used_up_generator(node, module)) is not None:
+            editor = Editor(module)
+            edit = editor.replace(node.value, f"list({editor.text_of(node.value)})")
+            yield Proposal("listed", f"Make a list of `{name}`", (edit,), "", 1)
