@@ -7,6 +7,7 @@ from analyzers.explain.listed import some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
 from app.present import inconclusive
+from app.present.answer import first_hint
 from app.present.wording import lowered, training
 from app.present.world import is_completed
 from app.request.case import Case
@@ -112,6 +113,9 @@ def _summary(
     if case.project.recalled:
         return f"Perhaps: {sentence} Only a traceback was sent; the script would tell."
     if not seen.evidence:
+        hint = first_hint(case)
+        if hint is not None and not hint.usual:
+            return f"{inconclusive.look(case)} The error says: {lowered(sentence)}"
         said = f"Perhaps: {sentence} The error says so; nothing in the sources shows it."
         return " ".join(filter(None, (said, inconclusive.look(case))))
     if seen.plan is not None:
