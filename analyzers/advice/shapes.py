@@ -1,4 +1,5 @@
-"""What the shapes in a message tell: of tensors when they were saved, and when recomputed."""
+"""What the shapes in a message tell: of tensors when they were saved and when recomputed, or of a
+gradient and its input."""
 
 from __future__ import annotations
 
@@ -6,11 +7,15 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Told = Literal["grown", "empty", "shifted", "other", ""]
+Told = Literal["grown", "empty", "shifted", "other", "none-left", "permuted", "another-rank", ""]
 
 _METADATA = re.compile(
     r"(saved|recomputed) metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]\)"
     r"(?:, 'dtype': (torch\.\w{1,20}))?"
+)
+_GRADIENT = re.compile(
+    r"invalid gradient at index \d{1,4} - (?:got|expected shape) \[([\d, ]{0,80})\] but "
+    r"(?:expected shape compatible with|got) \[([\d, ]{0,80})\]"
 )
 GROWN = 1.5  # the least factor that tells a cache from tokens that were routed otherwise
 
@@ -24,6 +29,26 @@ class _Saved:
 
 
 def shapes_of(message: str) -> Told:
+    """What differs between the shapes that a message compares; empty where it compares none."""
+    gradient = _GRADIENT.search(message)
+    return _recomputed(message) if gradient is None else _of_gradient(*gradient.groups())
+
+
+def _of_gradient(one: str, two: str) -> Told:
+    """What differs between the shapes of a gradient and its input.
+
+    `none-left`: there is a dimension without elements; `another-rank`: one has more dimensions;
+    `permuted`: both have the same ones, in another order.
+    """
+    shapes = _numbers(one), _numbers(two)
+    if 0 in (*shapes[0], *shapes[1]):
+        return "none-left"
+    if len(shapes[0]) != len(shapes[1]):
+        return "another-rank"
+    return "permuted" if sorted(shapes[0]) == sorted(shapes[1]) else ""
+
+
+def _recomputed(message: str) -> Told:
     """What differs between the tensors of the forward and those of the recomputation.
 
     `empty`: one of two has no elements, as a sharded parameter; `shifted`: two have another number

@@ -76,6 +76,8 @@ RAISED = {
     "step() has already been called since the last update().": "unscaled-twice",
     "Function ScaleBackward returned an invalid gradient at index 1 - got [3] but expected shape "
     "compatible with [1]": "wrong-gradient",
+    "Function AddmmBackward0 returned an invalid gradient at index 1 - got [5, 4] but expected "
+    "shape compatible with [5, 8]": "input-resized",
     "function ScaleBackward returned an incorrect number of gradients (expected 2, got 1)": (
         "number-of-gradients"
     ),
@@ -211,6 +213,23 @@ def test_tensors_of_different_operations_are_no_cache_that_grows() -> None:
     assert shapes_of(metadata(larger, smaller)) == "other"
     assert shapes_of(metadata(larger, ("[8, 2, 40] bool", "[64, 2] half"))) == "shifted"
     assert shapes_of(metadata(("[4] half", "[4] float"))) == "shifted"
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("got [0, 0, 3] but expected shape compatible with [0, 16, 3]", "none-left"),
+        ("got [2, 9, 5, 7] but expected shape compatible with [2, 9, 7, 5]", "permuted"),
+        ("got [1, 4, 8] but expected shape compatible with [4, 8]", "another-rank"),
+        ("got [3] but expected shape compatible with [1]", ""),
+        ("expected shape [] but got [16, 4]", "another-rank"),
+    ],
+)
+def test_the_shapes_of_a_gradient_tell_what_differs(message: str, told: str) -> None:
+    assert (
+        shapes_of(f"Function DrawBackward returned an invalid gradient at index 2 - {message}")
+        == told
+    )
 
 
 def test_a_setting_is_found_however_it_is_written() -> None:
