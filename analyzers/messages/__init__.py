@@ -18,7 +18,7 @@ from analyzers.source import typeset
 
 _WORD = re.compile(r"[a-z_]+")
 
-__all__ = ["Message", "UsualCause", "catalogue", "entry_for", "entry_of", "plain"]
+__all__ = ["Message", "UsualCause", "catalogue", "entry_for", "entry_of", "plain", "question_in"]
 
 
 @cache
@@ -54,7 +54,7 @@ def _anchored() -> dict[str, list[Message]]:
     """Entries by a word that their text holds as a whole; without one, under no word: most lines
     of a paste hold none of these words, and need no comparing."""
     found: dict[str, list[Message]] = {}
-    for entry in catalogue().values():
+    for entry in (e for e in catalogue().values() if not e.question):
         for word in {_anchor(parts) for parts in entry.parts}:
             found.setdefault(word, []).append(entry)
     return found
@@ -64,6 +64,13 @@ def _anchor(parts: tuple[str, ...]) -> str:
     """The longest word inside of a text's parts; those at their ends may be parts of words."""
     inner = (word for part in parts for word in _WORD.findall(part)[1:-1])
     return max(inner, key=len, default="")
+
+
+def question_in(text: str) -> Message | None:
+    """The entry of what somebody asks in words who sees no error; None where nothing is asked."""
+    asked = [entry for entry in catalogue().values() if entry.question]
+    lines = map(plain, text.splitlines())
+    return next((entry for line in lines for entry in asked if entry.found_in(line)), None)
 
 
 def entry_for(message: str, family: Family, kind: str | None) -> Message | None:

@@ -13,6 +13,7 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 `names_cause`  whether the message alone says what kind of fault it is
 `wrong`        remedies that are often given, and are wrong
 `same_causes`  the id of an entry that has the same causes
+`question`     whether nothing raises it: the texts are what people write who see no error
 
 `[[message.cause]]`, the most usual first; those that name no line at the end:
 
@@ -43,7 +44,7 @@ FORMS = frozenset(
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
-    "same_causes", "cause",
+    "same_causes", "cause", "question",
 }  # fmt: skip
 
 
@@ -87,6 +88,7 @@ class Message:
     names_cause: bool
     wrong: tuple[str, ...]
     causes: tuple[UsualCause, ...]
+    question: bool = False
 
     def found_in(self, message: str) -> int:
         """How many characters of a message (lower case, single spaces) an entry's text covers at
@@ -130,6 +132,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         names_cause=table.get("names_cause", False),
         wrong=tuple(table.get("wrong", ())),
         causes=tuple(_cause(name, one) for one in given),
+        question=table.get("question", False),
     )
 
 

@@ -8,11 +8,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.advice import Hint, hints
+from analyzers.advice import Hint, hints, hints_of
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, Reading
 from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
+from analyzers.messages import question_in
 from analyzers.notebooks.notebook import (
     LineMap,
     NotANotebookError,
@@ -42,7 +43,8 @@ class Examined:
     converted to Python. If nothing in the source explains the error: `from_traceback` are causes
     from the traceback alone, `hints` are other possible explanations. `others` counts further
     programs in the same paste. `fault`: the syntax error of what was sent as a program;
-    `no_program`: no line of it is code.
+    `no_program`: no line of it is code. `asked`: the id, in the catalogue of messages, of what the
+    words around the code ask where no error is given.
     """
 
     project: Project
@@ -57,6 +59,7 @@ class Examined:
     others: int = 0
     fault: SyntaxFault | None = None
     no_program: bool = False
+    asked: str | None = None
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -185,8 +188,10 @@ def _with_hints(examined: Examined, sent: str) -> Examined:
     code, and the input that contained the error; both may contain settings too.
     """
     error, project = examined.traceback, examined.project
-    if error is None:
-        return examined
+    if error is None or not (error.exception or error.frames):
+        question = question_in(sent)
+        found = hints_of(question, project, ParsedTraceback(), {"": sent}) if question else ()
+        return replace(examined, hints=found, asked=question.id if question else None)
     of_error = lines_of_error(sent)
     prose = [line for at, line in enumerate(sent.splitlines()) if at not in of_error]
     found = hints(project, error, {"": "\n".join(prose)})

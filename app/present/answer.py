@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from analyzers.advice import Hint
 from analyzers.explain.listed import some
-from analyzers.messages import Message, entry_for
+from analyzers.messages import Message, catalogue, entry_for
 from analyzers.request.traceback_only import named_in
 from app.request.case import Case
 from app.schemas import Answer, Cause, Patch, Spot
 
 
 def entry(case: Case) -> Message | None:
-    """Return the catalogue's entry for the error that was given, or None."""
+    """Return the catalogue's entry for the error that was given, or for what the words ask; or None.
+    """
     given = case.traceback
+    if case.asked is not None:
+        return catalogue()[case.asked]
     return entry_for(given.message, given.family, given.kind) if given is not None else None
 
 
@@ -42,9 +45,10 @@ def with_place(hint: Hint, case: Case) -> str:
 def meaning(case: Case) -> str:
     """Return what the given error's message means; '' for unknown messages."""
     found = entry(case)
-    if found is None or case.traceback is None:
+    if found is None:
         return ""
-    names = named_in(case.traceback.message) if found.names_cause else ()
+    message = case.traceback.message if case.traceback is not None else ""
+    names = named_in(message) if found.names_cause else ()
     return f"{found.means} The message names {some(names)}." if names else found.means
 
 

@@ -13,6 +13,7 @@ from app.run.reproduce import Observation
 from sandbox.protocol import RunResult
 
 _ENDED = ("finished", "stopped", "raised")
+_WITH_THE_SCRIPT = "With the script, the line can be named and a patch run."
 _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 
@@ -74,12 +75,14 @@ def _lowered(text: str) -> str:
 
 
 def _why(case: Case, seen: Observation) -> str:
+    if case.no_program and case.asked is not None:
+        return _WITH_THE_SCRIPT
     if case.no_program:
         return f"`{case.project.entry}` is not a Python program: no line of it is code."
     if case.problem is not None:
         return f"The script could not be read: {case.problem}."
     if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
-        return "With the script, the line can be named and a patch run."
+        return _WITH_THE_SCRIPT
     if wanted := needs(seen):
         return f"The script could not be run to the error: it {wanted}."
     run = seen.run

@@ -27,8 +27,8 @@ class Case:
     """A request as the analyses see it. `problem` says why the source could not be read.
 
     `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
-    converted to Python and convert their patches back. `from_traceback`, `hints`, `others`, `fault`
-    and `no_program` are as in `Examined`.
+    converted to Python and convert their patches back. `from_traceback`, `hints`, `others`, `fault`,
+    `no_program` and `asked` are as in `Examined`.
     """
 
     project: Project
@@ -45,6 +45,7 @@ class Case:
     others: int = 0
     fault: SyntaxFault | None = None
     no_program: bool = False
+    asked: str | None = None
 
     @property
     def runnable(self) -> bool:
@@ -96,4 +97,5 @@ async def read_case(request: DiagnosisRequest, reader: Reader) -> Case:
         read.others,
         read.fault,
         read.no_program,
+        read.asked,
     )

@@ -125,6 +125,26 @@ def test_words_alone_are_no_program() -> None:
     assert examined.problem is not None
 
 
+def test_a_question_in_words_alone_has_its_usual_causes() -> None:
+    words = "With gradient checkpointing all gradients of my LoRA layers are 'None'. Why?\n"
+    examined = examine(words, "train.py", {}, "")
+    assert examined.asked == "nothing-learns"
+    assert "enable_input_require_grads" in examined.hints[0].text
+    assert "checkpoint" not in examine("p.grad is None, why?\n", "a.py", {}, "").hints[0].text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I call optimizer.zero_grad(set_to_none=True) each time.",
+        "p.grad is None, and then: Trying to backward through the graph a second time",
+        "p.grad is None, and then\n\nValueError: too many dimensions 'str'",
+    ],
+)
+def test_nothing_is_asked_beside_an_error_or_of_code(words: str) -> None:
+    assert examine(f"{words}\n", "train.py", {}, "").asked is None
+
+
 @pytest.mark.parametrize(
     "unit",
     ["x = f(\n", '"""\n', "if a:\n", "hello (world\n", ">>> f(\n", "a = '\\\n", "'\"",
