@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse, SilentFault
 from analyzers.explain.listed import some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
-from app.present import inconclusive
-from app.present.answer import first_hint
+from app.present import answer, inconclusive
 from app.present.wording import lowered, training
 from app.present.world import is_completed
 from app.request.case import Case
@@ -92,7 +92,7 @@ def _summary(
         return (
             f"The {script} ran clean here ({_seen(seen)}), so the error {source} comes from "
             "something that differs: data, arguments, versions, hardware, or another file."
-            f"{_of_versions(case)}"
+            f"{_of_hints(case)}"
         )
     if not causes:
         return inconclusive.why(case, seen)
@@ -113,7 +113,7 @@ def _summary(
     if case.project.recalled:
         return f"Perhaps: {sentence} Only a traceback was sent; the script would tell."
     if not seen.evidence:
-        hint = first_hint(case)
+        hint = answer.first_hint(case)
         if hint is not None and not hint.usual:
             return f"{inconclusive.look(case)} The error says: {lowered(sentence)}"
         said = f"Perhaps: {sentence} The error says so; nothing in the sources shows it."
@@ -155,9 +155,17 @@ def _passed(best: Patch) -> str:
     return f"{title} ({changes})" if changes else title
 
 
-def _of_versions(case: Case) -> str:
-    """Return what versions of torch have to do with the error, if that is known."""
-    return "".join(f" {hint.text}" for hint in case.hints if hint.kind == "version")
+def _of_hints(case: Case) -> str:
+    """Return what versions of torch have to do with the error, and what the words or settings that
+    were sent with the script show, if that is known.
+    """
+    shown = (hint for hint in case.hints if hint.kind == "version" or _is_around(hint))
+    return "".join(f" {answer.told(hint, case)}" for hint in shown)
+
+
+def _is_around(hint: Hint) -> bool:
+    """Return True if the words or settings around the code show the cause."""
+    return hint.place is None and bool(hint.code) and not hint.usual
 
 
 def _why_healthy(case: Case, seen: Observation) -> str:

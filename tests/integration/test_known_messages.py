@@ -82,7 +82,23 @@ class Probe(nn.Module):
     def forward(self, x):
         return self.head(self.features(x))
 """
+COMPILED = """\
+Eager this runs. With both modules through torch.compile the second backward stops:
 
+RuntimeError: Trying to backward through the graph a second time
+
+import torch
+from torch import nn
+
+maker, judge = nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 4), nn.ReLU(), nn.Linear(4, 1))
+drawn = maker(torch.randn(8, 1))
+judge(drawn.detach()).mean().backward()
+judge(drawn).mean().backward()
+"""
+QUESTION = """\
+With gradient checkpointing switched on all gradients of my LoRA layers are None.
+Without it everything trains. How can I use both?
+"""
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -118,6 +134,8 @@ KNOWN = {
     "buffers that DDP broadcasts": (WRAPPED, CHANGED, "broadcast_buffers=False", 8),
     "flags of clones": (COPIES, FLAGS, "`.detach()`", 4),
     "features of a part of a model": (FEATURES, INFERENCE, "torch.no_grad()", 2),
+    "a compiler in words": (COMPILED, "", "leave that part uncompiled", None),
+    "a question in words": (QUESTION, "", "enable_input_require_grads", None),
 }
 
 
@@ -164,6 +182,12 @@ async def test_grad_mode_inside_of_inference_mode_is_not_advised(service: Servic
     said = " ".join([found.summary, *(step.text for step in found.next)])
     assert "enable_grad" not in said
     assert "no graph" not in said
+
+
+async def test_losses_that_share_no_graph_are_not_blamed(service: Service) -> None:
+    found = await asked(service, COMPILED)
+    assert found.causes == []
+    assert "share" not in " ".join([found.summary, *(step.text for step in found.next)])
 
 
 async def test_a_reason_does_not_contradict_the_code(service: Service) -> None:
