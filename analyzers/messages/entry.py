@@ -13,6 +13,7 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 `names_cause`  whether the message alone says what kind of fault it is
 `wrong`        remedies that are often given, and are wrong
 `same_causes`  the id of an entry that has the same causes
+`let_pass`     what the sandbox reports where it let this pass, as older versions did
 `question`     whether nothing raises it: the texts are what people write who see no error
 
 `[[message.cause]]`, the most usual first; those that name no line at the end:
@@ -44,7 +45,7 @@ FORMS = frozenset(
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
-    "same_causes", "cause", "question",
+    "same_causes", "cause", "question", "let_pass",
 }  # fmt: skip
 
 
@@ -89,6 +90,7 @@ class Message:
     wrong: tuple[str, ...]
     causes: tuple[UsualCause, ...]
     question: bool = False
+    let_pass: str | None = None
 
     def found_in(self, message: str) -> int:
         """How many characters of a message (lower case, single spaces) an entry's text covers at
@@ -133,6 +135,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         wrong=tuple(table.get("wrong", ())),
         causes=tuple(_cause(name, one) for one in given),
         question=table.get("question", False),
+        let_pass=table.get("let_pass"),
     )
 
 

@@ -39,10 +39,10 @@ def pieces(lines: Sequence[str], skip: frozenset[int] = frozenset()) -> list[Pie
     any code is marked as such, only what is marked counts. A text that is too long has none."""
     if len(lines) > MAX_LINES:
         return []
-    lines = after_changes(without_numbers(without_speakers(lines), skip))
-    plain = [None if at in skip else line for at, line in enumerate(without_prompts(lines))]
-    reader = _Reader(["" if line is None else line for line in plain], plain)
     with warnings.catch_warnings(action="ignore"):  # a paste's escapes are not ours
+        lines = after_changes(without_numbers(without_speakers(lines), skip))
+        plain = [None if at in skip else line for at, line in enumerate(without_prompts(lines))]
+        reader = _Reader(["" if line is None else line for line in plain], plain)
         found = [piece for region in regions(lines) for piece in reader.read(region)]
     marked = [piece for piece in found if piece.marked]
     return marked or found

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from analyzers.evidence import Evidence, GraphReuse
+from analyzers.evidence import Evidence, GraphReuse, KnownError
+from analyzers.messages import entry_of
 from analyzers.notebooks.replay import repeated
 from analyzers.request.binding import failing_place
 from analyzers.request.causes import RankedCause, classify
@@ -91,7 +92,7 @@ async def observe(case: Case, session: Session | None) -> Observation:
     run, order = await _reproduced(case, session)
     if is_partial(case, run):
         return await _completed(case, session)
-    seen = observed(run.trace) if run.trace is not None else ()
+    seen = _answering(observed(run.trace), case) if run.trace is not None else ()
     evidence = merged(seen, predicted)
     idle = run.status == "finished" and not evidence and len_backwards(run) == 0
     if not evidence and run.status in ("finished", "stopped"):
@@ -100,6 +101,22 @@ async def observe(case: Case, session: Session | None) -> Observation:
     if not evidence and unseen and not (_went_on(run) and case.traceback is None):
         evidence = _relevant(case, run)
     return Observation(run, run.trace, evidence, order=order, idle=idle)
+
+
+def _answering(seen: tuple[Evidence, ...], case: Case) -> tuple[Evidence, ...]:
+    """Return the evidence without what the run let pass as older versions of torch do, where the
+    error that was given is another one.
+    """
+    given = case.traceback
+    if given is None or given.family == "other":
+        return seen
+    entry = entry_of(given.message)
+    asked = entry.id if entry is not None else ""
+    return tuple(
+        piece
+        for piece in seen
+        if not isinstance(piece, KnownError) or piece.message or piece.entry == asked
+    )
 
 
 async def _hidden(case: Case, run: RunResult, session: Session) -> tuple[Evidence, ...]:

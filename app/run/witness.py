@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from analyzers import evidence as ev
-from analyzers.messages import entry_of
+from analyzers.messages import catalogue, entry_of
 from analyzers.request.traceback_only import named_in
 from sandbox import records as rec
+
+_REFUSED = "The run here let it pass, as older versions of torch do; today's refuses it."
 
 
 def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
@@ -24,9 +26,17 @@ def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
         trace.missing is not None and trace.missing.how != "unscaled"
     ):  # nothing more is known of that one
         raised.append(_missing(trace.missing))
-    if not raised and not trace.silent and trace.failed is not None:
-        raised += _known(trace.failed)
+    if not raised and not trace.silent:
+        raised += _known(trace.failed) if trace.failed is not None else _let_pass(trace)
     return (*raised, *(silent(record) for record in trace.silent))
+
+
+def _let_pass(trace: rec.Trace) -> Iterator[ev.KnownError]:
+    """Yield what the installed torch refuses, and the sandbox let pass as older versions did."""
+    passed = {assumed.name for assumed in trace.assumed if assumed.kind == "api"}
+    for entry in catalogue().values():
+        if entry.let_pass in passed and entry.kind is not None:
+            yield ev.KnownError(entry.id, entry.kind, "observed", details=_REFUSED)
 
 
 def _known(failed: rec.Failed) -> Iterator[ev.KnownError]:

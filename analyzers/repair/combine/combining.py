@@ -175,25 +175,24 @@ def reduced(where: SourceLocation) -> Iterator[Proposal]:
 
 
 def fitting_gradient(where: SourceLocation, message: str) -> Iterator[Proposal]:
-    """Yield proposals for a gradient that does not fit the output: none for one number, else ones
-    of the output's shape.
+    """Yield proposals for a gradient that does not fit the output: none for one number, ones of the
+    output's shape for several values; first what the message calls for.
     """
     call = where.call(*BACKWARD_CALLS)
     given = gradient_given(call) if call is not None else None
     root = backward_root(call) if call is not None else None
     if call is None or given is None or root is None:
         return
-    if _OF_ONE_NUMBER.search(message) is None:
-        title = "Weigh every value of the output by one"
-        edit = where.editor.replace(given, f"torch.ones_like({where.editor.text_of(root)})")
-        yield Proposal("ones-like", title, (edit,))
-        return
     title = "Leave the gradient out: the output is one number"
     argument = next((k for k in call.keywords if k.value is given), given)
     behind = call.args[call.args.index(given) + 1 :] if given in call.args else []
     edit = where.editor.replace(given, "None")
     edit = edit if behind else without_argument(where.editor, call, argument)
-    yield Proposal("no-gradient-argument", title, (edit,))
+    several = "output[" in message and _OF_ONE_NUMBER.search(message) is None
+    yield Proposal("no-gradient-argument", title, (edit,), "", int(several))
+    title = "Weigh every value of the output by one"
+    edit = where.editor.replace(given, f"torch.ones_like({where.editor.text_of(root)})")
+    yield Proposal("ones-like", title, (edit,), "", int(not several))
 
 
 def _conventions(where: SourceLocation) -> list[str]:
