@@ -16,7 +16,7 @@ from analyzers.advice.looking import (
     written_in_place,
 )
 from analyzers.source.detached import names_attached
-from analyzers.source.flow import is_plainly_number, names_read, backward_root
+from analyzers.source.flow import backward_root, is_plainly_number, names_read
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 
@@ -115,15 +115,17 @@ def _backwards(step: bool) -> BlockLook:
 
 
 def _reaches(statement: ast.Expr, block: Sequence[ast.stmt]) -> bool:
-    """Whether a backward call goes beyond what its block makes: of a loss made there of detached
-    values alone, it reaches parameters only, and no graph that another loss could share."""
+    """Return True if a backward call goes beyond what its block makes. Of a loss made there of
+    detached values alone it reaches parameters only, and no graph that another loss could share.
+    """
     loss = backward_root(statement.value) if isinstance(statement.value, ast.Call) else None
     return loss is None or bool(_sources(loss, block[: block.index(statement)]))
 
 
 def _sources(value: ast.expr, above: Sequence[ast.stmt]) -> set[str]:
-    """The names whose graphs may reach a value, followed through the assignments above it; what is
-    called by its name is none."""
+    """Return the names whose graphs may reach a value, through the assignments above it; what is
+    called by its name is none.
+    """
     found, followed = set[str](), set[int]()
     todo = [(value, len(above))]
     while todo:

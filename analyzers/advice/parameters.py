@@ -17,8 +17,9 @@ _DRAINED_BY = 2  # reads of a generator, of which the second finds nothing
 
 
 def unregistered_layers(node: ast.AST, module: Module) -> str | None:
-    """`self.layers = [nn.Linear(…), …]`: a plain list or dictionary, which a module does not know
-    for parts of its own."""
+    """Match `self.layers = [nn.Linear(…), …]`: a plain list or dictionary, which a module does not
+    know for parts of its own.
+    """
     if not isinstance(node, ast.Assign) or not _is_plain(node.value):
         return None
     target = next((t for t in node.targets if spelled(t).startswith("self.")), None)
@@ -35,7 +36,7 @@ def _is_plain(value: ast.expr) -> bool:
 
 
 def _put_into(target: ast.expr, owner: ast.ClassDef) -> Iterator[ast.expr]:
-    """What a class puts into a container of its own: `self.layers.append(…)`, `self.at[k] = …`."""
+    """Yield what a class puts into a container: `self.layers.append(…)`, `self.at[k] = …`."""
     name = spelled(target)
     for node in walk(owner):
         match node:
@@ -48,13 +49,13 @@ def _put_into(target: ast.expr, owner: ast.ClassDef) -> Iterator[ast.expr]:
 
 
 def _makes_layers(value: ast.expr) -> bool:
-    """Whether something in an expression is made by a class: `nn.Linear(4, 2)`, `Block(8)`."""
+    """Return True if a part of an expression is made by a class: `nn.Linear(4, 2)`, `Block(8)`."""
     called = (last_name(n.func) for n in walk(value) if isinstance(n, ast.Call))
     return any(name[:1].isupper() for name in called)
 
 
 def used_up_generator(node: ast.AST, module: Module) -> str | None:
-    """`params = filter(…)` that more than one place goes through."""
+    """Match `params = filter(…)` that more than one place goes through."""
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
         return None
     value, name = node.value, node.targets[0].id
@@ -68,8 +69,9 @@ def used_up_generator(node: ast.AST, module: Module) -> str | None:
 
 
 def module_without_parameters(node: ast.AST, module: Module) -> str | None:
-    """The class of a module whose parameters are asked for, and that makes no layer and no
-    `nn.Parameter`."""
+    """Match the class of a module whose parameters are asked for, and that makes no layer and no
+    `nn.Parameter`.
+    """
     if not isinstance(node, ast.ClassDef):
         return None
     if not any(last_name(base).endswith(_MODULES) for base in node.bases):
@@ -80,7 +82,7 @@ def module_without_parameters(node: ast.AST, module: Module) -> str | None:
 
 
 def _asked(module: Module) -> Iterator[str]:
-    """The classes whose objects are asked for their parameters."""
+    """Yield the classes whose objects are asked for their parameters."""
     made = {spelled(t): n.value for n in module.each(ast.Assign) for t in n.targets}
     for node in module.each(ast.Attribute):
         if node.attr in ("parameters", "named_parameters"):

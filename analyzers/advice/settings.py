@@ -39,7 +39,7 @@ def settings_in(
 
 
 def said_in(text: str, wanted: Sequence[str]) -> tuple[str, str] | None:
-    """The first of the words that a text mentions and does not deny, with its line."""
+    """Return the first of the words that a text mentions and does not deny, with its line."""
     for line in text.splitlines()[:_LINES] if wanted else ():
         plain = line[:MAX_LINE]
         for word in wanted:

@@ -29,13 +29,13 @@ class _Saved:
 
 
 def shapes_of(message: str) -> Told:
-    """What differs between the shapes that a message compares; empty where it compares none."""
+    """Return how the shapes that a message compares differ; '': unknown."""
     gradient = _GRADIENT.search(message)
     return _recomputed(message) if gradient is None else _of_gradient(*gradient.groups())
 
 
 def _of_gradient(one: str, two: str) -> Told:
-    """What differs between the shapes of a gradient and its input.
+    """Return how the shapes of a gradient and its input differ.
 
     `none-left`: there is a dimension without elements; `another-rank`: one has more dimensions;
     `permuted`: both have the same ones, in another order.
@@ -49,7 +49,7 @@ def _of_gradient(one: str, two: str) -> Told:
 
 
 def _recomputed(message: str) -> Told:
-    """What differs between the tensors of the forward and those of the recomputation.
+    """Return how the tensors of the forward and those of the recomputation differ.
 
     `empty`: one of two has no elements, as a sharded parameter; `shifted`: two have another number
     of dimensions or another type, so they are of different operations; `grown`: every one is larger
@@ -70,6 +70,7 @@ def _recomputed(message: str) -> Told:
 
 
 def _has_grown(one: _Saved, two: _Saved) -> bool:
+    """Return True if no dimension is smaller and one is larger by half or more."""
     pairs = list(zip(one.shape, two.shape, strict=True))
     return all(b >= a for a, b in pairs) and any(b >= GROWN * a for a, b in pairs)
 

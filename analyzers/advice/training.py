@@ -243,7 +243,7 @@ def function_backward(node: ast.AST, module: Module) -> str | None:
 
 
 def given_gradient(node: ast.AST, module: Module) -> str | None:
-    """The gradient that a `backward` or `autograd.grad` is handed to begin with."""
+    """Match the gradient that a `backward` or `autograd.grad` is given to begin with."""
     if not isinstance(node, ast.Call) or last_name(node.func) not in ("backward", "grad"):
         return None
     given = gradient_given(node)

@@ -15,7 +15,7 @@ from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import catalogue
-from analyzers.source.flow import BACKWARD_CALLS, called_name, backward_root
+from analyzers.source.flow import BACKWARD_CALLS, backward_root, called_name
 from analyzers.source.project import Project, spelled
 from analyzers.tracebacks import Frame, ParsedTraceback
 

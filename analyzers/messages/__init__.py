@@ -67,7 +67,7 @@ def _anchor(parts: tuple[str, ...]) -> str:
 
 
 def question_in(text: str) -> Message | None:
-    """The entry of what somebody asks in words who sees no error; None where nothing is asked."""
+    """Return the entry of what somebody asks in words who sees no error, or None."""
     asked = [entry for entry in catalogue().values() if entry.question]
     lines = map(plain, text.splitlines())
     return next((entry for line in lines for entry in asked if entry.found_in(line)), None)

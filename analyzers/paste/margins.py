@@ -55,8 +55,9 @@ def numbered(lines: Sequence[str]) -> list[range]:
 
 
 def _picked(lines: Sequence[str]) -> list[list[int]]:
-    """Statements out of a file: two or more lines, but for empty ones in a row, whose numbers rise,
-    and of which each is code behind its number."""
+    """Return runs of statements out of a file: two or more lines in a row (but for empty ones),
+    whose numbers rise, and of which each is code behind its number.
+    """
     found: list[list[int]] = []
     last = 0
     for at, line in enumerate(lines):

@@ -44,7 +44,7 @@ class Pasted:
 
     @property
     def around(self) -> str:
-        """The lines of the paste that are no code; none of a text of which nothing was changed."""
+        """Return the lines of the paste that are no code; none if nothing was changed."""
         if self.text == self.sent:
             return ""
         lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)

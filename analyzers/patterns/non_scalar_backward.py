@@ -75,8 +75,8 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to reduce the loss where it is computed, else at its backward call; or a gradient that
-    fits.
+    """Propose to reduce the loss where it is computed, else at its backward call; or to hand in a
+    gradient that fits.
     """
     where = resolve_location(project, match.location)
     if where is None:

@@ -73,7 +73,7 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """What a module holds registered with it; a list in place of a generator that is used up."""
+    """Propose to register what a module holds; to make a list of a generator that is used up."""
     for module, node in project.each(ast.Assign):
         if unregistered_layers(node, module) is not None:
             yield from registered_at(module, node, "Module")

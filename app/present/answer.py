@@ -11,8 +11,7 @@ from app.schemas import Answer, Cause, Patch, Spot
 
 
 def entry(case: Case) -> Message | None:
-    """Return the catalogue's entry for the error that was given, or for what the words ask; or None.
-    """
+    """Return the catalogue's entry for the error that was given, or for what the words ask."""
     given = case.traceback
     if case.asked is not None:
         return catalogue()[case.asked]

@@ -38,7 +38,7 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
     if case.no_program:
         text = "Send the script itself, or the error's traceback."
         yield NextStep(kind="file", text=text, field="script")
-        yield from (NextStep(kind=hint.kind, text=told(hint, case)) for hint in case.hints)
+        yield from (NextStep(kind=hint.kind, text=with_place(hint, case)) for hint in case.hints)
         return
     if case.project.recalled:
         text = "Send the script: its lines tell which tensor is meant, and a patch can be run."

@@ -160,7 +160,7 @@ def _of_hints(case: Case) -> str:
     were sent with the script show, if that is known.
     """
     shown = (hint for hint in case.hints if hint.kind == "version" or _is_around(hint))
-    return "".join(f" {answer.told(hint, case)}" for hint in shown)
+    return "".join(f" {answer.with_place(hint, case)}" for hint in shown)
 
 
 def _is_around(hint: Hint) -> bool:

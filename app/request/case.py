@@ -27,8 +27,8 @@ class Case:
     """A request as the analyses see it. `problem` says why the source could not be read.
 
     `cells` maps a line of a notebook's script to `cell 4, line 3`; `pasted` are files that were
-    converted to Python and convert their patches back. `from_traceback`, `hints`, `others`, `fault`,
-    `no_program` and `asked` are as in `Examined`.
+    converted to Python and convert their patches back. `from_traceback`, `hints`, `others`,
+    `fault`, `no_program` and `asked` are as in `Examined`.
     """
 
     project: Project

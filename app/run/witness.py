@@ -32,7 +32,7 @@ def observed(trace: rec.Trace) -> tuple[ev.Evidence, ...]:
 
 
 def _let_pass(trace: rec.Trace) -> Iterator[ev.KnownError]:
-    """Yield what the installed torch refuses, and the sandbox let pass as older versions did."""
+    """Yield what the installed torch refuses and the sandbox let pass, as older versions do."""
     passed = {assumed.name for assumed in trace.assumed if assumed.kind == "api"}
     for entry in catalogue().values():
         if entry.let_pass in passed and entry.kind is not None:

@@ -66,7 +66,7 @@ def test_a_paste_is_read_in_either_box(name: str, box: str) -> None:
         assert expected["first"] in examined.hints[0].text
     for part in expected.get("unsaid", ()):
         assert not [h for h in examined.hints if part in h.text]
-        assert not [c for c in examined.told if part in f"{c.explanation} {c.remedy}"]
+        assert not [c for c in examined.from_traceback if part in f"{c.explanation} {c.remedy}"]
 
 
 def test_what_became_a_keyword_of_python_has_the_name_that_torch_gave_it() -> None:
