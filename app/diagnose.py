@@ -68,11 +68,11 @@ async def _by_steps(
     progress: Progress,
     assistant: Assistant | None = None,
 ) -> Findings:
-    clock, spent = StageClock(), TimeBudget()
+    clock, budget = StageClock(), TimeBudget()
     with clock.stage("read"):
         case = await read_case(request, reader)
     async with session_of(sandbox) as warm:
-        session = spent.counting(Launch.of(request).around(warm))
+        session = budget.counting(Launch.of(request).around(warm))
         if session is not None:
             session = VerifyingSession(session, case.project, reader)
             await progress.stage("reproducing", 0, 1, "Running the script")
@@ -83,7 +83,7 @@ async def _by_steps(
         for cause in causes:
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
-            seen, result = await _repaired(case, seen, causes, session, reader, progress, spent)
+            seen, result = await _repaired(case, seen, causes, session, reader, progress, budget)
             if assistant is not None and session is not None:
                 await _ask(assistant, case, seen, result, session, reader, progress)
             for patch in await asyncio.to_thread(report.patches, case, result):
@@ -136,7 +136,7 @@ async def _repaired(
     session: Session | None,
     reader: Reader,
     progress: Progress,
-    spent: TimeBudget,
+    budget: TimeBudget,
 ) -> tuple[Observation, RepairResult]:
     """Try the candidates, report each patch that passes at once, and return all trials in order.
 
@@ -152,12 +152,12 @@ async def _repaired(
     async def tried(seen: Observation) -> RepairResult:
         within = as_observed(session, case, seen)
         return await repair_faults(
-            case, seen, causes, within, reader, progress.stage, passed, spent
+            case, seen, causes, within, reader, progress.stage, passed, budget
         )
 
     result = await tried(seen)
     stopped = stopped_short(result, case.project.files)
-    if session is not None and stopped is not None and spent.seconds < case.time_limit_s:
+    if session is not None and stopped is not None and budget.seconds < case.time_limit_s:
         past = await observed_past(case, seen, stopped.candidate.files, stopped.run, session)
         further = await tried(past) if past is not None else None
         if past is not None and further is not None and has_passed(further):

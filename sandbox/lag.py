@@ -30,7 +30,7 @@ class LagWatch:
     def __init__(self, tell: Callable[[float], None]) -> None:
         self._tell = tell
         self._beat = time.monotonic()
-        self._starved = 0.0  # seconds for which the thread had waited for a processor at that time
+        self._waited = 0.0  # seconds for which the thread had waited for a processor at that time
         self._native = 0
         self._ended = threading.Event()
         self._loop_thread = threading.get_ident()
@@ -41,29 +41,29 @@ class LagWatch:
         self._loop_thread = threading.get_ident()
         self._native = threading.get_native_id()
         self._below = _caller_of_tasks(sys._getframe())
-        self._starved, self._beat = starved_s(self._native), time.monotonic()
+        self._waited, self._beat = cpu_wait_s(self._native), time.monotonic()
         threading.Thread(target=self._look, name="lag", daemon=True).start()
         try:
             while True:
                 await asyncio.sleep(PERIOD_S)
                 now = time.monotonic()
                 self._tell(max(0.0, now - self._beat - PERIOD_S))
-                self._starved, self._beat = starved_s(self._native), now
+                self._waited, self._beat = cpu_wait_s(self._native), now
         finally:
             self._ended.set()
 
     def _look(self) -> None:
         """Log one line for each time that the loop is blocked; runs in the watching thread."""
-        told = 0.0
+        reported = 0.0
         while not self._ended.wait(PERIOD_S):
-            beat, before = self._beat, self._starved
-            if told == beat or time.monotonic() - beat <= STUCK_S + PERIOD_S:
+            beat, before = self._beat, self._waited
+            if reported == beat or time.monotonic() - beat <= STUCK_S + PERIOD_S:
                 continue
-            starved = starved_s(self._native) - before
-            if time.monotonic() - beat - starved > STUCK_S + PERIOD_S:
+            waited = cpu_wait_s(self._native) - before
+            if time.monotonic() - beat - waited > STUCK_S + PERIOD_S:
                 frame = sys._current_frames().get(self._loop_thread)
                 if frame is not None and not self._waits(frame):
-                    told = beat
+                    reported = beat
                     log.warning("the event loop is stuck at %s", _places(frame))
 
     def _waits(self, frame: FrameType) -> bool:
@@ -75,7 +75,7 @@ class LagWatch:
         return frame.f_code is self._below or (selects and frame.f_code.co_name == "select")
 
 
-def starved_s(thread: int) -> float:
+def cpu_wait_s(thread: int) -> float:
     """Return the seconds for which a thread of this process (kernel thread id) was ready but waited
     for a processor; 0 if the kernel does not report it.
     """

@@ -20,8 +20,8 @@ def judge(outcome: Outcome, backend: str, allow_missing: list[str]) -> Readiness
         if outcome.wall:
             reason = f"the wall {outcome.wall} could not be raised: {outcome.reason}"
         return Readiness(ready=False, backend=backend, reason=reason)
-    told: dict[str, dict[str, str]] = json.loads(outcome.records)
-    seen = told["walls"]
+    report: dict[str, dict[str, str]] = json.loads(outcome.records)
+    seen = report["walls"]
     if not outcome.peak_memory_mib:
         seen["memory-watch"] = "the watcher could not read the run's memory"
     wrong = {wall: fault for wall, fault in seen.items() if fault and wall in outcome.walls}
@@ -33,5 +33,5 @@ def judge(outcome: Outcome, backend: str, allow_missing: list[str]) -> Readiness
         backend=backend,
         walls=[wall for wall in outcome.walls if wall not in wrong],
         reason="; ".join(notes) or None,
-        environment=told["environment"],
+        environment=report["environment"],
     )

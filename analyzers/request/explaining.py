@@ -78,7 +78,7 @@ def matches_of(piece: Evidence, project: Project) -> list[Match]:
 
 def _explained(match: Match, turn: int, project: Project) -> RankedCause:
     evidence, pattern = match.evidence, patterns()[match.pattern]
-    created, freed, reached = _happenings(evidence, project)
+    created, freed, reached = _graph_events(evidence, project)
     if isinstance(evidence, SilentFault) and match.location == evidence.taken:
         code = project.code(match.location.file, match.location.line)
         created = GraphEvent(match.location, code, op=OPTIMIZER)
@@ -207,7 +207,7 @@ def patched(project: Project, proposal: Proposal) -> dict[str, str]:
     return files
 
 
-def _happenings(
+def _graph_events(
     evidence: Evidence, project: Project
 ) -> tuple[GraphEvent | None, GraphEvent | None, GraphEvent | None]:
     """Return the events: created, freed (or changed, or lost), reached again."""

@@ -39,11 +39,11 @@ def _joined(
 def _of_script(project: Project, cause: RankedCause, view: Inlined) -> RankedCause:
     """Return a cause with the code of the script's own lines."""
 
-    def shown(happening: GraphEvent | None) -> GraphEvent | None:
-        if happening is None:
+    def shown(event: GraphEvent | None) -> GraphEvent | None:
+        if event is None:
             return None
-        place = happening.place
-        return replace(happening, code=project.code(place.file, place.line))
+        place = event.place
+        return replace(event, code=project.code(place.file, place.line))
 
     place = cause.location
     return replace(

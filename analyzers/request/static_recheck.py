@@ -35,7 +35,7 @@ def sound(
         if _ownerless(patched) > ownerless:
             continue
         after = read(patched, suspecting=suspecting)
-        if _mends(before, after) and _meant(before) <= after.sources:
+        if _fixes(before, after) and _meant(before) <= after.sources:
             kept.append(candidate)
     return kept
 
@@ -62,7 +62,7 @@ def _has_self(node: ast.AST) -> bool:
     return "self" in {a.arg for a in (*node.args.posonlyargs, *node.args.args)}
 
 
-def _mends(before: Reading, after: Reading) -> bool:
+def _fixes(before: Reading, after: Reading) -> bool:
     """Return True if fewer errors are predicted, or if none was predicted before."""
     return _errors(before) == 0 or _errors(after) < _errors(before)
 

@@ -19,7 +19,7 @@ from app.command.options import BadInput
 from app.schemas import Findings
 
 MOST_BYTES = 32 << 20  # of the command's output, from its end: the findings are its last line
-TOLD_EVERY_S = 5.0
+REPORT_EVERY_S = 5.0
 GRACE_S = 10.0
 
 
@@ -68,8 +68,8 @@ async def _ended(process: asyncio.subprocess.Process, context: Context) -> None:
     seconds = 0.0
     try:
         while not ending.done():
-            await asyncio.wait([ending], timeout=TOLD_EVERY_S)
-            seconds += TOLD_EVERY_S
+            await asyncio.wait([ending], timeout=REPORT_EVERY_S)
+            seconds += REPORT_EVERY_S
             await context.report_progress(seconds, None, "The command runs")
     finally:
         ending.cancel()

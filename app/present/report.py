@@ -136,17 +136,17 @@ def _in_cells(explained: RankedCause, case: Case) -> str:
     return f"{explained.explanation} In the notebook that is {cell}."
 
 
-def _event(happening: GraphEvent | None, case: Case) -> Event | None:
-    if happening is None:
+def _event(event: GraphEvent | None, case: Case) -> Event | None:
+    if event is None:
         return None
     return Event(
-        file=happening.place.file,
-        line=happening.place.line,
-        end_line=happening.place.line,
-        code=happening.code,
-        cell=case.cell_of(happening.place),
-        iteration=happening.iteration,
-        op=happening.op,
+        file=event.place.file,
+        line=event.place.line,
+        end_line=event.place.line,
+        code=event.code,
+        cell=case.cell_of(event.place),
+        iteration=event.iteration,
+        op=event.op,
     )
 
 

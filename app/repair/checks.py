@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from analyzers.source.linediff import changed_lines
-from app.run.outcome import ending, len_backwards, says_nothing, silent_kinds
+from app.run.outcome import ending, is_inconclusive, len_backwards, silent_kinds
 from app.schemas import Check
 from sandbox.protocol import RunResult
 from sandbox.records import Backward, Silent, Trace
@@ -43,7 +43,7 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
     if beyond >= MIN_CALLS_PAST and held is not None and _same_error(result, held):
         detail = f"{past}, then what the original raises too: {ending(result)}"
         return Check(name="runs", status="passed", detail=detail)
-    if says_nothing(result):
+    if is_inconclusive(result):
         return Check(name="runs", status="not_run", detail=f"{ending(result)}; {calls} calls seen")
     return Check(name="runs", status="failed", detail=ending(result))
 
@@ -140,7 +140,7 @@ def _growth(trace: Trace) -> float:
     before a backward call count as one iteration.
     """
     paths: dict[tuple[tuple[str, int], ...], list[int]] = defaultdict(list)
-    walks = any(record.visit.kind == "backward" for record in trace.backwards)
+    has_backward = any(record.visit.kind == "backward" for record in trace.backwards)
     asked: set[tuple[tuple[str, int], ...]] = set()
     for record in trace.backwards:
         path = tuple((place.file, place.line) for place in record.visit.stack)
@@ -149,7 +149,7 @@ def _growth(trace: Trace) -> float:
             asked.clear()
         elif path in asked:
             continue
-        elif walks:
+        elif has_backward:
             asked.add(path)
         if record.kept is not None:
             paths[path].append(record.kept)

@@ -36,7 +36,7 @@ class Original:
     A reference is a run of the original's mathematics: parameters held fixed and every graph kept
     (`kept`), or what lies before an earlier backward call counted as constant (`truncated`); or,
     with every graph kept, each gradient that the script takes given a graph (`differentiated`), or
-    the targets of its losses held constant (`aimed`). `spent` counts the session's runs; without
+    the targets of its losses held constant (`aimed`). `budget` counts the session's runs; without
     it, counting starts now. `how` are further fields of every job.
     """
 
@@ -47,14 +47,14 @@ class Original:
         run: RunResult,
         session: Session,
         time_limit_s: float,
-        spent: TimeBudget | None = None,
+        budget: TimeBudget | None = None,
         how: Mapping[str, object] | None = None,
     ) -> None:
         self.files = files
         self.run = run
         self._entry = entry
-        self._spent = spent or TimeBudget()
-        self._session = session if spent is not None else Counting(session, self._spent)
+        self._budget = budget or TimeBudget()
+        self._session = session if budget is not None else Counting(session, self._budget)
         self._limit_s = time_limit_s
         self._how = {} if how is None else how
         self._references: dict[Reference, asyncio.Task[RunResult]] = {}
@@ -67,7 +67,7 @@ class Original:
     @property
     def time_left_s(self) -> float:
         """Return the time left for all runs, in seconds."""
-        return BUDGET * self._limit_s - self._spent.seconds
+        return BUDGET * self._limit_s - self._budget.seconds
 
     def expect(self, reference: Reference) -> None:
         """Start the run of a reference that will be needed, unless it was started before."""
@@ -142,7 +142,7 @@ class Original:
         capacity.
         """
         result = await self._run(job)
-        if outcome.says_nothing(result) and result.status not in ("timed_out", "stopped"):
+        if outcome.is_inconclusive(result) and result.status not in ("timed_out", "stopped"):
             result = await self._run(job)
         return result
 

@@ -45,10 +45,10 @@ async def repair_faults(
     reader: Reader,
     stage: Stage,
     on_passed: OnPassed | None = None,
-    spent: TimeBudget | None = None,
+    budget: TimeBudget | None = None,
 ) -> RepairResult:
     """Try the candidates of all causes and report each that passes at once. If none can be run,
-    they are returned untried. `spent` counts the runs of the session, including earlier ones.
+    they are returned untried. `budget` counts the runs of the session, including earlier ones.
     """
     candidates = candidates_of(causes)
     run = seen.run
@@ -59,7 +59,7 @@ async def repair_faults(
 
     await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
-    original = Original(files, entry, run, session, case.time_limit_s, spent)
+    original = Original(files, entry, run, session, case.time_limit_s, budget)
     try:
         seen_in = replace(case, project=project_of(case, seen))
         faults = Faults(original, seen_in, session, reader, seen.evidence[0])

@@ -363,7 +363,7 @@ async def run_plain(original: Original, trial: Trial) -> None:
     seen = trial.checks[position].detail
     if result.status in ("finished", "stopped", "timed_out"):
         detail = f"{seen}; and once more without instrumentation"
-    elif outcome.says_nothing(result) or trial.run.status == "raised":
+    elif outcome.is_inconclusive(result) or trial.run.status == "raised":
         detail = f"{seen}; not run once more without instrumentation: {outcome.ending(result)}"
     else:
         detail = f"without instrumentation: {outcome.ending(result)}"

@@ -40,10 +40,12 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
     seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
-    made_up = {one.name for one in trace.assumed if one.kind != "import"} - {"self"}
+    synthesized = {one.name for one in trace.assumed if one.kind != "import"} - {"self"}
     clears = any(".zero_grad(" in text for text in case.project.files.values())
 
-    calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(made_up))) or '(?!)'})[\w.]*\s*\(")
+    calls = re.compile(
+        rf"\b(?:{'|'.join(map(re.escape, sorted(synthesized))) or '(?!)'})[\w.]*\s*\("
+    )
     called = any(calls.search(text) for text in case.project.files.values())
     trained = {p.name for p in trace.parameters if p.optimizer is not None}
     own_steps = not any(_INVENTED_STEPS in assumed.text for assumed in trace.assumed)
@@ -56,24 +58,24 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
             from analyzers.repair.reconnect.missing_gradients import cuts_of_fault  # on demand
 
             own = own_steps and any(True for _ in cuts_of_fault(piece, case.project))
-            own = own and not _handed_on(piece.params, made_up, case.project)
+            own = own and not _handed_on(piece.params, synthesized, case.project)
             return own or (trained <= set(piece.params) and _are_named(piece.params, case.project))
         not_traversed = piece.kind == _GROWING and piece.visit is None
         if (piece.kind == _OVERWRITTEN or not_traversed) and piece.holders:
-            return made_up.isdisjoint(holder.path for holder in piece.holders)
+            return synthesized.isdisjoint(holder.path for holder in piece.holders)
         code = case.project.code(at.file, at.line) if at is not None else ""
         paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
         named = {
             ".".join(path.split(".")[: n + 1]) for path in paths for n in range(path.count(".") + 1)
         }
-        return (bool(named) and not named & made_up) or (clears and piece.kind == _UNCLEARED)
+        return (bool(named) and not named & synthesized) or (clears and piece.kind == _UNCLEARED)
 
     found = tuple(
         p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p))
     )
     if found or called:
         return merged(found, read)
-    return tuple(p for p in seen if p.holders and not {h.path for h in p.holders} & made_up)
+    return tuple(p for p in seen if p.holders and not {h.path for h in p.holders} & synthesized)
 
 
 def _marks(piece: SilentFault) -> set[object]:
@@ -89,7 +91,7 @@ def _are_named(params: Sequence[str], project: Project) -> bool:
     return {name.removeprefix("self.").partition(".")[0] for name in params} <= words | {"self"}
 
 
-def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bool:
+def _handed_on(params: Sequence[str], synthesized: set[str], project: Project) -> bool:
     """Return True if the loss comes from a call of a synthesized function that receives the owner
     of one of the parameters. The real function would use the parameters; its stub does not.
     """
@@ -98,7 +100,7 @@ def _handed_on(params: Sequence[str], made_up: set[str], project: Project) -> bo
         for path in project.files
         if (module := project.module(path)) is not None
         for call in _calls(_before_backward(module))
-        if not made_up.isdisjoint(_prefixes(spelled(call.func)))
+        if not synthesized.isdisjoint(_prefixes(spelled(call.func)))
         for argument in (*call.args, *(keyword.value for keyword in call.keywords))
         for given in [spelled(argument)]
         for name in params

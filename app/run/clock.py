@@ -15,7 +15,7 @@ class StageClock:
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
-        self._spent: dict[str, float] = defaultdict(float)
+        self._ms: dict[str, float] = defaultdict(float)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -24,10 +24,10 @@ class StageClock:
         try:
             yield
         finally:
-            self._spent[name] += 1000 * (time.perf_counter() - began)
+            self._ms[name] += 1000 * (time.perf_counter() - began)
 
     def timings(self) -> Timings:
         """Return the time taken so far, by stage and in total, in ms."""
         total = 1000 * (time.perf_counter() - self._started)
-        rounded = {name: round(spent, 1) for name, spent in self._spent.items()}
+        rounded = {name: round(ms, 1) for name, ms in self._ms.items()}
         return Timings(**rounded, total=round(total, 1))

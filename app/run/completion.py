@@ -46,7 +46,7 @@ def is_partial(case: Case, run: RunResult) -> bool:
         if case.traceback.exception and not _of_growth(case.traceback):
             return False
     if run.status == "raised":
-        return is_incomplete(case, run) or _made_up(run)
+        return is_incomplete(case, run) or _is_synthesized(run)
     return run.status == "finished" and not run.tampered and (_defines(case) or _lacks(run))
 
 
@@ -72,7 +72,7 @@ def _lacks(run: RunResult) -> bool:
     return any(stand_in.detail.endswith(_UNKNOWN) for stand_in in stand_ins)
 
 
-def _made_up(run: RunResult) -> bool:
+def _is_synthesized(run: RunResult) -> bool:
     """Return True if data were synthesized and the error is not autograd's: the synthesized sizes
     may have caused it.
     """

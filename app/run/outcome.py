@@ -11,7 +11,7 @@ def silent_kinds(result: RunResult) -> set[str]:
     return {record.kind for record in result.trace.silent} if result.trace else set()
 
 
-def says_nothing(result: RunResult) -> bool:
+def is_inconclusive(result: RunResult) -> bool:
     """Return True if the run ended for the sandbox's reasons: no capacity, no time, or killed from
     outside.
     """

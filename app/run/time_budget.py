@@ -40,10 +40,10 @@ class Counting:
     """A session whose runs are counted."""
 
     session: Session
-    spent: TimeBudget
+    budget: TimeBudget
 
     async def run(self, job: Job) -> RunResult:
         """Run the job and count its time."""
         result = await self.session.run(job)
-        self.spent.add(result)
+        self.budget.add(result)
         return result

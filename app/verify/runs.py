@@ -54,7 +54,7 @@ class Runs:
 
     async def _run(self, job: Job) -> RunResult:
         result = await self.session.run(job)
-        if outcome.says_nothing(result) and result.status not in ("timed_out", "stopped"):
+        if outcome.is_inconclusive(result) and result.status not in ("timed_out", "stopped"):
             result = await self.session.run(job)
         return result
 

@@ -52,18 +52,18 @@ def _building_site(paths: list[str]) -> str:
 
 def _lay(new: str, path: str) -> None:
     """Show `path` in the new root, with the symbolic links on the way to it."""
-    walked = "/"
+    resolved = "/"
     parts = [part for part in path.split("/") if part]
     for at, part in enumerate(parts):
-        walked = os.path.join(walked, part)
-        if os.path.islink(walked):
-            target = os.readlink(walked)
-            if not os.path.lexists(new + walked):
-                os.symlink(target, new + walked)
-            rest = os.path.join(os.path.dirname(walked), target, *parts[at + 1 :])
+        resolved = os.path.join(resolved, part)
+        if os.path.islink(resolved):
+            target = os.readlink(resolved)
+            if not os.path.lexists(new + resolved):
+                os.symlink(target, new + resolved)
+            rest = os.path.join(os.path.dirname(resolved), target, *parts[at + 1 :])
             return _lay(new, os.path.normpath(rest))
         if at < len(parts) - 1:
-            os.makedirs(new + walked, exist_ok=True)
+            os.makedirs(new + resolved, exist_ok=True)
     return _show(new, path)
 
 

@@ -83,7 +83,7 @@ def test_a_loop_that_is_woken_late_is_measured_and_not_called_stuck(
 def test_a_loop_that_waited_for_a_processor_is_not_called_stuck(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lag, "starved_s", lambda _: time.monotonic())
+    monkeypatch.setattr(lag, "cpu_wait_s", lambda _: time.monotonic())
     with caplog.at_level(logging.WARNING):
         lags = lags_while(hold_up, asyncio.new_event_loop)
     assert max(lags) > STUCK_S
@@ -91,8 +91,8 @@ def test_a_loop_that_waited_for_a_processor_is_not_called_stuck(
 
 
 def test_waiting_for_a_processor_is_told_by_the_kernel() -> None:
-    assert lag.starved_s(threading.get_native_id()) > 0
-    assert lag.starved_s(0) == 0
+    assert lag.cpu_wait_s(threading.get_native_id()) > 0
+    assert lag.cpu_wait_s(0) == 0
 
 
 @pytest.mark.parametrize("loops", [asyncio.new_event_loop, uvloop.new_event_loop])

@@ -118,9 +118,9 @@ def constant(target: BootstrapTarget) -> Iterator[Proposal]:
     edit = TORCH.at(editor, target.given)
     title = f"Give the loss a detached `{editor.text_of(target.given)}`"
     yield Proposal("detach-target", title, (edit,), note, 1)
-    if beside := [one for one in given_with(target) if one is not target.given]:
-        names = ", ".join(f"`{name}`" for name in dict.fromkeys(map(spelled, beside)))
-        edits = (edit, *(TORCH.at(editor, one) for one in beside))
+    if also := [one for one in given_with(target) if one is not target.given]:
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(map(spelled, also)))
+        edits = (edit, *(TORCH.at(editor, one) for one in also))
         yield Proposal("detach-target", f"{title}, and {names} too", joined(edits), note, 1)
 
 

@@ -22,7 +22,7 @@ from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import position, walk
 
 _SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "sample"})
-_ANEW = "Each pass begins with no state of the one before."
+_FRESH_STATE = "Each pass begins with no state of the one before."
 _ASSUMED = (
     "Assumes that the passes of this loop do not belong together; a detach assumes that each goes "
     "on where the one before it ended."
@@ -41,7 +41,7 @@ def reset_of_all_layers(story: ReuseFeatures) -> Iterator[Proposal]:
                 edit = editor.replace(function, f"{owner}.modules")
                 where = f"in all layers of `{owner}`, not in the first only"
                 title = f"Reset `{story.attribute}` {where}"
-                yield Proposal("reset-all-layers", title, (edit,), _ANEW, -SECOND_CHOICE)
+                yield Proposal("reset-all-layers", title, (edit,), _FRESH_STATE, -SECOND_CHOICE)
 
 
 def _loops_resetting(story: ReuseFeatures) -> Iterator[tuple[Module, Loop]]:
@@ -102,7 +102,7 @@ def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
                 text = editor.text_of(statement)
                 edits = [editor.delete(statement), editor.insert_before(head_of(loop), text)]
                 title = f"Call `{text}` for each batch"
-                yield Proposal("reset-at-head", title, joined(edits), _ANEW, -SECOND_CHOICE)
+                yield Proposal("reset-at-head", title, joined(edits), _FRESH_STATE, -SECOND_CHOICE)
                 return
 
 
@@ -203,7 +203,7 @@ def _at_head(
     for line in islice(lines, 1):
         edit = Editor(story.frame.module).insert_before(head_of(loop), line)
         title = f"Begin `{story.name}` anew at the head of the loop"
-        yield Proposal("reset-at-head", title, (edit,), _ANEW, rank)
+        yield Proposal("reset-at-head", title, (edit,), _FRESH_STATE, rank)
 
 
 def _goes_through_again(story: ReuseFeatures, loop: Loop) -> bool:

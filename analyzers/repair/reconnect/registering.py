@@ -13,7 +13,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.project import Module, Project, spelled
 
 What = Literal["Module", "Parameter"]
-_TOLD = "The module knows them, and `parameters()` gives them to the optimizer."
+_REGISTERED = "The module knows them, and `parameters()` gives them to the optimizer."
 
 
 def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
@@ -31,7 +31,7 @@ def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
 
 
 def registered_at(module: Module, statement: ast.stmt, what: What) -> Iterator[Proposal]:
-    """The same, of the statement that gives the attribute its list or dictionary."""
+    """Propose the same for one statement that assigns the list or dictionary to an attribute."""
     match statement:
         case ast.Assign(targets=[ast.Attribute() as target], value=value):
             kind = "List" if isinstance(value, ast.List | ast.ListComp) else ""
@@ -45,4 +45,4 @@ def registered_at(module: Module, statement: ast.stmt, what: What) -> Iterator[P
             text = f"{alias(module, 'torch.nn')}.{what}{kind}({given})"
             edits = (Editor(module).replace(value, text),)
             title = f"Register what `{spelled(target)}` holds with its module"
-            yield Proposal("registered", title, edits, _TOLD, 0)
+            yield Proposal("registered", title, edits, _REGISTERED, 0)

@@ -46,7 +46,7 @@ def _checkpoints(project: Project) -> Iterator[tuple[Editor, ast.Call]]:
             yield Editor(module), call
 
 
-def _says_so(call: ast.Call) -> bool:
+def _is_explicit(call: ast.Call) -> bool:
     """Return True if a checkpoint is explicitly reentrant."""
     state = [k for k in call.keywords if k.arg == NOT_REENTRANT and spelled(k.value) == "True"]
     return called_name(call).startswith("checkpoint") and bool(state)
@@ -141,7 +141,7 @@ def _is_function(name: str, project: Project) -> bool:
 
 
 def _is_reentrant(call: ast.Call, module: Module) -> bool:
-    return reentrant_checkpointing(call, module) is not None or _says_so(call)
+    return reentrant_checkpointing(call, module) is not None or _is_explicit(call)
 
 
 def checkpoint_hint(message: str, project: Project) -> Hint | None:
