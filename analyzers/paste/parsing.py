@@ -6,6 +6,7 @@ import ast
 import warnings
 
 MAX_STATEMENT = 40_000  # characters
+_OF_SETTINGS = frozenset({"true", "false", "null", "yes", "no"})
 # What must stand around a line so that it can be parsed alone.
 _AROUND = {
     "elif": "if 1: pass\n",
@@ -56,6 +57,19 @@ def is_sentence(node: ast.stmt) -> bool:
         case ast.AnnAssign(value=None) | ast.Global() | ast.Nonlocal():
             return True
     return False
+
+
+def statement_acts(text: str) -> bool:
+    """Return False for what could as well be a quoted message (`"RuntimeError: …"`) or a line of a
+    configuration (`lr = 0.1`, `resume = true`, `[model]`).
+    """
+    match statement(text):
+        case None | ast.Expr(value=ast.Constant() | ast.List() | ast.Name()):
+            return False
+        case ast.Assign(targets=[ast.Name()], value=value):
+            names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - _OF_SETTINGS
+            return bool(names) or isinstance(value, ast.Call)
+    return True
 
 
 def _tree(text: str) -> ast.Module | None:

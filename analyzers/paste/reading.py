@@ -11,7 +11,13 @@ from analyzers.paste.diffs import after_changes
 from analyzers.paste.layout import TAB, Code, laid_out
 from analyzers.paste.logical import Lines, Logical
 from analyzers.paste.margins import without_numbers, without_speakers
-from analyzers.paste.parsing import is_python, is_sentence, opens_block, statement
+from analyzers.paste.parsing import (
+    is_python,
+    is_sentence,
+    opens_block,
+    statement,
+    statement_acts,
+)
 from analyzers.paste.pasted import Pasted
 from analyzers.paste.quoted import with_quoted
 from analyzers.paste.regions import Region, regions, without_prompts
@@ -44,6 +50,8 @@ def pieces(lines: Sequence[str], skip: frozenset[int] = frozenset()) -> list[Pie
         plain = [None if at in skip else line for at, line in enumerate(without_prompts(lines))]
         reader = _Reader(["" if line is None else line for line in plain], plain)
         found = [piece for region in regions(lines) for piece in reader.read(region)]
+        if not any(statement_acts(code.text) for piece in found for code in piece.code):
+            return []
     marked = [piece for piece in found if piece.marked]
     return marked or found
 

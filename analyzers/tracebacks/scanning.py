@@ -11,7 +11,9 @@ MAX_FRAMES = 200
 MAX_MESSAGE = 4000
 MAX_CODE = 500  # characters of a frame's line
 
-_PLAIN = re.compile(r'[Ff]ile "([^"]{1,500})" ?, ?line (\d{1,7})(?:, in (.{0,200}))?')
+_PLAIN = re.compile(  # what stands before the path may be cut off
+    r'(?:[Ff]ile "|^)([^"]{1,500})" ?, ?line (\d{1,7})(?:, in (.{0,200}))?'
+)
 _SPOKEN = re.compile(
     r"(?:^|[\s(\"'`])([\w./\\-]{1,200}\.py)[\"'`]?(?: ?, ?(?:at |on )?line |:)(\d{1,7})\b"
 )

@@ -50,6 +50,8 @@ def look(case: Case) -> str:
         return ""
     if hint.usual:
         return f"The usual cause: {hint.text}"
+    if hint.place is None:
+        return with_place(hint, case)
     return f"The first place to look at: {_lowered(with_place(hint, case))}"
 
 

@@ -110,14 +110,9 @@ def _summary(
         return f"{sentence} {_in_world(seen, best)}"
     if best is not None and best.verification.status == "passed":
         return f"{sentence} A patch was run and checked: {_passed(best)}."
-    if case.project.recalled:
-        return f"Perhaps: {sentence} Only a traceback was sent; the script would tell."
-    if not seen.evidence:
-        hint = answer.first_hint(case)
-        if hint is not None and not hint.usual:
-            return f"{inconclusive.look(case)} The error says: {lowered(sentence)}"
-        said = f"Perhaps: {sentence} The error says so; nothing in the sources shows it."
-        return " ".join(filter(None, (said, inconclusive.look(case))))
+    from_error = case.reading.basis == "error" and not seen.from_run
+    if case.project.recalled or from_error or not seen.evidence:
+        return _from_error(sentence, case, causes)
     if seen.plan is not None:
         return f"{sentence} This comes from reading the source; {_WORLD_MISSED}."
     if decided == "likely" and is_suspected(case, seen):
@@ -130,6 +125,21 @@ def _summary(
     if best is not None and best.verification.status == "not_run":
         return f"{sentence} A patch is proposed, but could not be run here."
     return f"{sentence} No patch passed its checks."
+
+
+def _from_error(sentence: str, case: Case, causes: list[Cause]) -> str:
+    """Return what the error alone says: what was found for its message first, if anything was; of
+    several causes that are as likely none.
+    """
+    hint, look = answer.first_hint(case), inconclusive.look(case)
+    if hint is not None and not hint.usual:
+        return f"{look} The error says: {lowered(sentence)}"
+    if look and len(causes) > 1 and causes[0].confidence == causes[1].confidence:
+        return f"{look} The error was raised at line {causes[0].location.line}."
+    nothing = "The error says so; nothing in the sources shows it."
+    missing = "Only a traceback was sent; the script would tell."
+    why = missing if case.project.recalled else nothing
+    return " ".join(filter(None, (f"Perhaps: {sentence} {why}", look)))
 
 
 _WORLD_MISSED = "what is missing was made up, and the error did not show in it"

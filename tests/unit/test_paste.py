@@ -120,6 +120,30 @@ def test_python_stays_as_it_is() -> None:
     assert examined.traceback is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Hi,\n\nhas anyone seen this?\n\n"RuntimeError: No inf checks were recorded."\n',
+        "My settings:\n\n```\n[train]\nlr = 0.1\nresume = true\nnames = ['a']\n```\n"
+        "AssertionError: No inf checks were recorded for this optimizer.\n",
+    ],
+)
+def test_quoted_messages_and_settings_are_no_program(text: str) -> None:
+    examined = examine(text, "train.py", {}, "")
+    assert examined.recalled
+    assert examined.traceback is not None
+    assert examined.traceback.family == "no-grad"
+
+
+def test_a_frame_without_its_head_is_no_program() -> None:
+    text = (
+        'scripts\\venv\\Lib\\site-packages\\torch\\amp\\grad_scaler.py", line 264, in _unscale_\n'
+        '    raise ValueError("Attempting to unscale FP16 gradients.")\n'
+        "ValueError: Attempting to unscale FP16 gradients.\n"
+    )
+    assert examine(text, "train.py", {}, "").recalled
+
+
 def test_words_alone_are_no_program() -> None:
     examined = examine("My loss does not go down.\nWhy is that?\n", "train.py", {}, "")
     assert examined.problem is not None
