@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion
 from app.diagnose import Progress
-from app.present.environment import environment_of
+from app.present.run_environment import environment_of
 from app.request.case import Case, read_case
-from app.request.changes import as_diagnosis
+from app.request.change_versions import as_diagnosis
 from app.request.reader import Reader
 from app.run.clock import StageClock
 from app.run.completion import is_partial

@@ -13,7 +13,7 @@ from app.diagnose import Progress, diagnose, prepare_reader
 from app.http.metrics import Metrics
 from app.jobs import Diagnose, Runner
 from app.jobs.known import digest_of, version
-from app.request.changes import as_diagnosis
+from app.request.change_versions import as_diagnosis
 from app.request.reader import Reader, ReaderUnavailable
 from app.run.sandboxes import open_sandbox, readiness_of
 from app.schemas import DiagnosisRequest, Findings

@@ -20,7 +20,7 @@ from app.http.clients import sender_of
 from app.http.problems import EXPIRED, ProblemError, not_found, refused
 from app.jobs import Diagnose, Jobs, QueueFullError
 from app.jobs.embedded import EmbeddedJobs
-from app.request.changes import resolved
+from app.request.change_versions import resolved
 from app.request.limits import check
 from app.request.reader import Reader, ReadingLimit
 from app.run.sandboxes import readiness_of
@@ -33,7 +33,7 @@ from app.store import (
 )
 from app.store.attempts import DoneEvent
 from app.store.complaints import LONGEST
-from app.store.kinds import DIAGNOSIS, Answer, Asked, RequestKind
+from app.store.request_kinds import DIAGNOSIS, Answer, Asked, RequestKind
 from app.store.wakeups import moment
 from sandbox.protocol import Readiness
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from analyzers.advice import graphs, looking, parameters, training
 from analyzers.advice.looking import BlockLook, Look
-from analyzers.advice.settings import said_in, settings_in
-from analyzers.advice.shapes import shapes_of
+from analyzers.advice.recomputed_shapes import shapes_of
+from analyzers.advice.setting_lines import said_in, settings_in
 from analyzers.evidence import Place
 from analyzers.messages import Message, UsualCause, entry_for
 from analyzers.source.project import Project

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Set
 
 from analyzers.evidence import SilentFault
-from analyzers.explain.entries import entries, keys_of, stores, without_entries
+from analyzers.explain.keyed_entries import entries, keys_of, stores, without_entries
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import names_held, resolve_location, returns_of, root_of
 from analyzers.source.calls import calls_named, calls_to

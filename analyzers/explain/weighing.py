@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from analyzers.explain.reuse.feeding import made_of
+from analyzers.explain.reuse.derivations import made_of
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Scope
 from analyzers.source.reads import attributes_loaded

@@ -41,12 +41,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, SilentFault
-from analyzers.explain.entries import keys_of
 from analyzers.explain.gathered import gathered
+from analyzers.explain.keyed_entries import keys_of
 from analyzers.explain.old_gradients import taken_as_old
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
-from analyzers.explain.silent import matched, silent
+from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import names_held, root_of
 from analyzers.repair.leaf.aliases import clone_kept, kept_at
 from analyzers.source.project import Project

@@ -52,8 +52,8 @@ from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.describe import line
-from analyzers.explain.silent import matched as matched_silent
-from analyzers.explain.silent import silent
+from analyzers.explain.silent_matches import matched as matched_silent
+from analyzers.explain.silent_matches import silent
 from analyzers.repair.settings.checkpointing import (
     checkpoint_around,
     checkpoint_hint,

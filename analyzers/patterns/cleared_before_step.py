@@ -47,7 +47,7 @@ from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
-from analyzers.explain.silent import matched, silent
+from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.reschedule.clearing import clear_before_backward, optimizer_stepped
 from analyzers.repair.reschedule.stepping import step_after_backward

@@ -40,8 +40,8 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
-from analyzers.explain.reuse.makers import built_by_a_module, of_parameters_alone
 from analyzers.explain.reuse.targets import steps_others, target_calls
+from analyzers.explain.reuse.value_sources import built_by_a_module, of_parameters_alone
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.repair.remake.recompute import recompute_where_used
 from analyzers.source.project import Project

@@ -53,8 +53,8 @@ from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reasons import Reason, reason_of
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
-from analyzers.explain.silent import matched as matched_silent
-from analyzers.explain.silent import silent
+from analyzers.explain.silent_matches import matched as matched_silent
+from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.expecting import in_expectation

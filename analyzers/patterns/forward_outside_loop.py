@@ -39,7 +39,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.explain.reuse.makers import built_by_a_module
+from analyzers.explain.reuse.value_sources import built_by_a_module
 from analyzers.repair.cut.constants import detach_at_definition
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project

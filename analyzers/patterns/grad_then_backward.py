@@ -34,8 +34,8 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.repair.combine.keeping import keep_for_second
-from analyzers.repair.sites.options import option_site
+from analyzers.repair.combine.retain_graph import keep_for_second
+from analyzers.repair.sites.call_options import option_site
 from analyzers.source.project import Project
 
 ID = "GM005"

@@ -50,7 +50,7 @@ from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.backward_inputs import runs_backward_on
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
-from analyzers.explain.silent import matched, silent
+from analyzers.explain.silent_matches import matched, silent
 from analyzers.repair.cut.leaking import cut_after_backward
 from analyzers.repair.value_only.evaluating import evaluated_without_graph
 from analyzers.repair.value_only.histories import store_values, stores_of

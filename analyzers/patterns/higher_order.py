@@ -39,10 +39,10 @@ from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.combining import sum_after_loop
-from analyzers.repair.combine.keeping import keep_for_second, retain_on_first
 from analyzers.repair.combine.one_backward import one_backward
+from analyzers.repair.combine.retain_graph import keep_for_second, retain_on_first
 from analyzers.repair.cut.expected import boundary_cuts
-from analyzers.repair.sites.options import option_site
+from analyzers.repair.sites.call_options import option_site
 from analyzers.source.flow import bindings, called_name, names_read_by, walk_scope
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import remembered, walk

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.inplace import stale_in, stale_of
+from analyzers.explain.inplace_changes import stale_in, stale_of
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.sentences import changed
 from analyzers.repair.copy.overwriting import (

@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from analyzers.evidence import Evidence, InplaceChange
-from analyzers.explain.inplace import refused
+from analyzers.explain.inplace_changes import refused
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import changed
 from analyzers.explain.source_locations import names_held, resolve_location

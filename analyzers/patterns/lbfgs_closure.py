@@ -45,7 +45,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.explain.reuse.spared import spared_by_closure
+from analyzers.explain.reuse.untouched_weights import spared_by_closure
 from analyzers.repair.remake.closures import forward_into_closure, forward_outside
 from analyzers.repair.remake.recompute import recompute_where_used
 from analyzers.source.flow import backward_root

@@ -54,8 +54,8 @@ from analyzers.explain.reuse.describe import account, line, story_in
 from analyzers.explain.reuse.describe import matched as matched_reuse
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.sentences import missing
-from analyzers.explain.silent import matched as matched_silent
-from analyzers.explain.silent import silent
+from analyzers.explain.silent_matches import matched as matched_silent
+from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.leaf.rebinding import (
     leaf_again,

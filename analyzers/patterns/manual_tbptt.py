@@ -41,9 +41,9 @@ from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.keeping import retain_on_both, retain_on_first
+from analyzers.repair.combine.retain_graph import retain_on_both, retain_on_first
 from analyzers.repair.combine.totals import backward_of_this_loss
-from analyzers.repair.cut.carried import at_boundary, cuts
+from analyzers.repair.cut.cut_carriers import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import cut_window
 from analyzers.source.calls import calls_named, reads_gradient

@@ -50,7 +50,7 @@ from analyzers.explain.handed import handed_on, of_inputs
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
-from analyzers.explain.silent import matched, owner_of, silent
+from analyzers.explain.silent_matches import matched, owner_of, silent
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reschedule.clearing import (
     ascends,

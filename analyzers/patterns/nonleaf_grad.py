@@ -45,8 +45,8 @@ from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
-from analyzers.explain.silent import matched as matched_silent
-from analyzers.explain.silent import silent
+from analyzers.explain.silent_matches import matched as matched_silent
+from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import entry_of
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last

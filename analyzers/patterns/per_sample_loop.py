@@ -41,9 +41,9 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.explain.reuse.makers import of_parameters_alone
+from analyzers.explain.reuse.value_sources import of_parameters_alone
 from analyzers.repair.combine.combining import sum_after_loop
-from analyzers.repair.combine.keeping import retain_on_first
+from analyzers.repair.combine.retain_graph import retain_on_first
 from analyzers.repair.cut.constants import slice_is_stale
 from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project

@@ -46,7 +46,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.repair.cut.carried import at_boundary, cuts
+from analyzers.repair.cut.cut_carriers import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.resetting import (
     reset_by_call,

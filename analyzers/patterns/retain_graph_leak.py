@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import CrossedBoundary, Match, Proposal, evidence_in
 from analyzers.explain.sentences import measured
-from analyzers.explain.silent import matched, silent
+from analyzers.explain.silent_matches import matched, silent
 from analyzers.repair.cut.leaking import carried, detach_and_release, release_after_call
 from analyzers.source.project import Project
 

@@ -43,13 +43,13 @@ from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
 from analyzers.repair.combine.combining import sum_after_loop
-from analyzers.repair.combine.keeping import (
+from analyzers.repair.combine.one_backward import one_backward
+from analyzers.repair.combine.retain_graph import (
     ask_again,
     keep_for_second,
     retain_for_each,
     retain_on_first,
 )
-from analyzers.repair.combine.one_backward import one_backward
 from analyzers.repair.remake.moving import recompute_before_backward
 from analyzers.source.project import Project
 

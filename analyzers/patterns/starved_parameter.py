@@ -57,7 +57,7 @@ from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import measured
-from analyzers.explain.silent import matched, silent
+from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.explain.target_networks import is_of_follower
 from analyzers.repair.blocks import joined

@@ -51,7 +51,7 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, Place
-from analyzers.explain.inplace import StaleValue, stale_in, stale_of
+from analyzers.explain.inplace_changes import StaleValue, stale_in, stale_of
 from analyzers.explain.pattern import SECOND_CHOICE, CrossedBoundary, GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import changed
@@ -59,8 +59,12 @@ from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.combine.one_backward import sum_with_earlier_backward
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.remake.thread_parameter import called_again, recompute_where_read
-from analyzers.repair.reschedule.carried import detach_attributes, detach_carried, freed_again
 from analyzers.repair.reschedule.schedule import StepBeforeBackward, schedule_of
+from analyzers.repair.reschedule.stale_carriers import (
+    detach_attributes,
+    detach_carried,
+    freed_again,
+)
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
     forward_in_loop,

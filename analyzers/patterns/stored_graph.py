@@ -46,8 +46,8 @@ from analyzers.explain.reuse.describe import account, line, matched, story_in
 from analyzers.explain.reuse.escapes import handed_for_good
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.measures import keeps_losses
-from analyzers.repair.cut.carried import at_boundary, cuts
 from analyzers.repair.cut.constants import collected_without_graph
+from analyzers.repair.cut.cut_carriers import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.remake.caches import without_cache

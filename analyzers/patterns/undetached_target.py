@@ -47,12 +47,11 @@ from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.collected import kept_with_graph
 from analyzers.explain.reuse.describe import account, line, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.explain.reuse.spared import spared_by_closure
 from analyzers.explain.reuse.targets import entry_targets
-from analyzers.explain.silent import matched as matched_silent
-from analyzers.explain.silent import silent
+from analyzers.explain.reuse.untouched_weights import spared_by_closure
+from analyzers.explain.silent_matches import matched as matched_silent
+from analyzers.explain.silent_matches import silent
 from analyzers.repair.cut.arguments import detached_argument
-from analyzers.repair.cut.carried import cuts
 from analyzers.repair.cut.constants import (
     collected_without_graph,
     constant,
@@ -62,6 +61,7 @@ from analyzers.repair.cut.constants import (
     meant_as_constant,
     slice_is_stale,
 )
+from analyzers.repair.cut.cut_carriers import cuts
 from analyzers.source.project import Project
 
 ID = "GM014"

@@ -47,8 +47,8 @@ from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
-from analyzers.repair.reconnect.parts import asked_of_whole, joined_again, parts_asked
 from analyzers.repair.reconnect.siblings import handed_as_siblings
+from analyzers.repair.reconnect.tensor_parts import asked_of_whole, joined_again, parts_asked
 from analyzers.repair.reconnect.unused import (
     Question,
     asked_of_itself,

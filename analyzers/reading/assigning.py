@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import attributes, containers, inplace, operators
+from analyzers.reading import attributes, containers, inplace_writes, operators
 from analyzers.reading.classes import method_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
@@ -51,7 +51,9 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
     old = machine.evaluate(load, frame)
     value = machine.evaluate(node.value, frame)
     if isinstance(old, Tensor) and isinstance(node.op, operators.IN_PLACE):
-        new: Value = inplace.write(machine, old, operators.name_of(node.op) + "_", [value], frame)
+        new: Value = inplace_writes.write(
+            machine, old, operators.name_of(node.op) + "_", [value], frame
+        )
     elif isinstance(old, Sequence) and isinstance(node.op, ast.Add):
         containers.extend(machine, old, value, frame)
         return

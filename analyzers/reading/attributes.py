@@ -7,8 +7,8 @@ import ast
 from analyzers.reading import (
     backward_calls,
     classes,
-    engines,
     gradients,
+    handwritten_engines,
     importing,
     operators,
     tensors,
@@ -185,7 +185,7 @@ def write(
         if _set_by_property(machine, owner, name, value, frame):
             return
         if owner.cls.engine:
-            engines.attribute_set(owner, name, value)
+            handwritten_engines.attribute_set(owner, name, value)
     if isinstance(owner, GradientValue) or (name == "grad" and isinstance(owner, Tensor | Unknown)):
         machine.gradient_set(owner)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzers.evidence import BackwardCall, Holder, MissingGraph, Place
-from analyzers.reading import guesses, operators, silent
+from analyzers.reading import guesses, operators, silent_faults
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import Lost, Reached, TapeNode
 from analyzers.reading.machine import Machine
@@ -90,7 +90,7 @@ def run(
             machine.report(key, stale)
     machine.tape.free(traversal, found)
     machine.gradients.added(traversal)
-    silent.after_backward(machine, traversal, found)
+    silent_faults.after_backward(machine, traversal, found)
     return whole
 
 

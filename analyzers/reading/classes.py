@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import engines, modules
+from analyzers.reading import handwritten_engines, modules
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
@@ -41,7 +41,7 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
             for statement in owner.definition.body
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
         ]
-    cls.engine = engines.backward_method(cls)
+    cls.engine = handwritten_engines.backward_method(cls)
     return cls
 
 
@@ -53,7 +53,7 @@ def instantiate(
         return Unknown(cls.name, data=True)
     instance = Instance(cls)
     if cls.engine:
-        engines.created(machine, instance, [*args, *kwargs.values()], frame)
+        handwritten_engines.created(machine, instance, [*args, *kwargs.values()], frame)
     init = cls.lookup("__init__")
     if isinstance(init, FunctionValue):
         machine.call(init, [instance, *args], kwargs, frame)

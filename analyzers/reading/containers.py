@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from analyzers.reading import inplace
+from analyzers.reading import inplace_writes
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import NameBinding, TapeNode
 from analyzers.reading.machine import Machine
@@ -207,7 +207,7 @@ def store(
     key = index.value if isinstance(index, Const) else None
     if isinstance(container, Tensor):
         if not isinstance(key, str):  # which no tensor has: it was taken for one
-            inplace.write(machine, container, "copy_", [value], frame)
+            inplace_writes.write(machine, container, "copy_", [value], frame)
         return
     if isinstance(container, Sequence):
         if isinstance(key, int) and -len(container.items) <= key < len(container.items):

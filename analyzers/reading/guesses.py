@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import inplace, operators
+from analyzers.reading import inplace_writes, operators
 from analyzers.reading.frames import Frame
 from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
@@ -158,4 +158,4 @@ def _step(machine: Machine, frame: Frame) -> None:
     for leaf in last[0].leaves if last else ():
         storage = machine.guessed.get(leaf)
         if storage is not None:
-            inplace.bump(storage, frame, "step")
+            inplace_writes.bump(storage, frame, "step")

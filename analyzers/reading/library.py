@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyzers.reading import (
     backward_calls,
-    inplace,
+    inplace_writes,
     modules,
     operators,
     optimizers,
@@ -178,7 +178,7 @@ def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Fr
         (isinstance(option, Const) and option.value)
         or (name.endswith("_") and not name.endswith("__"))
     ):
-        return inplace.write(machine, first, name.rstrip("_") + "_", values[1:], frame)
+        return inplace_writes.write(machine, first, name.rstrip("_") + "_", values[1:], frame)
     if name in ops.LOSSES:
         scalar = modules.reduced(kwargs)
     else:

@@ -15,7 +15,7 @@ from analyzers.reading.conditions import truth
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, Signal, statement
 from analyzers.reading.parameters import leaves
-from analyzers.reading.silent import check_growth
+from analyzers.reading.silent_faults import check_growth
 from analyzers.reading.values import (
     Const,
     Instance,

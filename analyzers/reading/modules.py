@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from analyzers.reading import hooks, inplace, operators, shapes
+from analyzers.reading import hooks, inplace_writes, operators, shapes
 from analyzers.reading.containers import part_of
 from analyzers.reading.frames import Frame
 from analyzers.reading.machine import Machine, callable_kind
@@ -155,7 +155,7 @@ def _activation(machine: Machine, layer: Layer, values: list[Value], frame: Fram
     name = NO_PARAMETERS[layer.kind]
     option = layer.options.get("inplace")
     if isinstance(option, Const) and option.value and values and isinstance(values[0], Tensor):
-        return inplace.write(machine, values[0], name + "_", [], frame)
+        return inplace_writes.write(machine, values[0], name + "_", [], frame)
     return operators.operate(machine, name, values, frame)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from analyzers.reading import backward_calls, hooks, silent
+from analyzers.reading import backward_calls, hooks, silent_faults
 from analyzers.reading.frames import Frame
-from analyzers.reading.inplace import bump
+from analyzers.reading.inplace_writes import bump
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
@@ -70,5 +70,5 @@ def step(machine: Machine, optimizer: OptimizerValue, args: list[Value], frame: 
     optimizer.steps += 1
     for leaf in leaves(ParametersValue(optimizer.params)):
         bump(leaf.storage, frame, "step")
-    silent.after_step(machine, optimizer, frame)
+    silent_faults.after_step(machine, optimizer, frame)
     return result

@@ -7,7 +7,7 @@ from analyzers.reading import (
     classes,
     gradients,
     hooks,
-    inplace,
+    inplace_writes,
     operators,
     optimizers,
     shapes,
@@ -152,7 +152,7 @@ def tensor_method(
         made = name.startswith("new_") or name.endswith("_like")
         return Tensor() if made else Unknown(data=True)
     if name.endswith("_") and not name.endswith("__"):
-        return inplace.write(machine, tensor, name, [*args, *kwargs.values()], frame)
+        return inplace_writes.write(machine, tensor, name, [*args, *kwargs.values()], frame)
     scalar = reduced(name, args, kwargs, tensor)
     values = [tensor, *args, *kwargs.values()]
     shape = shapes.reduced(name, tensor, args, kwargs)

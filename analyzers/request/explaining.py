@@ -22,7 +22,7 @@ from analyzers.explain.renamed import in_read_names
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.blocks import joined
-from analyzers.repair.cut.carried import cuts
+from analyzers.repair.cut.cut_carriers import cuts
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.repair.rewrite import without_retaining
 from analyzers.request.causes import OPTIMIZER, Candidate, GraphEvent, RankedCause

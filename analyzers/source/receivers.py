@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 
-from analyzers.source.makers import Made, Makers
-from analyzers.source.names import Names
+from analyzers.source.name_resolution import Names
+from analyzers.source.object_sources import Made, Makers
 from analyzers.source.ops import FACTORIES
 from analyzers.source.trees import walk
 

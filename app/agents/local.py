@@ -17,7 +17,7 @@ from pydantic import Field
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.run_command import findings_of_run, folder_of
 from app.agents.tools import READS, RUNS, refusals, server_of
-from app.agents.verifying import VerifiedChange, add_verify_here, verified_change
+from app.agents.verify_tool import VerifiedChange, add_verify_here, verified_change
 from app.change import verify_change
 from app.change_schemas import ChangeRequest
 from app.command.diagnosing import tools

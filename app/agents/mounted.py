@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from app.agents.answers import Applied, Diagnosed, applied, diagnosed
 from app.agents.tools import add_diagnose, server_of
-from app.agents.verifying import VerifiedChange, add_verify, verified_change
+from app.agents.verify_tool import VerifiedChange, add_verify, verified_change
 from app.api.common import existing, found, with_address
 from app.change_schemas import VerificationRequest
 from app.command.fixing import caveat, chosen, why_none
@@ -20,7 +20,7 @@ from app.command.options import ARGUMENTS, Options
 from app.http.problems import not_found
 from app.schemas import Diagnosis, DiagnosisRequest, Findings
 from app.service import Service
-from app.store.kinds import VERIFICATION
+from app.store.request_kinds import VERIFICATION
 
 WAIT_S = 55
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from fastapi import Query, Request, Response
 
-from app.api.answers import MARKDOWN, View, answer
 from app.api.common import existing, with_address
+from app.api.responses import MARKDOWN, View, answer
 from app.service import TOKEN_HEADER, Service
-from app.store.kinds import RequestKind
+from app.store.request_kinds import RequestKind
 
 MARKDOWN_TOO: dict[str, Any] = {"content": {MARKDOWN: {"schema": {"type": "string"}}}}
 WAIT = Query(ge=0, le=60, description="seconds that the call may block")

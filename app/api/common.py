@@ -10,7 +10,7 @@ from fastapi import Depends, Path, Request
 from app.http.problems import EXPIRED, MEDIA_TYPE, not_found
 from app.schemas import Diagnosis
 from app.service import Service
-from app.store.kinds import DIAGNOSIS, Answer, RequestKind
+from app.store.request_kinds import DIAGNOSIS, Answer, RequestKind
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 

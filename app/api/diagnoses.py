@@ -6,13 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 
-from app.api.answers import View, answer
 from app.api.asking import FILE_PARTS, MARKDOWN_TOO, TEXT_PART, WAIT, answered, document
 from app.api.common import DiagnosisId, TheService, found, problems, with_address
+from app.api.responses import View, answer
 from app.present.brief import BriefDiagnosis
 from app.request.intake import read_request
 from app.schemas import Diagnosis
-from app.store.kinds import DIAGNOSIS
+from app.store.request_kinds import DIAGNOSIS
 
 router = APIRouter(prefix="/v1/diagnoses", tags=["diagnoses"])
 

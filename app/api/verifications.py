@@ -7,14 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Request, Response
 from sse_starlette import EventSourceResponse
 
-from app.api.answers import View, answer
 from app.api.asking import FILE_PARTS, MARKDOWN_TOO, TEXT_PART, WAIT, answered, document
 from app.api.common import RequestId, TheService, existing, problems, with_address
+from app.api.responses import View, answer
 from app.api.streams import followed
 from app.change_schemas import ChangeVerification, VerificationRequest
 from app.present.changes import BriefVerification
 from app.request.intake import read_body
-from app.store.kinds import VERIFICATION
+from app.store.request_kinds import VERIFICATION
 
 router = APIRouter(prefix="/v1/verifications", tags=["verifications"])
 

@@ -14,7 +14,7 @@ from app.command.options import BadInput, Options
 from app.command.project import target_of, text_of
 from app.command.revisions import Repository
 from app.http.problems import ProblemError
-from app.request.changes import resolved
+from app.request.change_versions import resolved
 from app.schemas import DiagnosisRequest, SourceFile
 
 

@@ -1,6 +1,6 @@
 """Working off accepted diagnoses: in this process, or in workers on a PostgreSQL queue."""
 
-from app.jobs.protocol import Jobs, QueueFullError
 from app.jobs.runner import Diagnose, Runner
+from app.jobs.worker_protocol import Jobs, QueueFullError
 
 __all__ = ["Diagnose", "Jobs", "QueueFullError", "Runner"]

@@ -8,9 +8,9 @@ from functools import partial
 import structlog
 from pydantic import BaseModel
 
-from app.jobs.protocol import QueueFullError
 from app.jobs.runner import Runner
 from app.jobs.sweep import every
+from app.jobs.worker_protocol import QueueFullError
 from app.settings import Settings
 from app.store import Key, Store
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.jobs.protocol import QueueFullError
+from app.jobs.worker_protocol import QueueFullError
 from app.settings import Settings
 from app.store import Database, Key, Store
 from app.store.database import MIGRATION_LOCK

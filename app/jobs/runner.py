@@ -19,7 +19,7 @@ from app.jobs.known import is_settled
 from app.schemas import Cause, DiagnosisRequest, Findings, Outcome, Patch, Timings
 from app.store import Attempts, Claim
 from app.store.attempts import EventKind, Reported
-from app.store.kinds import VERIFICATION, kind_of, stored_events
+from app.store.request_kinds import VERIFICATION, kind_of, stored_events
 
 if TYPE_CHECKING:
     from app.diagnose import Progress

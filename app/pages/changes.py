@@ -28,12 +28,12 @@ from app.pages.sources import entry_of, sources_of
 from app.pages.versions import FileDiff, file_diffs
 from app.pages.view import page
 from app.present import changes
-from app.request.changes import as_diagnosis
+from app.request.change_versions import as_diagnosis
 from app.request.uploads import as_file
 from app.schemas import SourceFile
 from app.service import Service
 from app.store.diagnoses import NEVER
-from app.store.kinds import DIAGNOSIS, VERIFICATION
+from app.store.request_kinds import DIAGNOSIS, VERIFICATION
 
 router = APIRouter(include_in_schema=False)
 TEXTS = ("before", "after", "patch", "traceback")

@@ -26,7 +26,7 @@ from app.request.limits import NOTHING_SENT
 from app.request.uploads import SOURCES, as_file, decoded
 from app.schemas import DiagnosisRequest, SourceFile
 from app.service import TOKEN_COOKIE, Service
-from app.store.kinds import DIAGNOSIS, RequestKind
+from app.store.request_kinds import DIAGNOSIS, RequestKind
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")

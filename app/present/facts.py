@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from app.present.highlight import lines_of
-from app.present.parts import Mark, SceneNode
+from app.present.scene_parts import Mark, SceneNode
 from app.present.story import NOT_CUT, numbers, spans_files, steps
 from app.schemas import Cause, Event, Spot
 

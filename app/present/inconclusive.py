@@ -6,7 +6,7 @@ from __future__ import annotations
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import some
 from app.present.answer import first_hint, meaning, named_cause, with_place
-from app.present.world import is_completed
+from app.present.basis import is_completed
 from app.request.case import Case
 from app.run.outcome import ending, is_given, len_backwards
 from app.run.reproduce import Observation

@@ -14,8 +14,8 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from app.present.guide import guides
-from app.present.parts import MEANINGS, Link, LinkKind, Mark, Scene, SceneNode
 from app.present.scene import healthy_scene, scene_of
+from app.present.scene_parts import MEANINGS, Link, LinkKind, Mark, Scene, SceneNode
 from app.present.story import RAISING
 from app.schemas import Cause, Diagnosis
 

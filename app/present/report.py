@@ -13,11 +13,11 @@ from analyzers.source.edits import unified_diff
 from analyzers.tracebacks import Frame
 from app.present import verdict
 from app.present.answer import answer
-from app.present.environment import environment
+from app.present.basis import assumptions, basis_of, is_completed
 from app.present.levels import level_of
 from app.present.next_steps import next_steps
+from app.present.run_environment import environment
 from app.present.snippets import snippet_of
-from app.present.world import assumptions, basis_of, is_completed
 from app.repair.repairing import RepairResult
 from app.request.case import Case
 from app.run.clock import StageClock

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from app.present.facts import CauseFacts
-from app.present.parts import Lane, Link, Scene, SceneNode
+from app.present.scene_parts import Lane, Link, Scene, SceneNode
 from app.present.story import NOT_CUT, holds_others, keeps_graph
 from app.schemas import Cause, Event
 

@@ -8,8 +8,8 @@ from analyzers.explain.listed import some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
 from app.present import answer, inconclusive
+from app.present.basis import is_completed
 from app.present.wording import lowered, training
-from app.present.world import is_completed
 from app.request.case import Case
 from app.run.outcome import ending, is_given, len_backwards
 from app.run.reproduce import Observation, is_suspected

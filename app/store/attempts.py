@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.schemas import Outcome
 from app.store.database import Database
-from app.store.kinds import KINDS, Found, RequestKind
+from app.store.request_kinds import KINDS, Found, RequestKind
 from app.store.tables import DiagnosisRow, EventRow
 
 EventKind = Literal["status", "progress", "cause", "patch", "done"]

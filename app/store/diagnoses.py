@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Outcome, Patch
 from app.store.attempts import StoredStatus, add_events, lapsed
 from app.store.database import Database
-from app.store.kinds import DIAGNOSIS, Answer, Asked, RequestKind, kind_of
+from app.store.request_kinds import DIAGNOSIS, Answer, Asked, RequestKind, kind_of
 from app.store.tables import DiagnosisRow, EventRow, KeyRow
 
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)

@@ -29,7 +29,7 @@ class Base(DeclarativeBase):
 
 
 class DiagnosisRow(Base):
-    """A request of a `kind` (see `app.store.kinds`), by default a diagnosis.
+    """A request of a `kind` (see `app.store.request_kinds`), by default a diagnosis.
 
     `result` is the JSON of its findings, written once, with `done` or `failed`. `sender` is a
     digest that identifies its sender; `token` is what the sender deletes it with; `digest`

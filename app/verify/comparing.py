@@ -13,7 +13,7 @@ from app.repair.matching import matched
 from app.verify import ends, layout
 from app.verify.difference import WHAT, Compared, Difference, Kind
 from app.verify.moments import Moments, ParameterStep, moments, numbered
-from app.verify.settings import setting_gap
+from app.verify.optimizer_settings import setting_gap
 from sandbox.records import NOT_FINITE, Gradient, Step, Trace
 
 LOUD = 1e-6  # of a step's largest gradient: less may be the rounding of zero

@@ -8,13 +8,13 @@ import sys
 from app.present.visible import escaped_json, visible
 from app.schemas import Cause, Findings, Patch
 from gradmend.run_wrapper import landlocked, last_result, report
-from gradmend.run_wrapper.changes import brought_by
 from gradmend.run_wrapper.cli_args import Words
 from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in
 from gradmend.run_wrapper.exchange_dir import Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.sharing import share
 from gradmend.run_wrapper.stderr import RULE, Paint, note, say
+from gradmend.run_wrapper.uncommitted import brought_by
 
 
 def look(words: Words, process: Process, *, raised: bool) -> Findings | None:

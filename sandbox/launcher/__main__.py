@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 from sandbox.lag import LagWatch
-from sandbox.launcher import backend, options
-from sandbox.launcher.options import LauncherOptions
+from sandbox.launcher import backend, cli_options
+from sandbox.launcher.cli_options import LauncherOptions
 from sandbox.launcher.server import LauncherServer
 from sandbox.wire import take_over
 
@@ -108,4 +108,4 @@ def _serve_channel(server: LauncherServer, channel: socket.socket, done: asyncio
 
 
 if __name__ == "__main__":
-    asyncio.run(launch(options.parse()))
+    asyncio.run(launch(cli_options.parse()))

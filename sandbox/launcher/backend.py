@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from sandbox.launcher.options import LauncherOptions
+from sandbox.launcher.cli_options import LauncherOptions
 from sandbox.protocol import Sandbox, Session
 
 

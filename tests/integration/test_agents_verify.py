@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from app.agents.answers import MOST_BYTES
-from app.agents.verifying import verified_change
+from app.agents.verify_tool import verified_change
 from app.change_schemas import ChangeFindings
 from app.verdict import Witness
 from tests.integration.test_agents import local, refused

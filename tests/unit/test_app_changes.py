@@ -10,7 +10,7 @@ import pytest
 from app.change_schemas import VerificationRequest
 from app.http.problems import ProblemError
 from app.present.changes import CHECKS, STATES, TONES, WORDS
-from app.request.changes import resolved
+from app.request.change_versions import resolved
 from app.request.patches import applied
 from app.schemas import DiagnosisRequest, SourceFile
 from app.verdict import ComparisonName, ComparisonStatus, Sameness

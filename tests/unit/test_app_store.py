@@ -11,7 +11,7 @@ from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion
 from app.schemas import DiagnosisRequest, Findings
 from app.store import Attempts, Claim, Database, Key, KeyTakenError, Store
 from app.store.attempts import StoredStatus
-from app.store.kinds import DIAGNOSIS, VERIFICATION
+from app.store.request_kinds import DIAGNOSIS, VERIFICATION
 from app.store.tables import DiagnosisRow
 
 REQUEST = DiagnosisRequest(script="print('größer')\r\n", filename="a.py")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.advice.settings import settings_in
-from analyzers.advice.shapes import shapes_of
+from analyzers.advice.recomputed_shapes import shapes_of
+from analyzers.advice.setting_lines import settings_in
 from analyzers.explain.pattern import pattern_for
 from analyzers.messages import catalogue, entry_of
 from analyzers.messages.entry import CatalogueError, read

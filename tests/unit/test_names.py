@@ -9,7 +9,7 @@ import pytest
 
 from analyzers.source.calls import calls_named, steps
 from analyzers.source.flow import backward_root
-from analyzers.source.names import Names
+from analyzers.source.name_resolution import Names
 from analyzers.source.project import Module, spelled
 
 OWN = """

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from analyzers.explain.reuse.taking import taken_from
+from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.passes import passes

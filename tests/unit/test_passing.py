@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analyzers.evidence import BackwardCall, Place
+from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.explain.reuse.passing import CallFrame, frames, handed_down, known_below
-from analyzers.explain.reuse.taking import taken_from
 from analyzers.source.flow import part_for
 from analyzers.source.project import Project, spelled
 

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.present.parts import Scene
 from app.present.picture import graph_svg
 from app.present.scene import healthy_scene, scene_of
+from app.present.scene_parts import Scene
 from app.present.story import steps
 from app.schemas import Cause, Diagnosis, Event, Spot
 from tests.unit.test_pages_parts import cause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzers.evidence import ValueShape
-from analyzers.repair.cut.kinds import Writing, carried
+from analyzers.repair.cut.rendering import Writing, carried
 
 T = ValueShape("tensor", "Tensor", graph=True)
 PLAIN_T = ValueShape("tensor", "Tensor")

@@ -9,7 +9,7 @@ import pytest
 from analyzers.evidence import GraphReuse
 from analyzers.explain.reuse.escapes import handings
 from analyzers.explain.reuse.features import story_of
-from analyzers.explain.reuse.keeping import sums
+from analyzers.explain.reuse.kept_values import sums
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fields
 from analyzers.reading import read
 from analyzers.repair.sites.scopes import wants_gradient

@@ -7,8 +7,8 @@ from dataclasses import replace
 from analyzers.evidence import Reading
 from analyzers.paste.pasted import Pasted
 from analyzers.source.project import Project
+from app.present.basis import assumptions, basis_of
 from app.present.verdict import decide
-from app.present.world import assumptions, basis_of
 from app.request.case import Case
 from app.run.reproduce import Observation
 from sandbox.protocol import RunResult

@@ -8,7 +8,7 @@ import ast
 import re
 from functools import cached_property
 
-from analyzers.explain.reuse.keeping import adds_up, sums
+from analyzers.explain.reuse.kept_values import adds_up, sums
 from analyzers.explain.reuse.lifetimes import Lifetime, base
 from analyzers.explain.reuse.stepping import Update, updates_in
 from analyzers.explain.source_locations import resolve_location

@@ -12,10 +12,15 @@ from functools import cached_property
 
 from analyzers.evidence import GraphReuse, StaleEdge
 from analyzers.explain.reuse.backward_pair import SUMMING, BackwardPair, is_sum
-from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.binders import Binder, binders_of
-from analyzers.explain.reuse.feeding import feeds, feeds_by_call, with_parts
-from analyzers.explain.reuse.keeping import (
+from analyzers.explain.reuse.derivations import feeds, feeds_by_call, with_parts
+from analyzers.explain.reuse.execution_counts import (
+    binds_nothing,
+    cache_of,
+    constructs,
+    only_when_missing,
+)
+from analyzers.explain.reuse.kept_values import (
     adds_up,
     arms,
     interpolates,
@@ -25,12 +30,7 @@ from analyzers.explain.reuse.keeping import (
     sums,
 )
 from analyzers.explain.reuse.lifetimes import base
-from analyzers.explain.reuse.occasions import (
-    binds_nothing,
-    cache_of,
-    constructs,
-    only_when_missing,
-)
+from analyzers.explain.reuse.runs_before import ran_before
 from analyzers.explain.reuse.shared_frame import yields
 from analyzers.explain.source_locations import resolve_location, values_of
 from analyzers.source.flow import (

@@ -12,12 +12,12 @@ from functools import cached_property
 
 from analyzers.evidence import Binding, Holder, Place, StaleEdge
 from analyzers.explain.pattern import CrossedBoundary, GraphCarrier
+from analyzers.explain.reuse.container_kinds import container_by_use
+from analyzers.explain.reuse.definition_site import onset
 from analyzers.explain.reuse.escapes import Handing, handings
-from analyzers.explain.reuse.onset import onset
+from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field
-from analyzers.explain.reuse.shapes import container_by_use
 from analyzers.explain.reuse.shared_frame import SharedFrame
-from analyzers.explain.reuse.taking import taken_from
 from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.source.flow import (
     BACKWARD_CALLS,

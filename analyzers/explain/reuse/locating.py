@@ -8,8 +8,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place
+from analyzers.explain.reuse.execution_counts import binds_nothing
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.occasions import binds_nothing
 from analyzers.explain.source_locations import hops_at
 from analyzers.source.detached import is_made_without
 from analyzers.source.flow import bindings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.targets import is_loss
 from analyzers.source.calls import argument_for, calls_to
 from analyzers.source.flow import bindings, called_name, definitions, put_in, value_of

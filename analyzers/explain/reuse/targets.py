@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.explain.origins import callees
+from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import calls_a_class, steps
 from analyzers.source.flow import (

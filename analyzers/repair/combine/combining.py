@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.taking import taken_from
+from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import in_second_loop

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reuse.execution_counts import constructs
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.occasions import constructs
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.one_backward import of_other_loss
 from analyzers.repair.cut.detaching import Idiom, idiom_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.explain.inplace import StaleValue
+from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, assignments_to

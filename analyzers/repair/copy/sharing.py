@@ -11,7 +11,7 @@ from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.blocks import joined
-from analyzers.repair.sites.names import replace_of, with_imports
+from analyzers.repair.sites.module_names import replace_of, with_imports
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from analyzers.evidence import Place
-from analyzers.explain.inplace import StaleValue
+from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation

@@ -9,8 +9,8 @@ from analyzers.certainty import Certainty
 from analyzers.explain.bootstrap_targets import BootstrapTarget, given_with
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collectors
+from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.reuse.targets import (
     helper_targets,
     maker_called_inside,

@@ -16,9 +16,9 @@ from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.repair.blocks import alias, indentation
 from analyzers.repair.cut.detaching import Idiom
-from analyzers.repair.cut.kinds import Writing, carried, has_graph
+from analyzers.repair.cut.rendering import Writing, carried, has_graph
 from analyzers.repair.sites.helpers import functions_cutting, methods_cutting
-from analyzers.repair.sites.names import deque_of, quote_of, replace_of, with_imports
+from analyzers.repair.sites.module_names import deque_of, quote_of, replace_of, with_imports
 from analyzers.repair.sites.scopes import guarded, rebinds, wants_gradient
 from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor

@@ -21,10 +21,10 @@ from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.detaching import expected_shape, idiom_by
-from analyzers.repair.cut.kinds import Writing
+from analyzers.repair.cut.rendering import Writing
 from analyzers.repair.reschedule.schedule import root_names
 from analyzers.repair.rewrite import head_of, without_retaining
-from analyzers.repair.sites.names import quote_of
+from analyzers.repair.sites.module_names import quote_of
 from analyzers.source.edits import Edit
 from analyzers.source.project import Module, Project
 

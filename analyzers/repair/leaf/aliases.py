@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Place, SilentFault
-from analyzers.explain.entries import keys_of, without_entries
+from analyzers.explain.keyed_entries import keys_of, without_entries
 from analyzers.explain.old_gradients import handed_back, stored_gradients
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields

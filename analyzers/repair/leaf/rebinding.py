@@ -9,8 +9,8 @@ from analyzers.evidence import Place, SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.explain.target_networks import runs_again
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped

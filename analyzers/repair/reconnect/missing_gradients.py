@@ -10,7 +10,7 @@ from functools import partial
 from analyzers.evidence import Place, SilentFault
 from analyzers.explain.pattern import GraphCarrier
 from analyzers.explain.reuse.targets import is_loss
-from analyzers.explain.silent import owner_of
+from analyzers.explain.silent_matches import owner_of
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed, samples
 from analyzers.repair.reconnect.dropped_argument import Unpassed, unpassed

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.silent import owner_of, shared_path
+from analyzers.explain.silent_matches import owner_of, shared_path
 from analyzers.explain.source_locations import SourceLocation, functions_reaching, resolve_location
 from analyzers.repair.blocks import joined, lines_with
-from analyzers.repair.sites.names import quote_of
+from analyzers.repair.sites.module_names import quote_of
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Binding
 from analyzers.explain.pattern import Proposal
+from analyzers.explain.reuse.execution_counts import CACHES, STORING, cache_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.occasions import CACHES, STORING, cache_of
 from analyzers.repair.blocks import unindented
 from analyzers.repair.rewrite import recomputed
 from analyzers.repair.sites.definition_sites import makings

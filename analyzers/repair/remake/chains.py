@@ -8,7 +8,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from analyzers.repair.remake.makers import DATA
+from analyzers.repair.remake.repeated_chains import DATA
 from analyzers.source.calls import asks_for_gradient, calls_a_class, owners, steps
 from analyzers.source.detached import is_made_without, names_attached
 from analyzers.source.flow import (

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.beforehand import ran_before
+from analyzers.explain.reuse.execution_counts import binds_nothing
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.occasions import binds_nothing
+from analyzers.explain.reuse.runs_before import ran_before
 from analyzers.repair.blocks import lines_with, text_with
 from analyzers.repair.rewrite import head_of, recomputed
 from analyzers.repair.sites.definition_sites import DefinitionSite, makings

@@ -14,7 +14,7 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.blocks import joined
 from analyzers.repair.remake.chains import chains_of, constructs, other_reads, preceding
-from analyzers.repair.remake.makers import computed, draws, makers
+from analyzers.repair.remake.repeated_chains import computed, draws, makers
 from analyzers.repair.rewrite import head_of, unused_name
 from analyzers.repair.sites.scopes import covers
 from analyzers.source.calls import calls_named

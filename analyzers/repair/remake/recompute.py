@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from analyzers.explain.bootstrap_targets import is_discount
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
-from analyzers.explain.reuse.beforehand import ran_before
 from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.reuse.runs_before import ran_before
 from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.constructors import kept_by, out_of_constructor, readers_of
 from analyzers.repair.remake.thread_parameter import computed_below

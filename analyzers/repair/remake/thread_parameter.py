@@ -8,7 +8,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.inplace import StaleValue
+from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import CallFrame, arguments, call_into, handed_down

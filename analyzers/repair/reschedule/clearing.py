@@ -10,7 +10,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.rewrite import with_keyword
-from analyzers.repair.sites.names import quote_of
+from analyzers.repair.sites.module_names import quote_of
 from analyzers.source.calls import calls_named, owners, steps
 from analyzers.source.edits import Editor
 from analyzers.source.flow import (

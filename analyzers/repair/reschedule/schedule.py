@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import BackwardCall, Place
-from analyzers.explain.inplace import StaleValue
+from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.source_locations import SourceLocation, leading_to, resolve_location
 from analyzers.repair.rewrite import without_retaining
 from analyzers.source.calls import calls_named

@@ -7,12 +7,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.inplace import StaleValue
+from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import indentation, joined, lines_with
 from analyzers.repair.remake.chains import constructs
-from analyzers.repair.remake.makers import computed, is_data, makers, names_bound
+from analyzers.repair.remake.repeated_chains import computed, is_data, makers, names_bound
 from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
 from analyzers.repair.rewrite import copy_into, head_of, move_after, with_keyword
 from analyzers.source.calls import calls_named, owners, steps

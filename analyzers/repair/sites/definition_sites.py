@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzers.evidence import Binding
+from analyzers.explain.reuse.execution_counts import fills_cache
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.occasions import fills_cache
 from analyzers.source.project import Module, Scope
 
 

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Binding, ValueShape
-from analyzers.repair.cut.kinds import has_graph, part_at
+from analyzers.repair.cut.rendering import has_graph, part_at
 from analyzers.source.calls import calls_named
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.flow import backward_root, called_name

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from analyzers.evidence import Holder, Place, SilentFault, ValueShape
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.escapes import arguments_kept
-from analyzers.explain.reuse.occasions import binds_nothing
+from analyzers.explain.reuse.execution_counts import binds_nothing
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import SourceLocation, names_held, root_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import expected_shape
-from analyzers.repair.cut.kinds import Writing
+from analyzers.repair.cut.rendering import Writing
 from analyzers.source.calls import calls_a_class, calls_to
 from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor

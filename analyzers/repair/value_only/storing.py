@@ -14,7 +14,7 @@ from analyzers.explain.source_locations import assignments_to, names_held, resol
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.cut.detaching import LEAF, TORCH
 from analyzers.repair.rewrite import unused_name
-from analyzers.repair.sites.names import replace_of, with_imports
+from analyzers.repair.sites.module_names import replace_of, with_imports
 from analyzers.source.calls import calls_named
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import called_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.explain.reuse.backward_pair import BackwardPair
-from analyzers.explain.reuse.occasions import constructs
+from analyzers.explain.reuse.execution_counts import constructs
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.flow import declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope

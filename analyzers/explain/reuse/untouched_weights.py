@@ -8,8 +8,8 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.feeding import made_of
 from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import calls_named, calls_to, makes_leaf, steps
 from analyzers.source.flow import definitions, names_read, value_of

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from analyzers.explain.reuse.aliasing import denoted
-from analyzers.explain.reuse.keeping import fresh_names, is_average, taken_from
+from analyzers.explain.reuse.kept_values import fresh_names, is_average, taken_from
 from analyzers.explain.source_locations import returns_of
 from analyzers.source.flow import called_name, feeding, names_read, part_for, put_in, value_of
 from analyzers.source.project import Project, Scope

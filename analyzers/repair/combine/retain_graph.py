@@ -10,7 +10,7 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.ascent import moves_its_input
-from analyzers.repair.sites.options import option_site
+from analyzers.repair.sites.call_options import option_site
 from analyzers.repair.sites.uses import carried_from, carrying
 from analyzers.source.calls import calls_named, calls_to
 from analyzers.source.edits import Edit, Editor

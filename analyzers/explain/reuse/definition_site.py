@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Holder, Place, StaleEdge
-from analyzers.explain.reuse.occasions import CONSTRUCTORS, STORING, cache_of
+from analyzers.explain.reuse.execution_counts import CONSTRUCTORS, STORING, cache_of
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.shared_frame import Shared, SharedFrame
 from analyzers.explain.source_locations import resolve_location
