@@ -30,7 +30,7 @@ SILENCE_S = 60.0  # a service that works sends something every 15 s
 
 
 @dataclass(frozen=True)
-class Server:
+class RemoteService:
     """A running service at an address."""
 
     address: str
@@ -96,7 +96,7 @@ class Server:
 
 
 @asynccontextmanager
-async def server_at(address: str) -> AsyncIterator[Server]:
+async def server_at(address: str) -> AsyncIterator[RemoteService]:
     """The service at an address. Raises `BadInput` for what is no address, or without httpx."""
     try:
         import httpx
@@ -112,7 +112,7 @@ async def server_at(address: str) -> AsyncIterator[Server]:
     except httpx.InvalidURL:
         raise BadInput(f"--server {address}: {ADDRESS}.") from None
     async with http:
-        yield Server(address, http)
+        yield RemoteService(address, http)
 
 
 async def _report(kind: str, data: str, progress: Progress) -> None:

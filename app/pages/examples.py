@@ -1,23 +1,30 @@
 """The examples that the form offers: whole scripts in `app/examples`, each beside what it prints.
 
 `NAME.py` is the script; its docstring's first line is the caption. `NAME.txt` is the traceback of
-a real run; a healthy script has none.
+a real run; a healthy script has none. `outcomes.toml` says what each one leads to.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from textwrap import shorten
+
+CLAUSE = re.compile(r" \(|: |\. |$")
+"""What ends the first clause of a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
+    """`error` is the first clause of its message; `outcome` is what a diagnosis of it comes to."""
+
     name: str
     caption: str
     error: str
+    outcome: str
     script: str
     traceback: str
 
@@ -27,6 +34,7 @@ def examples() -> tuple[Example, ...]:
     """Every example, in the order of their file names."""
     folder = files("app") / "examples"
     scripts = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".py"))
+    outcomes = tomllib.loads((folder / "outcomes.toml").read_text("utf-8"))
     found = []
     for name in scripts:
         script = (folder / name).read_text("utf-8")
@@ -36,7 +44,6 @@ def examples() -> tuple[Example, ...]:
         last = traceback.rstrip().split("\n")[-1]
         message = last.partition(":")[2].strip() if last else "No error"
         slug = name[:-3].partition("_")[2] or name[:-3]
-        found.append(
-            Example(slug, caption, shorten(message, 74, placeholder=" …"), script, traceback)
-        )
+        error = CLAUSE.split(message)[0]
+        found.append(Example(slug, caption, error, outcomes[slug], script, traceback))
     return tuple(found)

@@ -1,9 +1,6 @@
 // The versions of a change, made quicker to write: an editor each, Ctrl+Enter.
-import { enhance } from "./keep.js";
-
 const known = new WeakSet();
 
-enhance();
 colourAll();
 document.addEventListener("updated", colourAll);
 document.addEventListener("keydown", (event) => {

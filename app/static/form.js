@@ -1,7 +1,7 @@
 // The form, made quicker: an editor, files and folders by drop, Ctrl+Enter, text kept over a reload.
 import { chosen, dropped } from "./dropped.js";
 import { forget, results } from "./history.js";
-import { byId, enhance, forgetText, keepText, keptText } from "./keep.js";
+import { byId, forgetText, keepText, keptText } from "./keep.js";
 
 const form = byId("diagnose");
 const files = byId("files");
@@ -14,7 +14,6 @@ const DAY = { day: "numeric", month: "long", year: "numeric" };
 const hint = summary.textContent;
 let attached = []; // { path, file }, beside the script
 
-enhance();
 restore();
 let known = script.value;
 for (const field of texts) field.addEventListener("input", keep);

@@ -17,8 +17,3 @@ export function forgetText() {
     if (key.startsWith(KEPT)) sessionStorage.removeItem(key);
   }
 }
-
-/** Shows what only works with a script. */
-export function enhance() {
-  document.documentElement.classList.add("scripted");
-}

@@ -1,8 +1,7 @@
 // A result: what can be copied is copied by a button.
 import { forget, remember } from "./history.js";
-import { byId, enhance, forgetText } from "./keep.js";
+import { byId, forgetText } from "./keep.js";
 
-enhance();
 own();
 document.addEventListener("updated", own);
 document.addEventListener("click", ({ target }) => {

@@ -1,5 +1,5 @@
 // Live progress, from the event stream; what becomes known meanwhile is put into the page.
-import { byId, enhance } from "./keep.js";
+import { byId } from "./keep.js";
 import { renew } from "./renew.js";
 
 const AGAIN_MS = 3000;
@@ -8,7 +8,6 @@ const { events: address, since } = byId("progress-box").dataset;
 let events = null;
 let asked = Promise.resolve();
 
-enhance();
 follow();
 const clock = setInterval(tick, 1000);
 // What is deleted ends its stream, too: the page that says so comes from the form.
