@@ -15,6 +15,7 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 `same_causes`  the id of an entry that has the same causes
 `let_pass`     what the sandbox reports where it let this pass, as older versions did
 `question`     whether nothing raises it: the texts are what people write who see no error
+`threads`      public discussions of the message, as `owner/repository#number` on GitHub
 
 `[[message.cause]]`, the most usual first; those that name no line at the end:
 
@@ -29,6 +30,7 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -45,7 +47,7 @@ FORMS = frozenset(
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
-    "same_causes", "cause", "question", "let_pass",
+    "same_causes", "cause", "question", "let_pass", "threads",
 }  # fmt: skip
 
 
@@ -75,7 +77,8 @@ class UsualCause:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An entry. `parts`: of each text, what stands before and behind each gap, in order."""
+    """An entry. `parts`: of each text, what stands before and behind each gap, in
+    order. `threads`: the address of each thread by its name."""
 
     id: str
     family: Family
@@ -89,6 +92,7 @@ class Message:
     names_cause: bool
     wrong: tuple[str, ...]
     causes: tuple[UsualCause, ...]
+    threads: Mapping[str, str]
     question: bool = False
     let_pass: str | None = None
 
@@ -136,7 +140,15 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         causes=tuple(_cause(name, one) for one in given),
         question=table.get("question", False),
         let_pass=table.get("let_pass"),
+        threads={thread: _address(name, thread) for thread in table.get("threads", ())},
     )
+
+
+def _address(name: str, thread: str) -> str:
+    """Return where a thread is, which GitHub redirects where it is a pull request."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", thread):
+        raise CatalogueError(f"{name}: a thread is owner/repository#number, not {thread}")
+    return f"https://github.com/{thread.replace('#', '/issues/')}"
 
 
 def _cause(name: str, table: Mapping[str, Any]) -> UsualCause:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from analyzers.explain.pattern import by_id
+from analyzers.explain.pattern import by_id, pattern_for
+from analyzers.messages import catalogue
 from app.pages.illustration import illustration
 from app.pages.view import page
 from app.present.guide import guides
@@ -52,9 +53,16 @@ async def pattern(name: str, http: Request) -> Response:
         guide=guide,
         heading=FAMILIES.get(guide.family, guide.family),
         picture=illustration(guide.name),
+        threads=_threads(guide.name),
         base=str(http.base_url).rstrip("/"),
         related=[g for g in guides().values() if g.family == guide.family and g != guide],
     )
+
+
+def _threads(name: str) -> dict[str, str]:
+    """Return the addresses of public threads about a pattern's messages, by their names."""
+    entries = [entry for entry in catalogue().values() if pattern_for(entry.kind) == name]
+    return {thread: address for entry in entries for thread, address in entry.threads.items()}
 
 
 @router.get("/robots.txt")

@@ -155,6 +155,7 @@ def test_every_entry_says_what_to_do() -> None:
         ({"family": "graphs"}, "no such family"),
         ({"cause": []}, "it has no cause"),
         ({"surely": True}, "no such field: surely"),
+        ({"threads": ["https://example.org/1"]}, "a thread is owner/repository#number"),
         ({"cause": [{"because": "`{name}` did it", "do": "stop."}]}, "has to look for it"),
         (
             {"cause": [{"because": "x", "do": "y.", "look": {"smell": 1}}]},

@@ -24,6 +24,7 @@ from app.present.story import steps
 from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
 from tests.serving import serving
 
+ROOT = Path(__file__).parents[2]
 TAG = re.compile(r"<[^>]*>")
 BEFORE = "a = 1\nb = 2\nc = '''x\ny'''\nd = 4\ne = 5\nf = 6\ng = 7\nh = 8\ni = 9\n"
 AFTER = BEFORE.replace("b = 2", "b = 3").replace("h = 8\n", "h = 8\nh += 1\n")
@@ -225,3 +226,18 @@ async def test_every_message_has_its_place_on_the_page_of_messages(tmp_path: Pat
     async with serving(tmp_path) as http:
         shown = (await http.get("/messages")).text
     assert {e.id for e in catalogue().values() if f'id="{e.id}"' not in shown} == {"own-engine"}
+
+
+async def test_pages_link_to_the_threads_of_their_messages(tmp_path: Path) -> None:
+    """Only to threads that the measurements name: their text was read."""
+    named = (ROOT / "benchmarks" / "first_contact.md").read_text()
+    threads = {name for entry in catalogue().values() for name in entry.threads}
+    assert threads
+    assert {name for name in threads if f"| {name} |" not in named} == set()
+    async with serving(tmp_path) as http:
+        messages = (await http.get("/messages")).text
+        pattern = (await http.get("/patterns/checkpoint-mismatch")).text
+        other = (await http.get("/patterns/recurrent-state")).text
+    assert {name for name in threads if f">{name}</a>" not in messages} == set()
+    link = '<a href="https://github.com/pytorch/torchtitan/issues/1117" rel="noreferrer">'
+    assert (link in messages, link in pattern, "Discussed in" in other) == (True, True, False)
