@@ -7,7 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Told = Literal["grown", "empty", "shifted", "other", "none-left", "permuted", "another-rank", ""]
+ShapeChange = Literal[
+    "grown", "empty", "shifted", "other", "none-left", "permuted", "another-rank", ""
+]
 
 _METADATA = re.compile(
     r"(saved|recomputed) metadata:.{0,40}?Size\(\[([\d, ]{0,80})\]\)"
@@ -17,7 +19,7 @@ _GRADIENT = re.compile(
     r"invalid gradient at index \d{1,4} - (?:got|expected shape) \[([\d, ]{0,80})\] but "
     r"(?:expected shape compatible with|got) \[([\d, ]{0,80})\]"
 )
-GROWN = 1.5  # the least factor that tells a cache from tokens that were routed otherwise
+GROWN = 1.5  # the least factor of a cache; tokens that were routed otherwise differ less
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,13 @@ class _Saved:
     dtype: str
 
 
-def shapes_of(message: str) -> Told:
+def shapes_of(message: str) -> ShapeChange:
     """Return how the shapes that a message compares differ; '': unknown."""
     gradient = _GRADIENT.search(message)
     return _recomputed(message) if gradient is None else _of_gradient(*gradient.groups())
 
 
-def _of_gradient(one: str, two: str) -> Told:
+def _of_gradient(one: str, two: str) -> ShapeChange:
     """Return how the shapes of a gradient and its input differ.
 
     `none-left`: there is a dimension without elements; `another-rank`: one has more dimensions;
@@ -48,15 +50,15 @@ def _of_gradient(one: str, two: str) -> Told:
     return "permuted" if sorted(shapes[0]) == sorted(shapes[1]) else ""
 
 
-def _recomputed(message: str) -> Told:
+def _recomputed(message: str) -> ShapeChange:
     """Return how the tensors of the forward and those of the recomputation differ.
 
     `empty`: one of two has no elements, as a sharded parameter; `shifted`: two have another number
     of dimensions or another type, so they are of different operations; `grown`: every one is larger
     in the recomputation, by half or more; `other`: a dimension is of another size.
     """
-    told = _METADATA.findall(message)
-    found = [(which, _Saved(_numbers(shape), dtype)) for which, shape, dtype in told]
+    listed = _METADATA.findall(message)
+    found = [(which, _Saved(_numbers(shape), dtype)) for which, shape, dtype in listed]
     before = [saved for which, saved in found if which == "saved"]
     after = [saved for which, saved in found if which == "recomputed"]
     differing = [(one, two) for one, two in zip(before, after, strict=False) if one != two]

@@ -13,7 +13,7 @@ _PROMPT = re.compile(r"\s*(>>>|\.\.\.)(?: (.*))?$")
 MOST = 60  # lines from a frame to its message
 
 
-def told_by_prompts(error: ParsedTraceback, text: str) -> ParsedTraceback:
+def located_by_prompts(error: ParsedTraceback, text: str) -> ParsedTraceback:
     """The error with the frame of what was typed told by its line of the text: the second line of
     `<stdin>` is the second of what stands behind the last `>>>` above the traceback."""
     lines = text.splitlines()

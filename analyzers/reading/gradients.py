@@ -95,7 +95,7 @@ def read(machine: Machine, leaf: TapeNode, frame: Frame) -> GradientValue:
 
 
 def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Taken, ...]:
-    """Return the gradients behind a computation with these values.
+    """Return the gradients that a computation with these values reads.
 
     Report a line that reads one gradient twice at different times without a change in between.
     """

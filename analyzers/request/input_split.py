@@ -14,7 +14,7 @@ from analyzers.paste import Pasted, is_python
 from analyzers.paste.margins import numbered, without_quotes
 from analyzers.paste.programs import Program, programs
 from analyzers.paste.reading import Piece, pieces, written
-from analyzers.paste.transcripts import told_by_prompts
+from analyzers.paste.transcripts import located_by_prompts
 from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
 from analyzers.tracebacks.scanning import LIBRARY
 
@@ -49,7 +49,7 @@ def split_inputs(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
     if is_python(script):
         return Sorted(Pasted(script, script), given or _noted(script))
     plain = _unquoted(script)
-    own = told_by_prompts(parse(plain), plain)
+    own = located_by_prompts(parse(plain), plain)
     error = given if given is not None and _is_error(given) else own
     return _chosen(script, _pieces(script), error if _is_error(error) else given, fits)
 

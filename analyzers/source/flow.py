@@ -223,7 +223,7 @@ def gradient_given(call: ast.Call) -> ast.expr | None:
 
 
 def _second_argument(call: ast.Call) -> ast.expr | None:
-    """Return the argument behind the root, and behind the inputs of `autograd.grad`."""
+    """Return the argument after the root, and after the inputs of `autograd.grad`."""
     root, is_grad = backward_root(call), called_name(call) == "grad"
     at = is_grad + (call.args.index(root) + 1 if root in call.args else 0)
     of_torch = is_grad or spelled(call.func).endswith("autograd.backward")

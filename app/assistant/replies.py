@@ -13,7 +13,7 @@ _DIFF = re.compile(r"^(?:--- |@@ |diff --git )", re.MULTILINE)
 
 
 class ReplyError(ValueError):
-    """The answer contains no repair; the message tells the assistant why."""
+    """The answer contains no repair; the message is sent to the assistant."""
 
 
 def changes_in(reply: str, files: Mapping[str, str], entry: str) -> dict[str, str]:

@@ -22,8 +22,8 @@ def report(handle: int) -> int:
     """Write `{wall: ""}`, or `{wall: what is wrong}`, as one line, with the `environment` of the
     runs. Return an exit code.
     """
-    told = {"walls": look(_LOOKS), "environment": environment()}
-    os.write(handle, json.dumps(told).encode() + b"\n")
+    looks = {"walls": look(_LOOKS), "environment": environment()}
+    os.write(handle, json.dumps(looks).encode() + b"\n")
     time.sleep(_LONG_ENOUGH_TO_BE_MEASURED_S)
     return 0
 

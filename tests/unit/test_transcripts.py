@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzers.paste.transcripts import told_by_prompts
+from analyzers.paste.transcripts import located_by_prompts
 from analyzers.tracebacks import parse
 
 MESSAGE = "RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place"
@@ -20,7 +20,7 @@ torch.Size([9, 4])
 
 
 def test_a_line_of_what_was_typed_is_a_line_of_the_transcript() -> None:
-    (frame,) = told_by_prompts(parse(TYPED), TYPED).frames
+    (frame,) = located_by_prompts(parse(TYPED), TYPED).frames
     assert (frame.line, frame.code) == (3, "table[n] = middle")
 
 
@@ -38,12 +38,12 @@ Traceback (most recent call last):
 ZeroDivisionError: division by zero
 """
     )
-    (frame,) = told_by_prompts(parse(again), again).frames
+    (frame,) = located_by_prompts(parse(again), again).frames
     assert (frame.line, frame.code) == (10, "table[0].zero_()")
 
 
 def test_other_errors_stay_as_they_are() -> None:
     elsewhere = TYPED.replace("<stdin>", "train.py")
-    assert told_by_prompts(parse(elsewhere), elsewhere) == parse(elsewhere)
+    assert located_by_prompts(parse(elsewhere), elsewhere) == parse(elsewhere)
     cut = "\n".join(TYPED.splitlines()[4:])
-    assert told_by_prompts(parse(cut), cut) == parse(cut)
+    assert located_by_prompts(parse(cut), cut) == parse(cut)

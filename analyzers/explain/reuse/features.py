@@ -159,10 +159,10 @@ class ReuseFeatures(BackwardPair):
             feeds(self.project, scope, statement, self._is_carrier)
             or (self.attribute and feeds_by_call(self.project, statement, self._is_carrier))
             for module, scope, statement in feeders
-            if not self._in_front_of_loop(module, scope, statement)
+            if not self._before_loop(module, scope, statement)
         )
 
-    def _in_front_of_loop(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
+    def _before_loop(self, module: Module, scope: Scope, statement: ast.stmt) -> bool:
         own = self.shared is not None and scope is self.shared.scope
         return own and self.loop is not None and not module.holds(self.loop, statement)
 
