@@ -180,11 +180,11 @@ def flag_on_module(node: ast.AST, module: Module) -> str | None:
     """Match `module.requires_grad = True` for an object whose parameters are used elsewhere."""
     match node:
         case ast.Assign(targets=[ast.Attribute(value=owner, attr="requires_grad") as target]):
-            return short(target) if spelled(owner) in _modules_named(module) else None
+            return short(target) if spelled(owner) in modules_named(module) else None
     return None
 
 
-def _modules_named(module: Module) -> set[str]:
+def modules_named(module: Module) -> set[str]:
     """Return the names that are used as modules: asked for parameters, or made of layers."""
     return set(_asked(module)) | set(_made_of_layers(module))
 

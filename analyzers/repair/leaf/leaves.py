@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from analyzers.advice.graphs import modules_named
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of
 from analyzers.explain.pattern import Proposal
@@ -93,7 +94,18 @@ def is_made_by_hand(where: SourceLocation) -> bool:
         or isinstance(getattr(stored, "value", None), ast.Constant)
         or bool(names_read(stored) & from_gradient)
         or reads_gradient(stored)
+        or _edits_a_module(where)
     )
+
+
+def _edits_a_module(where: SourceLocation) -> bool:
+    """Return True if a script writes into a module's parameter from outside, as in
+    `net.fc.weight[0] = 0`: a copy under another name would leave the module as it was.
+    """
+    if isinstance(where.scope, FUNCTIONS):
+        return False
+    roots = {re.split(r"[.\[]", write.name)[0] for write in writes(where.statement)}
+    return not roots.isdisjoint(modules_named(where.module))
 
 
 def _over(loop: Loop) -> ast.expr:
@@ -115,8 +127,10 @@ def leaf_out_of_place(
     where: SourceLocation, names: Sequence[str], rank: int = 1
 ) -> Iterator[Proposal]:
     """Yield a proposal that computes a new tensor from the leaf, as a part of the graph; not under
-    a local name that nothing reads afterwards: it would be lost.
+    a local name that nothing reads afterwards, nor for what a module holds: it would be lost.
     """
+    if _edits_a_module(where):
+        return
     found = [w for w in writes(where.statement) if w.name in names or not names]
     wanted = {write.name for write in found}
     local = isinstance(where.scope, FUNCTIONS) and not wanted & declared_outer(where.scope)
