@@ -95,15 +95,20 @@ SEEN_AS = "constant-term"
 
 _WORDS = {
     "item": "`.item()` gives a plain number",
-    "data": "`.data` has no graph",
+    "data": "`.data` gives the numbers alone",
     "detach": "`.detach()` cuts it",
     "tensor": "`torch.tensor` copies numbers, not graphs",
     "as_tensor": "`torch.as_tensor` copies numbers, not graphs",
     "numpy": "NumPy knows no graph",
-    "no_grad": "nothing is recorded there",
+    "no_grad": "recording is switched off there",
     "argmax": "`argmax` has no gradient",
     "grad": "`autograd.grad` gives gradients without a graph of their own",
     "frozen": "what had learnt was frozen there, and is still",
+}
+_BY_REASON = {
+    "constant": "the derivative is a constant",
+    "flag": "a flag that is set on a module only makes an attribute",
+    "list": "a custom Function follows no tensor within a list",
 }
 _REMEDIES = {
     "item": "keep the tensor until backward() is done; `.item()` is for printing.",
@@ -148,7 +153,21 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     known = _REMEDIES.get(evidence.lost_by, "")
     if evidence.lost_by == "no_grad" and off is None:
         known = ""
-    return replace(found, remedy=reason.remedy if reason is not None else known)
+    remedy = reason.remedy if reason is not None else known
+    return replace(found, remedy=remedy, title=_with_reason(evidence, reason))
+
+
+def _with_reason(evidence: MissingGraph, reason: Reason | None) -> str:
+    """Return the title with what cut the graph; '' if that is not known."""
+    why = _BY_REASON[reason.kind] if reason is not None else _why(evidence)
+    return f"The loss has no graph: {why}" if why else ""
+
+
+def _why(evidence: MissingGraph) -> str:
+    """Return what the operation at which the graph ended does to it; '' if that is not known."""
+    if evidence.lost_by in ("unknown", "leaf"):
+        return ""
+    return _WORDS.get(evidence.lost_by, f"`{evidence.lost_by}` has no gradient")
 
 
 def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | None:
@@ -173,9 +192,7 @@ def explain(match: Match, project: Project) -> str:
             f"{missing(match, project)} At {line(reason.place, project)}, {reason.why}. To mend "
             f"it, {reason.remedy}"
         )
-    why = _WORDS.get(evidence.lost_by, "")
-    if not why and evidence.lost_by not in ("unknown", "leaf"):
-        why = f"`{evidence.lost_by}` has no gradient"
+    why = _why(evidence)
     text = missing(match, project) + (f" There the graph ends: {why}." if why else "")
     switches = left_off(project) if evidence.lost_by == "no_grad" else ()
     off = next((one for one in switches if one.place == match.location), None)
