@@ -17,6 +17,7 @@ import typer
 from app.command.options import INTERNAL, USAGE, BadInput, Form, Options, Run
 from app.command.pull_request import add_pull_request
 from app.command.verify import add_verify
+from gradmend.command import BROKEN_PIPE
 
 if TYPE_CHECKING:
     from app.command.config import Config
@@ -175,6 +176,8 @@ def _ended(options: Callable[[Config], Options]) -> int:
     except BadInput as bad:
         typer.secho(f"gradmend: {bad}", err=True)
         return USAGE
+    except BrokenPipeError:
+        raise SystemExit(BROKEN_PIPE) from None
     except Exception:  # of any kind: what a script can bring about is among the findings
         print_exc()
         return INTERNAL

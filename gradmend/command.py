@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -19,6 +21,9 @@ OWN = {
 NEEDS = {"serve": "server", "worker": "server", "mcp": "mcp", "lsp": "lsp"}
 """The extra of `pyproject.toml` that each of these words needs."""
 
+BROKEN_PIPE = 128 + signal.SIGPIPE
+"""The exit code of what a closed pipe ends, as shells give it."""
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Do what the first word asks for; leaves with its exit code."""
@@ -26,6 +31,15 @@ def main(arguments: list[str] | None = None) -> None:
     parts.join()
     if not words or words[0] not in NEEDS:
         gc.set_threshold(20_000, 20, 100)  # most of a short command's time is imports, which stay
+    try:
+        _do(words)
+    except BrokenPipeError:
+        sys.exit(BROKEN_PIPE)
+    finally:
+        _flush()
+
+
+def _do(words: list[str]) -> None:
     if words and words[0] in OWN:
         module, _, function = OWN[words[0]].partition(":")
         run: Callable[[list[str]], int] = getattr(import_module(module), function)
@@ -35,6 +49,14 @@ def main(arguments: list[str] | None = None) -> None:
         cli()
     except ModuleNotFoundError as error:
         sys.exit(_lacking(words[0] if words else "", error))
+
+
+def _flush() -> None:
+    """Write what is buffered; a reader that has gone away (`| head`) gets no more."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _lacking(word: str, error: ModuleNotFoundError) -> str:

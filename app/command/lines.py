@@ -38,12 +38,13 @@ def line_of(one: Settled) -> str:
         mark = FIXABLE if best(findings.patches) is not None else ""
         return visible(f"{place_of(cause, one.target)}: {cause.id} {mark}{titled(cause)}")
     error = findings.error
-    if error is not None and error.exception == "SyntaxError" and error.location is not None:
-        at = error.location
+    if error is not None and error.exception == "SyntaxError":
+        if (at := error.location) is None:
+            return visible(f"{name}: not a Python program: {error.message}")
         column = f":{at.column}" if at.column else ""
         return visible(f"{at.file}:{at.line}{column}: syntax error: {error.message}")
     told = wording.sentences(findings.summary)[0]
-    return visible(f"{name}: {wording.state(findings).words.lower()}: {told}")
+    return visible(f"{name}: {wording.lowered(wording.state(findings).words)}: {told}")
 
 
 def is_clean(one: Settled) -> bool:

@@ -82,5 +82,5 @@ def _offer(others: int, console: Console) -> None:
 
 
 def _where(cause: Cause) -> str:
-    place = f"{cause.location.file}:{cause.location.line}"
+    place = cause.location.cell or f"{cause.location.file}:{cause.location.line}"
     return f"[dim]{escape(place)}  {cause.confidence:.0%}[/]"

@@ -32,7 +32,7 @@ def next_steps(
 
 def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep]:
     if case.fault is not None:
-        text = f"Mend line {case.fault.line}, column {case.fault.column}: {case.fault.message}."
+        text = f"Correct line {case.fault.line}, column {case.fault.column}: {case.fault.message}."
         yield NextStep(kind="lines", text=text, value=case.fault.code)
         return
     if case.no_program:

@@ -33,6 +33,17 @@ rows = [[float(v) for v in line.split(",")] for line in open("rows.csv")]
 x = torch.tensor(rows)
 print(x.unknown_attribute_of_tensors)
 """
+MADE_UP_LOOP = """\
+import torch
+from torch import nn
+
+rows = [[float(v) for v in line.split(",")] for line in open("prices.csv")]
+data = torch.tensor(rows)
+rnn, h = nn.GRU(len(rows[0]), 5, batch_first=True), None
+for step in range(10):
+    y, h = rnn(data[None], h)
+    y.pow(2).mean().backward()
+"""
 
 
 async def found(service: Service, script: str, mode: str = READING) -> Findings:
@@ -70,6 +81,14 @@ async def test_words_around_code_are_no_syntax_error(service: Service) -> None:
     findings = await found(service, POST)
     assert findings.error is None or findings.error.exception != "SyntaxError"
     assert findings.causes
+
+
+async def test_nor_where_static_analysis_suggests_a_cause(service: Service) -> None:
+    findings = await found(service, MADE_UP_LOOP, RUNNING)
+    assert [cause.pattern for cause in findings.causes][:1] == ["recurrent-state"]
+    assert findings.error is None
+    assert findings.run is not None
+    assert "ValueError" in (findings.run.exception or "")
 
 
 async def test_an_error_of_what_was_synthesized_is_not_the_user_s(service: Service) -> None:

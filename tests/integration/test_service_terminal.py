@@ -335,3 +335,15 @@ def test_signal_ends_everything_started(tmp_path: Path, number: signal.Signals) 
     process.popen.send_signal(number)
     assert process.popen.wait(30) in (128 + number, -number)
     eventually(lambda: not alive(started), 20)
+
+
+@pytest.mark.parametrize("words", [["explain"], ["train.py", "--run", "never", "-f", "json"]])
+def test_a_reader_that_went_away_gets_no_traceback(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    closed, output = os.pipe()
+    os.close(closed)
+    ended = subprocess.run(
+        [COMMAND, *words], cwd=tmp_path, stdout=output, stderr=subprocess.PIPE, text=True
+    )
+    os.close(output)
+    assert (ended.returncode in (0, 1, 141), ended.stderr) == (True, "")
