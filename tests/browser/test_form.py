@@ -192,7 +192,7 @@ async def test_a_traceback_alone_says_what_the_script_would_add(page: Page) -> N
     await page.fill("#traceback", LSTM.traceback)
     await page.keyboard.press("Control+Enter")
     await settled(page)
-    await expect(page.get_by_role("link", name="Add the script")).to_be_visible()
+    await expect(page.get_by_role("link", name="Add it and run again")).to_be_visible()
     await keep(page, "traceback-alone")
 
 
