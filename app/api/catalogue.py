@@ -50,7 +50,7 @@ def entry(guide: Guide) -> PatternEntry:
 
 @router.get("", operation_id="list_patterns")
 async def every_pattern() -> Patterns:
-    """What the service can find, with a broken and a mended example for each."""
+    """What the service can find, with a broken and a fixed example for each."""
     return Patterns(patterns=[entry(guide) for guide in guides().values()])
 
 
