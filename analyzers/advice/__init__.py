@@ -16,7 +16,7 @@ from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.recomputed_shapes import shapes_of
 from analyzers.advice.setting_lines import said_in, settings_in
 from analyzers.evidence import Place
-from analyzers.messages import Message, UsualCause, entry_for
+from analyzers.messages import Message, UsualCause, entry_for, plain
 from analyzers.source.project import Project
 from analyzers.tracebacks import Frame, ParsedTraceback
 
@@ -126,6 +126,8 @@ def _found(
     words = "\n".join(other_files.values())
     if "shapes" in look and shapes_of(f"{error.message}\n{words}") == look["shapes"]:
         yield Hint(cause.note, cause.say(), code="shapes in the message")
+    if any(word in plain(error.message) for word in look.get("message", ())):
+        yield Hint(cause.note, cause.say(), usual=True)
     if (said := said_in(words, look.get("said", ()))) is not None:
         yield Hint(cause.note, cause.say(said[0]), code=said[1])
     if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):

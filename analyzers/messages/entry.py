@@ -41,7 +41,7 @@ GAP = "…"
 FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
-        "compiled", "of_values", "setting", "unless", "shapes", "said",
+        "compiled", "of_values", "setting", "unless", "shapes", "said", "message",
     }
 )  # fmt: skip
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}

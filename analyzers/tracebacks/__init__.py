@@ -63,7 +63,8 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[TracebackPart]:
         known = _mentioned(lines)
         if known is not None and not any(part.exception for part in parts):
             parts.append(known)
-    bare = [part for part in parts if part.exception and not part.frames]
+    framed = {part.message for part in parts if part.frames}
+    bare = [p for p in parts if p.exception and not p.frames and p.message not in framed]
     if not bare:
         return parts
     nameless = [part for part in parts if part.frames and not part.exception]

@@ -144,6 +144,17 @@ def test_a_frame_without_its_head_is_no_program() -> None:
     assert examine(text, "train.py", {}, "").recalled
 
 
+def test_a_message_above_its_own_traceback_takes_no_frames_from_it() -> None:
+    message = "ValueError: Attempting to unscale FP16 gradients.\n"
+    frames = (
+        "Traceback (most recent call last):\n"
+        '  File "/srv/tune.py", line 90, in <module>\n    main()\n'
+        '  File "/srv/tune.py", line 71, in main\n    scaler.unscale_(opt)\n'
+    )
+    examined = examine(f"{message}{frames}{message}", "train.py", {}, "")
+    assert [frame.line for frame in examined.traceback.frames] == [90, 71]  # type: ignore[union-attr]
+
+
 def test_words_alone_are_no_program() -> None:
     examined = examine("My loss does not go down.\nWhy is that?\n", "train.py", {}, "")
     assert examined.problem is not None
