@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from app.schemas import ApiModel, Environment, Identified, Outcome, Patch, SourceFile
+from app.schemas import ApiModel, BaseFindings, Environment, Identified, Patch, SourceFile
 from app.verdict import ComparisonCheck, Sameness, Witness
 
 MOST_STEPS = 10_000
@@ -67,7 +67,7 @@ class ChangeRequest(ApiModel):
     diagnosis: str | None = None
 
 
-class ChangeFindings(Outcome):
+class ChangeFindings(BaseFindings):
     """What a change does to the training: everything but the verification's identity."""
 
     verdict: Sameness | None = None

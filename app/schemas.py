@@ -247,7 +247,7 @@ class Timings(ApiModel):
     total: float = 0.0
 
 
-class Outcome(ApiModel):
+class BaseFindings(ApiModel):
     """What every kind of request comes to: a verdict, a sentence, and how long it took."""
 
     verdict: str | None = None
@@ -255,7 +255,7 @@ class Outcome(ApiModel):
     timings_ms: Timings = Timings()
 
 
-class Findings(Outcome):
+class Findings(BaseFindings):
     """What a diagnosis found: everything but its identity and state."""
 
     verdict: Verdict | None = None

@@ -57,7 +57,7 @@ from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.remake.moving import forward_into_cell, statements_in
-from analyzers.source.cells import Cell
+from analyzers.source.cells import NotebookCell
 from analyzers.source.project import Module, Project
 
 ID = "GM009"
@@ -93,7 +93,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return replace(found, boundary=CrossedBoundary("cell", place))
 
 
-def _made_in(story: ReuseFeatures, *cells: Cell) -> bool:
+def _made_in(story: ReuseFeatures, *cells: NotebookCell) -> bool:
     """Return True if the cell itself makes what it carries over, such as a state or a total."""
     module = story.shared.module if story.shared is not None else None
     return any(
@@ -103,7 +103,7 @@ def _made_in(story: ReuseFeatures, *cells: Cell) -> bool:
     )
 
 
-def _is_repeated(shared: Shared, freed: Cell, reached: Cell) -> bool:
+def _is_repeated(shared: Shared, freed: NotebookCell, reached: NotebookCell) -> bool:
     """Return True if one cell is the other once more, perhaps with lines added.
 
     The same statement of both must have called backward.
@@ -114,7 +114,7 @@ def _is_repeated(shared: Shared, freed: Cell, reached: Cell) -> bool:
     return _holds(second, first) or _holds(first, second)
 
 
-def _texts(module: Module, cell: Cell) -> list[str]:
+def _texts(module: Module, cell: NotebookCell) -> list[str]:
     return [ast.dump(statement) for statement in statements_in(module, cell)]
 
 
@@ -127,8 +127,8 @@ def _holds(longer: list[str], shorter: list[str]) -> bool:
 def explain(match: Match, project: Project) -> str:
     """Explain which cell ran again, and which did not."""
     freed, reached = match.facts["freed"], match.facts["reached"]
-    assert isinstance(freed, Cell)
-    assert isinstance(reached, Cell)
+    assert isinstance(freed, NotebookCell)
+    assert isinstance(reached, NotebookCell)
     story = story_in(match)
     again = f"{freed.label} ran again" if freed == reached else f"{freed.label} is there again"
     if freed != reached:
@@ -146,5 +146,5 @@ def explain(match: Match, project: Project) -> str:
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Propose to put the forward pass into the cell that calls backward on it."""
     cell = match.facts["reached"]
-    assert isinstance(cell, Cell)
+    assert isinstance(cell, NotebookCell)
     yield from forward_into_cell(story_in(match), cell)

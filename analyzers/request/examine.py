@@ -30,7 +30,7 @@ from analyzers.request.causes import RankedCause, classify
 from analyzers.request.input_split import split_inputs
 from analyzers.request.syntax import SyntaxFault, syntax_fault
 from analyzers.request.traceback_only import evidence_of, files_of, without_sources
-from analyzers.source.cells import Cell
+from analyzers.source.cells import NotebookCell
 from analyzers.source.project import Project
 from analyzers.tracebacks import Frame, ParsedTraceback, lines_of_error, parse
 
@@ -127,7 +127,7 @@ def _legible(files: Mapping[str, str]) -> dict[str, Pasted]:
     return {path: pasted for path, pasted in near.items() if pasted is not None}
 
 
-def _ran_again(project: Project, error: ParsedTraceback | None) -> list[Cell]:
+def _ran_again(project: Project, error: ParsedTraceback | None) -> list[NotebookCell]:
     """Return the cell that raised the error, if its marker shows an earlier execution than the
     error does.
     """

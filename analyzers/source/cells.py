@@ -13,7 +13,7 @@ _MARKER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class NotebookCell:
     """The lines between two markers. `label` is the cell's usual name (`cell 4`, `In[3]`), `count`
     its execution count if the marker has one.
     """
@@ -36,7 +36,7 @@ def is_marker(line: str) -> bool:
     return _MARKER.match(line) is not None
 
 
-def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
+def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[NotebookCell, ...]:
     """Return the cells that markers at the margin separate; none without a marker. `covered` are
     the lines of statements: what looks like a marker there is part of a string or a block. If some
     markers number their cells, the others are comments.
@@ -54,6 +54,6 @@ def cells_in(lines: Sequence[str], covered: Container[int]) -> tuple[Cell, ...]:
         found.append((label, number + 1, int(count) if count.isdecimal() else None))
     ends = [first - 2 for _, first, _ in found[1:]] + [len(lines)]
     return tuple(
-        Cell(label, first, end, count)
+        NotebookCell(label, first, end, count)
         for (label, first, count), end in zip(found, ends, strict=False)
     )

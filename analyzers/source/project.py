@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar, cast
 
-from analyzers.source.cells import Cell, cells_in
+from analyzers.source.cells import NotebookCell, cells_in
 from analyzers.source.receivers import mark_receivers
 from analyzers.source.temporaries import join_handed_on
 from analyzers.source.trees import children, walk
@@ -100,11 +100,11 @@ class Module:
         return covered
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[NotebookCell, ...]:
         """Return the cells of a script that was a notebook or has markers; usually none."""
         return cells_in(self.lines, self._statements)
 
-    def cell_at(self, line: int) -> Cell | None:
+    def cell_at(self, line: int) -> NotebookCell | None:
         """Return the cell that a line belongs to."""
         return next((cell for cell in self.cells if line in cell), None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from app.change_schemas import ChangeFindings
-from app.schemas import Findings, Outcome
+from app.schemas import BaseFindings, Findings
 
 STAGES = ("read", "queue", "reproduce", "verify", "total")
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
@@ -76,7 +76,7 @@ class Metrics:
         """Count an answered HTTP request; `route` is the route's template."""
         self._requests.labels(method, route, status).observe(seconds)
 
-    def finished(self, findings: Outcome) -> None:
+    def finished(self, findings: BaseFindings) -> None:
         """Count a request that got its result."""
         if isinstance(findings, Findings):
             self._diagnosed(findings)

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from app.change_schemas import ChangeFindings
-from app.schemas import DiagnosisRequest, Findings, Outcome
+from app.schemas import BaseFindings, DiagnosisRequest, Findings
 
 PACKAGES = ("analyzers", "app", "sandbox")
 SETTLED = ("reproduced", "ran_clean", "other_error")
@@ -20,7 +20,7 @@ def digest_of(asked: str, sandbox: str) -> str:
     return hashlib.sha256(f"{version()}\n{sandbox}\n{asked}".encode()).hexdigest()
 
 
-def is_settled(request: BaseModel, findings: Outcome) -> bool:
+def is_settled(request: BaseModel, findings: BaseFindings) -> bool:
     """Return True if another attempt would find the same.
 
     Then nothing was cut short, and the script was run where it was to be run.

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from app.change_schemas import ChangeFindings, ChangeRequest
 from app.http.metrics import Metrics
 from app.jobs.known import is_settled
-from app.schemas import Cause, DiagnosisRequest, Findings, Outcome, Patch, Timings
+from app.schemas import BaseFindings, Cause, DiagnosisRequest, Findings, Patch, Timings
 from app.store import Attempts, Claim
 from app.store.attempts import EventKind, Reported
 from app.store.request_kinds import VERIFICATION, kind_of, stored_events
@@ -140,12 +140,12 @@ class Runner:
         """Return True if the very same request would be answered without any work."""
         return await self.known(request) is not None
 
-    async def known(self, request: BaseModel) -> Outcome | None:
+    async def known(self, request: BaseModel) -> BaseFindings | None:
         """Return what was found for the very same request, or None if it would be work."""
         if self._identify is None:
             return None
         digest = self._identify(request.model_dump_json())
-        found: Outcome | None = await self._attempts.known(digest, kind_of(request))
+        found: BaseFindings | None = await self._attempts.known(digest, kind_of(request))
         return found
 
     async def run(self, diagnosis_id: str) -> None:
@@ -194,7 +194,9 @@ class Runner:
             seconds = round(time.perf_counter() - began, 3)
             log.info("diagnosis done", verdict=findings.verdict, seconds=seconds)
 
-    async def _known_or_found(self, claim: Claim) -> tuple[Outcome, str | None, list[Reported]]:
+    async def _known_or_found(
+        self, claim: Claim
+    ) -> tuple[BaseFindings, str | None, list[Reported]]:
         """Return the findings, their digest and the events still to be sent.
 
         The digest answers the same request again; the events precede the diagnosis' end.
@@ -203,14 +205,14 @@ class Runner:
             findings, events = await self._while_held(claim)
             return findings, None, events
         digest = self._identify(claim.asked)
-        known: Outcome | None = await self._attempts.known(digest, claim.kind)
+        known: BaseFindings | None = await self._attempts.known(digest, claim.kind)
         if known is not None:
             untimed = known.model_copy(update={"timings_ms": Timings()})
             return untimed, digest, list(stored_events(known))
         findings, events = await self._while_held(claim)
         return findings, digest if is_settled(claim.request, findings) else None, events
 
-    async def _while_held(self, claim: Claim) -> tuple[Outcome, list[Reported]]:
+    async def _while_held(self, claim: Claim) -> tuple[BaseFindings, list[Reported]]:
         """Do the work, and stop as soon as the lease turns out to be lost."""
         progress = StoredProgress(self._attempts, claim)
         work = asyncio.ensure_future(self._found(claim, progress))
@@ -228,9 +230,9 @@ class Runner:
                 await asyncio.gather(work, lease, return_exceptions=True)
                 await progress.close()
 
-    async def _found(self, claim: Claim, progress: StoredProgress) -> Outcome:
+    async def _found(self, claim: Claim, progress: StoredProgress) -> BaseFindings:
         work: Any = self._verify if claim.kind is VERIFICATION else self._diagnose
-        found: Outcome = await work(claim.request, progress)
+        found: BaseFindings = await work(claim.request, progress)
         return found
 
     async def _keep_lease(self, claim: Claim) -> None:

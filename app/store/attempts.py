@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from sqlalchemy import ColumnElement, and_, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.schemas import Outcome
+from app.schemas import BaseFindings
 from app.store.database import Database
 from app.store.request_kinds import KINDS, Found, RequestKind
 from app.store.tables import DiagnosisRow, EventRow
@@ -125,7 +125,7 @@ class Attempts:
         self,
         claim: Claim,
         status: Literal["done", "failed"],
-        findings: Outcome,
+        findings: BaseFindings,
         digest: str | None = None,
         events: Iterable[Reported] = (),
     ) -> bool:

@@ -13,7 +13,7 @@ from sqlalchemy import and_, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.schemas import Cause, Diagnosis, DiagnosisRequest, Findings, Outcome, Patch
+from app.schemas import BaseFindings, Cause, Diagnosis, DiagnosisRequest, Findings, Patch
 from app.store.attempts import StoredStatus, add_events, lapsed
 from app.store.database import Database
 from app.store.request_kinds import DIAGNOSIS, Answer, Asked, RequestKind, kind_of
@@ -152,7 +152,7 @@ class Store:
             ).one_or_none()
             if found is None:
                 return None
-            findings: Outcome = kind.findings()
+            findings: BaseFindings = kind.findings()
             if found.result is not None:
                 findings = kind.findings.model_validate_json(found.result)
             elif kind is DIAGNOSIS:

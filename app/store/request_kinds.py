@@ -10,10 +10,10 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel
 
 from app.change_schemas import ChangeFindings, ChangeRequest, ChangeVerification
-from app.schemas import Diagnosis, DiagnosisRequest, Findings, Identified, Outcome
+from app.schemas import BaseFindings, Diagnosis, DiagnosisRequest, Findings, Identified
 
 Asked = TypeVar("Asked", bound=BaseModel)
-Found = TypeVar("Found", bound=Outcome)
+Found = TypeVar("Found", bound=BaseFindings)
 Answer = TypeVar("Answer", bound=Identified)
 
 
@@ -61,7 +61,7 @@ def kind_of(request: BaseModel) -> RequestKind[Any, Any, Any]:
     return next(kind for kind in KINDS.values() if isinstance(request, kind.request))
 
 
-def stored_events(found: Outcome) -> Iterable[tuple[Literal["cause", "patch"], BaseModel]]:
+def stored_events(found: BaseFindings) -> Iterable[tuple[Literal["cause", "patch"], BaseModel]]:
     """Return the events that stored findings still have for those who follow the request."""
     if isinstance(found, Findings):
         yield from (("cause", cause) for cause in found.causes)

@@ -25,7 +25,7 @@ from app.request.reader import InlineReader
 from app.request.uploads import decoded
 from app.verify import Version, verify
 from gradmend.run_wrapper import command
-from gradmend.run_wrapper.cli_args import Words
+from gradmend.run_wrapper.cli_args import RunArguments
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import end, furnish, start_fresh
@@ -52,13 +52,13 @@ class Sources:
         return self.before != self.after
 
 
-def compare(words: Words) -> int:
+def compare(arguments: RunArguments) -> int:
     """Compare the work tree with a revision, print the verdict, and return the exit code."""
-    if why_not := why_no_rerun(words):
+    if why_not := why_no_rerun(arguments):
         note(why_not)
         return USAGE
     try:
-        return asyncio.run(_compared(words))
+        return asyncio.run(_compared(arguments))
     except BadInput as bad:
         note(str(bad))
         return USAGE
@@ -67,23 +67,27 @@ def compare(words: Words) -> int:
         return 130
 
 
-async def _compared(words: Words) -> int:
-    assert words.against is not None
+async def _compared(arguments: RunArguments) -> int:
+    assert arguments.against is not None
     repository = Repository.of(Path.cwd())
-    repository.commit(words.against)  # before anything runs
+    repository.commit(arguments.against)  # before anything runs
     await _progress("verifying", 0, 1, "Running the command up to its first step")
-    first = await _first(words)
-    sources = await asyncio.to_thread(_sources, first, repository, words.against)
+    first = await _first(arguments)
+    sources = await asyncio.to_thread(_sources, first, repository, arguments.against)
     entry = first.main or ""
     if entry not in sources.after:
         entry = next(iter(sources.after), "main.py")
-    found = await _found(words, first, sources, entry) if sources.differ else _equal(words.against)
+    found = (
+        await _found(arguments, first, sources, entry)
+        if sources.differ
+        else _equal(arguments.against)
+    )
     request = ChangeRequest(
         before=ProjectVersion(filename=entry, script=sources.before.get(entry, "")),
         after=ProjectVersion(filename=entry, script=sources.after.get(entry, "")),
     )
     _clear()
-    printed("json" if words.json else "text", request, found)
+    printed("json" if arguments.json else "text", request, found)
     return exit_code(found)
 
 
@@ -92,7 +96,7 @@ def _equal(revision: str) -> ChangeFindings:
     return ChangeFindings(verdict="same", summary=summary_text)
 
 
-async def _first(words: Words) -> Process:
+async def _first(arguments: RunArguments) -> Process:
     """Return the command's process that trains, from a run up to its first step.
 
     Raise `BadInput` if none imports torch.
@@ -101,9 +105,11 @@ async def _first(words: Words) -> Process:
     try:
         furnish(box, {"mode": "trace", "gradients": False, "stop_after_steps": 1, "silent": False})
         try:
-            run = await start_fresh(box.path, words.command)
+            run = await start_fresh(box.path, arguments.command)
         except OSError as error:
-            raise BadInput(f"{words.command[0]}: {(error.strerror or 'failed').lower()}") from None
+            raise BadInput(
+                f"{arguments.command[0]}: {(error.strerror or 'failed').lower()}"
+            ) from None
         try:
             async with asyncio.timeout(FIRST_S):
                 code = await run.wait()
@@ -175,9 +181,11 @@ def _text(path: Path) -> str | None:
     return None
 
 
-async def _found(words: Words, first: Process, sources: Sources, entry: str) -> ChangeFindings:
+async def _found(
+    arguments: RunArguments, first: Process, sources: Sources, entry: str
+) -> ChangeFindings:
     process = replace(first, files=dict(sources.places))
-    again = Again(words.command, process, None, sources.after)
+    again = Again(arguments.command, process, None, sources.after)
     again.begin()
     try:
         verdict = await verify(
@@ -185,7 +193,7 @@ async def _found(words: Words, first: Process, sources: Sources, entry: str) -> 
             Version(sources.after, entry),
             again,
             time_limit_s=LIMIT_S,
-            steps=words.steps or STEPS,
+            steps=arguments.steps or STEPS,
             progress=_progress,
             reader=InlineReader(),
         )

@@ -33,12 +33,12 @@ afterwards: gradmend apply [N], gradmend show N, gradmend explain PATTERN
 """
 
 
-class WordsError(Exception):
+class ArgumentsError(Exception):
     """The command line cannot be understood; the message says what to write."""
 
 
 @dataclass(frozen=True)
-class Words:
+class RunArguments:
     """The options, and the command with its arguments."""
 
     command: tuple[str, ...] = ()
@@ -53,18 +53,18 @@ class Words:
     help: bool = False
 
 
-def parse(words: list[str]) -> Words:
+def parse(arguments: list[str]) -> RunArguments:
     """Parse options up to `--`, or up to the first argument that is none; the rest is the
     command."""
     given: dict[str, object] = {}
-    rest = list(words)
+    rest = list(arguments)
     while rest and rest[0].startswith("-"):
         word, _, value = rest.pop(0).partition("=")
         match word:
             case "--":
                 break
             case "-h" | "--help":
-                return Words(help=True)
+                return RunArguments(help=True)
             case "--check" | "--json" | "--rerun" | "--strict" | "--patient":
                 given[word[2:]] = True
             case "--format":
@@ -76,26 +76,28 @@ def parse(words: list[str]) -> Words:
             case "--share" | "--against":
                 given[word[2:]] = value or _next(word, rest)
             case _:
-                raise WordsError(f"{word} is no option of `gradmend run`; see gradmend run --help")
+                raise ArgumentsError(
+                    f"{word} is no option of `gradmend run`; see gradmend run --help"
+                )
     if not rest:
-        raise WordsError("which command? For example: gradmend run -- python train.py")
-    return Words(command=tuple(rest), **given)  # type: ignore[arg-type]
+        raise ArgumentsError("which command? For example: gradmend run -- python train.py")
+    return RunArguments(command=tuple(rest), **given)  # type: ignore[arg-type]
 
 
 def _next(word: str, rest: list[str]) -> str:
     if not rest:
-        raise WordsError(f"{word} wants a value")
+        raise ArgumentsError(f"{word} wants a value")
     return rest.pop(0)
 
 
 def _format(text: str) -> bool:
     """Return True if findings are to be printed as JSON."""
     if text not in ("json", "text"):
-        raise WordsError(f"--format wants json or text, not {text!r}")
+        raise ArgumentsError(f"--format wants json or text, not {text!r}")
     return text == "json"
 
 
 def _number(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise WordsError(f"--steps wants a number, not {text!r}")
+        raise ArgumentsError(f"--steps wants a number, not {text!r}")
     return int(text)

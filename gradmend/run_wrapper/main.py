@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 
 from gradmend.run_wrapper import command
-from gradmend.run_wrapper.cli_args import HELP, Words, WordsError, parse
+from gradmend.run_wrapper.cli_args import HELP, ArgumentsError, RunArguments, parse
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.stderr import note
 
@@ -21,44 +21,46 @@ _QUIET = (0, command.NOT_FOUND, command.NOT_RUNNABLE, -signal.SIGINT, -signal.SI
 
 
 def run(arguments: list[str]) -> int:
-    """Run the user's command, and diagnose where it failed; its own exit code."""
+    """Run the user's command, diagnose a failure, and return the command's own exit code."""
     try:
-        words = parse(arguments)
-    except WordsError as error:
+        parsed = parse(arguments)
+    except ArgumentsError as error:
         note(str(error))
         return USAGE
-    if words.help:
+    if parsed.help:
         print(HELP, end="")
         return 0
-    if words.against is not None:
+    if parsed.against is not None:
         from gradmend.run_wrapper.against import compare  # with the whole comparison
 
-        return compare(words)
-    return command.leave_as(_run_wrapped(words))
+        return compare(parsed)
+    return command.leave_as(_run_wrapped(parsed))
 
 
-def _run_wrapped(words: Words) -> int:
+def _run_wrapped(arguments: RunArguments) -> int:
     try:
-        box = ExchangeDir({"mode": "trace", "silent": words.check, "seed": False, "limited": True})
+        box = ExchangeDir(
+            {"mode": "trace", "silent": arguments.check, "seed": False, "limited": True}
+        )
     except OSError as error:
         note(f"no room for records ({error.strerror}); the command runs without a tracer")
-        return _run(words, None)
+        return _run(arguments, None)
     try:
-        code = _run(words, box)
+        code = _run(arguments, box)
         with suppress(KeyboardInterrupt):
-            found = _look(words, box, code)
-            return 1 if words.strict and found and code == 0 else code
+            found = _look(arguments, box, code)
+            return 1 if arguments.strict and found and code == 0 else code
         return code
     finally:
         box.close()
 
 
-def _look(words: Words, box: ExchangeDir, code: int) -> bool:
+def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
     """Say what is to be said of how the command ended; whether a cause was found. Of a healthy
     command nothing is said, unless it was to be checked."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     found = box.processes()
-    failed = _failed(found) if code else [one for one in found if words.check and one.silent]
+    failed = _failed(found) if code else [one for one in found if arguments.check and one.silent]
     summary = "" if failed or code in _QUIET else _why_not(found, box, code)
     if summary:
         note(summary)
@@ -66,13 +68,13 @@ def _look(words: Words, box: ExchangeDir, code: int) -> bool:
     if failed:
         from gradmend.run_wrapper.summarize import look
 
-        findings = look(words, failed[0], raised=code != 0)
+        findings = look(arguments, failed[0], raised=code != 0)
     causes = findings is not None and bool(findings.causes)
-    if words.check and code == 0 and not causes:
+    if arguments.check and code == 0 and not causes:
         from gradmend.run_wrapper.checked import summary as checked
 
         note(summary := checked(found))
-    if words.json:
+    if arguments.json:
         from gradmend.run_wrapper.summarize import print_json
 
         print_json(findings, summary)
@@ -109,10 +111,10 @@ def _why_not(found: list[Process], box: ExchangeDir, code: int) -> str:
     return "the command failed, but not with an error of autograd"
 
 
-def _run(words: Words, box: ExchangeDir | None) -> int:
+def _run(arguments: RunArguments, box: ExchangeDir | None) -> int:
     """Return the command's return code, or the shell's code for one that cannot be started."""
     try:
-        return command.run(words.command, box.environment() if box else dict(os.environ))
+        return command.run(arguments.command, box.environment() if box else dict(os.environ))
     except command.CommandError as error:
         note(str(error))
         return error.code

@@ -8,7 +8,7 @@ import sys
 from app.present.visible import escaped_json, visible
 from app.schemas import Cause, Findings, Patch
 from gradmend.run_wrapper import landlocked, last_result, report
-from gradmend.run_wrapper.cli_args import Words
+from gradmend.run_wrapper.cli_args import RunArguments
 from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in
 from gradmend.run_wrapper.exchange_dir import Process
 from gradmend.run_wrapper.rerun import Again
@@ -17,10 +17,10 @@ from gradmend.run_wrapper.stderr import RULE, Paint, note, say
 from gradmend.run_wrapper.uncommitted import brought_by
 
 
-def look(words: Words, process: Process, *, raised: bool) -> Findings | None:
+def look(arguments: RunArguments, process: Process, *, raised: bool) -> Findings | None:
     """Tell what a process shows: an error that it `raised`, or what went wrong without one. None
     where it was stopped."""
-    return _diagnose(words, seen_in(process), raised=raised)
+    return _diagnose(arguments, seen_in(process), raised=raised)
 
 
 def print_json(findings: Findings | None, summary: str) -> None:
@@ -31,13 +31,13 @@ def print_json(findings: Findings | None, summary: str) -> None:
     print(f"\n{escaped_json(findings.model_dump_json())}", flush=True)
 
 
-def _diagnose(words: Words, seen: FailedRun, *, raised: bool) -> Findings | None:
+def _diagnose(arguments: RunArguments, seen: FailedRun, *, raised: bool) -> Findings | None:
     """Return cause, fix and checks, printed as they are found; None if it was stopped."""
     paint = Paint()
     progress = ProgressPrinter(paint)
     if raised:  # else there may be nothing to say
         progress.begin()
-    again, why_not = _to_run_again(words, seen)
+    again, why_not = _to_run_again(arguments, seen)
     brought: list[str] = []
 
     async def witness(again: Again, seen: FailedRun, findings: Findings) -> None:
@@ -63,40 +63,40 @@ def _diagnose(words: Words, seen: FailedRun, *, raised: bool) -> Findings | None
     report.show(findings, paint)
     for text in brought:
         say(text)
-    if why_not is not None and words.rerun is None:
+    if why_not is not None and arguments.rerun is None:
         note(why_not)
     places = {name: seen.process.files[name] for name in seen.sources}
     if not last_result.keep(last_result.Last(findings, seen.sources, places, seen.entry)):
         note("no folder takes the result, so `gradmend apply` will not know it")
-    if words.share:
-        share(words.share, seen)
+    if arguments.share:
+        share(arguments.share, seen)
     return findings
 
 
-def _to_run_again(words: Words, seen: FailedRun) -> tuple[Again | None, str | None]:
+def _to_run_again(arguments: RunArguments, seen: FailedRun) -> tuple[Again | None, str | None]:
     """Return what runs the command again, or why nothing does."""
-    if why_not := why_no_rerun(words):
+    if why_not := why_no_rerun(arguments):
         return None, why_not
     first, shown = seen.process, seen.run if seen.is_whole else None
     try:
         again = Again(
-            words.command,
+            arguments.command,
             first,
             shown,
             seen.sources,
-            steps=words.steps,
-            patient=words.patient or words.steps is not None,
+            steps=arguments.steps,
+            patient=arguments.patient or arguments.steps is not None,
         )
     except OSError as error:
         return None, f"no room for repeated runs ({error.strerror}): nothing was run again"
     return again, None
 
 
-def why_no_rerun(words: Words) -> str | None:
+def why_no_rerun(arguments: RunArguments) -> str | None:
     """Return why nothing is run again, or None."""
-    if words.rerun is False:
+    if arguments.rerun is False:
         return "it was not to be run again"
-    if words.rerun is None and not landlocked.available():
+    if arguments.rerun is None and not landlocked.available():
         return (
             "this kernel has no Landlock, so files that C code writes could not be kept apart: "
             "nothing was run again; `gradmend run --rerun -- …` does"

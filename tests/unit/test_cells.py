@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.source.cells import Cell
+from analyzers.source.cells import NotebookCell
 from analyzers.source.project import Module
 
 
-def cells(text: str) -> tuple[Cell, ...]:
+def cells(text: str) -> tuple[NotebookCell, ...]:
     return Module("train.py", text).cells
 
 
@@ -29,15 +29,15 @@ def cells(text: str) -> tuple[Cell, ...]:
     ],
 )
 def test_markers_begin_cells(marker: str, label: str, count: int | None) -> None:
-    assert cells(f"{marker}\nx = 1\ny = 2\n") == (Cell(label, 2, 3, count),)
+    assert cells(f"{marker}\nx = 1\ny = 2\n") == (NotebookCell(label, 2, 3, count),)
 
 
 def test_a_cell_ends_before_the_next_marker() -> None:
     assert cells("import a\n# %%\nx = 1\n\n# %%\ny = 2\n") == (
-        Cell("cell 1", 3, 4),
-        Cell("cell 2", 6, 6),
+        NotebookCell("cell 1", 3, 4),
+        NotebookCell("cell 2", 6, 6),
     )
-    assert Cell("cell 2", 6, 6).place(6) == "cell 2, line 1"
+    assert NotebookCell("cell 2", 6, 6).place(6) == "cell 2, line 1"
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_what_only_looks_like_a_marker_is_none(text: str) -> None:
 
 
 def test_markers_of_the_user_are_comments_in_a_script_of_numbered_cells() -> None:
-    assert cells("# %% cell 2\nx = 1\n# %% part\ny = 2\n") == (Cell("cell 2", 2, 4),)
+    assert cells("# %% cell 2\nx = 1\n# %% part\ny = 2\n") == (NotebookCell("cell 2", 2, 4),)

@@ -18,7 +18,7 @@ from analyzers.repair.remake.repeated_chains import computed, draws, makers
 from analyzers.repair.rewrite import head_of, unused_name
 from analyzers.repair.sites.scopes import covers
 from analyzers.source.calls import calls_named
-from analyzers.source.cells import Cell
+from analyzers.source.cells import NotebookCell
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import backward_root, bindings, called_name, names_read, statements_of
 from analyzers.source.project import Module, Project, Scope, spelled
@@ -104,7 +104,7 @@ def _computed_before(
     }
 
 
-def forward_into_cell(story: ReuseFeatures, cell: Cell) -> Iterator[Proposal]:
+def forward_into_cell(story: ReuseFeatures, cell: NotebookCell) -> Iterator[Proposal]:
     """Yield proposals that move (or copy, if its values are read before) into the cell what
     computes the carrier.
     """
@@ -127,7 +127,7 @@ def forward_into_cell(story: ReuseFeatures, cell: Cell) -> Iterator[Proposal]:
         yield computed("forward-into-cell", editor, chain, head, where, cost, rank, moved=alone)
 
 
-def statements_in(module: Module, cell: Cell) -> list[ast.stmt]:
+def statements_in(module: Module, cell: NotebookCell) -> list[ast.stmt]:
     """Return the top-level statements of the script that begin in the cell."""
     return [statement for statement in module.tree.body if statement.lineno in cell]
 

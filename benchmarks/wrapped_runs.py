@@ -1,7 +1,7 @@
 """`gradmend run` beside projects that have their data, arguments and packages.
 
-    python -m benchmarks.beside [--only NAME] [--rounds 3]
-    python -m benchmarks.beside --sizes [--rounds 3]
+    python -m benchmarks.wrapped_runs [--only NAME] [--rounds 3]
+    python -m benchmarks.wrapped_runs --sizes [--rounds 3]
 
 Told are the shares of right first causes, and of first fixes that passed when the project's own
 command ran again with them, and that, applied, keep the plain command from raising the error; for
