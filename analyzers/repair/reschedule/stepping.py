@@ -222,10 +222,30 @@ def steps_last(schedule: StepBeforeBackward, rank: int = 1) -> Iterator[Proposal
     cleared = [s for s in between if calls_named(s, "zero_grad")]
     backwards = [s for s in schedule.before if calls_named(s, "backward")]
     title, editor = "All backwards first, then the steps", schedule.where.editor
+    last = [step, *backwards][-1], schedule.backward
+    if backwards and any(owners(step, "step") & owners(s, "zero_grad") for s in cleared):
+        edits = _one_step(schedule, cleared, last)  # else they erase what the step is to take
+        yield Proposal("steps-last", title, joined(edits), "", rank)
+        return
     for others in ([], cleared) if cleared and backwards else ([],):
-        edits = rescheduled(editor, [step], others, ([step, *backwards][-1], schedule.backward))
+        edits = rescheduled(editor, [step], others, last)
         yield Proposal("steps-last", title, joined(edits), "", rank)
         rank += 1
+
+
+def _one_step(
+    schedule: StepBeforeBackward, cleared: Sequence[ast.stmt], backwards: tuple[ast.stmt, ast.stmt]
+) -> list[Edit]:
+    """Return edits that leave one clear before the first backward call and one step after the last,
+    of an optimizer that clears and steps for each call.
+    """
+    editor, block = schedule.where.editor, schedule.block
+    first, after = block.index(schedule.step), block.index(schedule.backward)
+    ahead, behind = set(map(ast.dump, block[:first])), set(map(ast.dump, block[after:]))
+    moved = [schedule.step] if ast.dump(schedule.step) not in behind else []
+    copied = [s for s in cleared if ast.dump(s) not in ahead]
+    dropped = [s for s in [*cleared, schedule.step] if s not in [*moved, *copied]]
+    return [*rescheduled(editor, moved, copied, backwards), *editor.delete_all(dropped)]
 
 
 def step_after_loop(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Proposal]:
