@@ -53,7 +53,7 @@ def test_a_folder_that_takes_no_files(tmp_path: Path) -> None:
 def test_a_fix_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(ONE_FILE)
     gradmend(["run", "--no-rerun", "--", PYTHON, "train.py"], tmp_path)
-    done = full(0, ["apply"], tmp_path)
+    done = full(0, ["apply", "--unsafe-fixes", "1"], tmp_path)
     assert (done.code, "nothing was changed: file too large" in done.stderr) == (1, True)
     assert (tmp_path / "train.py").read_text() == ONE_FILE
     assert [path.name for path in tmp_path.iterdir() if path.name != ".cache"] == ["train.py"]
