@@ -171,7 +171,8 @@ def cuts_of_loss(
     yield from as_parameters(origins, rank)
     yield from (p for origin in origins[:MAX_ORIGINS] for p in sampled(origin, rank))
     singles = [p for origin in origins for p in without_cut(origin, rank)]
-    said = {id(origin.scope): torch_edits(origin) for origin in origins}
+    scopes = {id(origin.scope): origin for origin in origins}
+    said = {key: torch_edits(origin) for key, origin in scopes.items()}
     in_torch = [edit for edits in said.values() for edit in edits]
     if in_torch:
         cut = [o for o in origins if not said[id(o.scope)]]
