@@ -43,15 +43,19 @@ class RemoteService:
         """
         with self._answering():
             sent = request.model_dump(mode="json", exclude_defaults=True)
-            made = (await self._asked("POST", PATH, params={"wait": 0}, json=sent)).json()
-            place = f"{PATH}/{made['id']}"
+            posted = asyncio.create_task(self._post(sent))
             try:
+                place = await asyncio.shield(posted)
                 await self._follow(f"{place}/events", progress)
             except asyncio.CancelledError:
-                with suppress(BadInput):
-                    await self._asked("DELETE", place)
+                with suppress(BadInput):  # the service may have begun before its answer came
+                    await self._asked("DELETE", await posted)
                 raise
             return Findings.model_validate((await self._asked("GET", place)).json())
+
+    async def _post(self, sent: dict[str, Any]) -> str:
+        made = await self._asked("POST", PATH, params={"wait": 0}, json=sent)
+        return f"{PATH}/{made.json()['id']}"
 
     async def _asked(self, method: str, path: str, **more: Any) -> httpx.Response:
         answer = await self.http.request(method, path, **more)

@@ -141,4 +141,4 @@ async def test_ctrl_c_ends_it_there(project: Path) -> None:
             await begun.wait()
             process.send_signal(signal.SIGINT)
             assert await process.wait() == 130
-        assert ended.is_set()
+        await asyncio.wait_for(ended.wait(), 30)
