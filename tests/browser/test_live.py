@@ -12,7 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from app.diagnose import Progress, diagnose
-from app.request.reader import Reader, collect_rarely
+from app.request.reader import Reader
 from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from tests.browser.pages import Visit, keep
 from tests.serving import listening
@@ -40,7 +40,7 @@ class Gate:
 
     def __init__(self) -> None:
         self._open = asyncio.Semaphore(0)
-        self.reader = Reader(workers=1, prepare=collect_rarely, context="fork")
+        self.reader = Reader(workers=1)
 
     def let_by(self, count: int = 1) -> None:
         for _ in range(count):

@@ -180,6 +180,7 @@ async def test_the_form_is_empty_after_a_result(page: Page) -> None:
 
 async def test_a_preview_tells_the_headline(page: Page) -> None:
     await diagnosed(page, "lstm")
+    await page.reload()  # as those who make previews find the page
     title = await page.locator("meta[property='og:title']").get_attribute("content")
     assert title == await page.locator("h1").inner_text()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox.protocol import Job, RunResult
-from tests.recorded.digests import digest_of
+from tests.recorded.digests import ROOT, digest_of
 
 DIGITS = 8  # of a number: torch computes in single precision, which has seven
 CLOSE = 1e-5  # relative: sums in another order differ by less
@@ -37,9 +37,10 @@ def answer_of(result: RunResult) -> dict[str, Any]:
 
 
 def normal(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer without what was measured of the machine, its numbers to eight digits."""
-    rounded: dict[str, Any] = _rounded(_without(answer, MEASURED))
-    return rounded
+    """Return an answer without what was measured of the machine, its numbers to eight digits, and
+    paths of this tree from its root."""
+    found: dict[str, Any] = _portable(_without(answer, MEASURED))
+    return found
 
 
 def differences(recorded: dict[str, Any], live: dict[str, Any]) -> list[str]:
@@ -59,6 +60,8 @@ def _differences(ours: Any, theirs: Any, at: str, ignored: set[str], loose: bool
         case list(), list():
             if len(ours) != len(theirs) and not loose:
                 yield f"{at}: {len(theirs)} instead of {len(ours)}"
+            if len(ours) != len(theirs):  # the last of each says where its run was stopped
+                ours, theirs = ours[:-1], theirs[:-1]
             for n, pair in enumerate(zip(ours, theirs, strict=False)):
                 yield from _differences(*pair, f"{at}[{n}]", ignored, loose)
         case int() | float(), int() | float():
@@ -78,13 +81,15 @@ def _without(value: Any, names: set[str]) -> Any:
             return value
 
 
-def _rounded(value: Any) -> Any:
+def _portable(value: Any) -> Any:
     match value:
         case float():
             return float(f"{value:.{DIGITS}g}")
+        case str():
+            return value.replace(f"{ROOT}/", "")
         case dict():
-            return {key: _rounded(one) for key, one in value.items()}
+            return {key: _portable(one) for key, one in value.items()}
         case list():
-            return [_rounded(one) for one in value]
+            return [_portable(one) for one in value]
         case _:
             return value
