@@ -47,7 +47,7 @@ vscode:  ## build the VS Code extension (needs npm)
 serve: $(VENV)/.serve editor  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
-test: $(VENV)/.test editor  ## run the tests, most of them on recorded runs (8 minutes)
+test: $(VENV)/.test editor  ## run the tests, most of them on recorded runs (15 minutes)
 	$(PYTEST) $(QUICK)
 
 test-all: $(VENV)/.test editor  ## run every test live; PART=3/8: an eighth; continues where it stopped (AGAIN=1: from the start)
