@@ -14,7 +14,8 @@ CLOSE = 1e-5  # relative: sums in another order differ by less
 MEASURED = {"duration_s", "waited_s", "peak_memory_mib"}
 OPEN = ("stopped", "timed_out")  # how far such a run gets depends on the machine
 _LOCAL = {*MEASURED, "stdout_tail", "stderr_tail", "backend", "walls", "traceback", "kept"}
-_COUNTS = {"ended", "figures", "reason", "exit_code"}
+_LOCAL |= {"library", "packages"}  # lines of other files, and what a warm parent had imported
+_COUNTS = {"ended", "figures", "reason", "exit_code", "silent", "unused"}  # what an end adds
 
 
 def key_of(job: Job) -> str:
