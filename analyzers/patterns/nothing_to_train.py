@@ -30,7 +30,7 @@ Broken::
     model(torch.randn(8, 4)).pow(2).mean().backward()
     optimizer.step()
 
-Mended::
+Fixed::
 
     import torch
 

@@ -52,7 +52,8 @@ outer_optimizer = torch.optim.SGD([weight], lr=0.1)
 def example(pattern: Pattern, title: str) -> str:
     """The literal block of the docstring below `Broken::` or `Fixed::`."""
     assert pattern.__doc__ is not None
-    _, _, rest = pattern.__doc__.partition(f"{title}::\n")
+    _, heading, rest = pattern.__doc__.partition(f"{title}::\n")
+    assert heading, f"{pattern.NAME} shows no example under {title}::"
     lines = rest.splitlines()
     end = next((i for i, line in enumerate(lines) if line and not line.startswith("    ")), None)
     text = textwrap.dedent("\n".join(lines[:end])).strip() + "\n"

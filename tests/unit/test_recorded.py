@@ -113,6 +113,15 @@ def test_an_entry_of_a_list_counts_unless_time_ended_the_run() -> None:
     assert differences(other, long) != []
 
 
+def test_a_line_of_a_library_may_move_and_its_function_may_not() -> None:
+    one, moved, other = (
+        {"trace": {"library": f"torch/nn/{place}"}}
+        for place in ("rnn.py:5 in LSTM.forward", "rnn.py:9 in LSTM.forward", "rnn.py:5 in f")
+    )
+    assert differences(one, moved) == []
+    assert differences(one, other) != []
+
+
 def test_other_findings_fail_with_the_difference_and_are_renewed() -> None:
     kept = Kept("failing/a", "a/one")
     Recorded(recorder("record"), kept).check("cause: x\n  line 3")
