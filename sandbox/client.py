@@ -159,7 +159,7 @@ class EmbeddedSandbox(_Client):
 
     A launcher that died is replaced at the next request. `options` are further arguments of the
     launcher's command line, such as `["--allow-missing", "landlock"]`; `program` are its first
-    arguments, if another program starts it.
+    arguments, if another program starts it; `python` is the interpreter of runs.
     """
 
     def __init__(
@@ -167,8 +167,9 @@ class EmbeddedSandbox(_Client):
         backend: str = "jail",
         options: list[str] | None = None,
         program: list[str] | None = None,
+        python: Path | str = sys.executable,
     ) -> None:
-        self._program = program or [sys.executable, "-P", "-m", "sandbox.launcher"]
+        self._program = program or [str(python), "-P", "-m", "sandbox.launcher"]
         self._options = ["--backend", backend, *(options or [])]
         self._process: asyncio.subprocess.Process | None = None
         self._channel: socket.socket | None = None
@@ -195,11 +196,20 @@ class EmbeddedSandbox(_Client):
                 self._hand_over(theirs)
         return await asyncio.open_connection(sock=ours)
 
+    async def start(self) -> None:
+        """Start the launcher, which gets ready for the first run before it is asked for one.
+
+        Raises `OSError`.
+        """
+        async with self._starting:
+            if self.launcher_pid is None:
+                await self._start("--warm")
+
     def _hand_over(self, end: socket.socket) -> None:
         assert self._channel is not None
         hand_over(self._channel, end)
 
-    async def _start(self) -> None:
+    async def _start(self, *more: str) -> None:
         await self._end()
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         source = str(Path(sandbox.__file__).parents[1])
@@ -207,8 +217,10 @@ class EmbeddedSandbox(_Client):
             *self._program,
             *("--channel", str(theirs.fileno()), "--parent", str(os.getpid())),
             *self._options,
+            *more,
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
+            start_new_session=True,  # Ctrl-C is for whoever asks, and closes the channel
             env={**os.environ, "PYTHONPATH": source},
         )
         theirs.close()

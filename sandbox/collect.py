@@ -11,25 +11,26 @@ from sandbox.protocol import Job, Raised, RaisedFrame, RunResult
 from sandbox.records import (
     Assumed,
     Backward,
-    Ended,
     Failed,
     Final,
+    Gradcheck,
     Inplace,
     Missing,
     Needs,
-    Parameters,
+    ParameterFacts,
     Path,
     Planned,
     Precision,
     Reuse,
+    RunEnd,
+    RunStart,
     Silent,
     StandIn,
-    Started,
     Step,
     Trace,
 )
 from sandbox.stderr import last_exception
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 
 MAX_LINE = 1 << 20
 _MAX_REJECTED = 256
@@ -42,11 +43,12 @@ _MAX_LISTED = {
     "stand_ins": 64,
     "needs": 64,
     "assumed": 64,
+    "gradchecks": 16,
 }
 
 _Line = Annotated[
-    Started
-    | Parameters
+    RunStart
+    | ParameterFacts
     | Backward
     | Step
     | Reuse
@@ -60,14 +62,15 @@ _Line = Annotated[
     | Planned
     | Final
     | Precision
+    | Gradcheck
     | Failed
-    | Ended,
+    | RunEnd,
     Field(discriminator="t"),
 ]
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line, config=ConfigDict(defer_build=True))
 
 
-def run_result(job: Job, outcome: Outcome, backend: str) -> RunResult:
+def run_result(job: Job, outcome: ProcessOutcome, backend: str) -> RunResult:
     """Return what a run did, as far as its outcome confirms it. Never raises."""
     trace, doubts = (None, []) if job.mode == "plain" else read_trace(outcome.records)
     result = RunResult(
@@ -87,7 +90,7 @@ def run_result(job: Job, outcome: Outcome, backend: str) -> RunResult:
     return _judged(result, outcome, doubts)
 
 
-def _judged(result: RunResult, outcome: Outcome, doubts: list[str]) -> RunResult:
+def _judged(result: RunResult, outcome: ProcessOutcome, doubts: list[str]) -> RunResult:
     """Add the status, the exception, and every sign that the instruments were touched."""
     if outcome.ending in ("timed_out", "limit_hit"):
         return result.model_copy(update={"status": outcome.ending, "tampered": doubts})
@@ -143,9 +146,9 @@ def _parse(line: bytes) -> _Line | None:
 def _add(trace: Trace, record: _Line) -> bool:
     """Put a record in its place; false when it is one of which a run emits only one."""
     match record:
-        case Started():
+        case RunStart():
             return _once(trace, "started", record)
-        case Ended():
+        case RunEnd():
             return _once(trace, "ended", record)
         case Reuse():
             return _once(trace, "reuse", record)
@@ -163,7 +166,9 @@ def _add(trace: Trace, record: _Line) -> bool:
             return _once(trace, "precision", record)
         case Missing():
             return _once(trace, "missing", record)
-        case Parameters():
+        case Gradcheck():
+            _append(trace, "gradchecks", record)
+        case ParameterFacts():
             trace.parameters += record.params[: _MAX_PARAMETERS - len(trace.parameters)]
         case Backward():
             _append(trace, "backwards", record)
@@ -195,13 +200,13 @@ def _append(trace: Trace, name: str, record: _Line) -> None:
         trace.truncated = True
 
 
-def _reason(outcome: Outcome) -> str | None:
+def _reason(outcome: ProcessOutcome) -> str | None:
     if outcome.wall is not None:
         return f"the wall {outcome.wall} could not be raised: {outcome.reason}"
     return outcome.reason
 
 
-def _raised(result: RunResult, outcome: Outcome) -> Raised | None:
+def _raised(result: RunResult, outcome: ProcessOutcome) -> Raised | None:
     """Return the exception from the tracer's record if there is one, else from the printed
     traceback.
     """
@@ -209,7 +214,7 @@ def _raised(result: RunResult, outcome: Outcome) -> Raised | None:
     failed = result.trace.failed if result.trace else None
     if failed is None:
         return printed or _from_signal(outcome.exit_code)
-    frames = [RaisedFrame(**frame.model_dump(exclude={"frame"})) for frame in failed.frames]
+    frames = [RaisedFrame(**frame.model_dump(exclude={"library"})) for frame in failed.frames]
     traceback = printed.traceback if printed else ""
     return Raised(type=failed.type, message=failed.message, frames=frames, traceback=traceback)
 

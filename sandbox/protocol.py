@@ -7,14 +7,15 @@ from typing import Literal, Protocol
 
 from pydantic import ConfigDict, Field
 
-from sandbox.records import Count, Late, Plan, Silent, Trace
+from provenance import Count
+from sandbox.records import HarnessPlan, LazyModel, Silent, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
 Reference = Literal["kept", "truncated", "differentiated", "aimed"]
 RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
 
 
-class Wanted(Late):
+class WantedError(LazyModel):
     """The error that a harness should reproduce: its message and family, and the lines of the entry
     that its frames named.
     """
@@ -26,7 +27,7 @@ class Wanted(Late):
     lines: list[int] = Field([], max_length=64)
 
 
-class World(Late):
+class HarnessRequest(LazyModel):
     """How the entry is completed: by the plan of an earlier run or, without one, by the plan that
     comes nearest to the wanted error. `onward`: start from the plan; the script has been patched
     and should run through.
@@ -34,12 +35,12 @@ class World(Late):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    plan: Plan | None = None
-    wanted: Wanted = Wanted()
+    plan: HarnessPlan | None = None
+    wanted: WantedError = WantedError()
     onward: bool = False
 
 
-class Job(Late):
+class Job(LazyModel):
     """One run of a project behind the walls.
 
     `mode`: `plain` runs the script untouched, `trace` records autograd evidence, `inplace` is a
@@ -64,7 +65,7 @@ class Job(Late):
         description="first and last lines (from 1) of the parts of the entry that are run, in "
         "this order and as often as they are listed; empty: the whole, once",
     )
-    world: World | None = Field(
+    world: HarnessRequest | None = Field(
         None, description="run the entry as a part of a program, what it leaves out made up"
     )
     mode: Mode = "trace"
@@ -91,6 +92,9 @@ class Job(Late):
         False, description="iterate over sets of texts in another order, as other interpreters may"
     )
     double: bool = Field(False, description="compute in double precision, with autocast off")
+    gradcheck: bool = Field(
+        False, description="at the end, compare the script's own Functions with numerical gradients"
+    )
     gradients: bool = Field(False, description="record a fingerprint of gradients at every step")
     stop_after_backwards: int | None = Field(
         None, ge=1, description="end the run, successfully, after so many backward calls"
@@ -115,14 +119,14 @@ class Job(Late):
     output_bytes: int = Field(65536, ge=1024)
 
 
-class RaisedFrame(Late):
+class RaisedFrame(LazyModel):
     file: str
     line: int
     function: str = ""
     code: str = ""
 
 
-class Raised(Late):
+class Raised(LazyModel):
     """The exception that ended a run. `frames` are outermost first and include library frames."""
 
     type: str
@@ -131,7 +135,7 @@ class Raised(Late):
     traceback: str = ""
 
 
-class RunResult(Late):
+class RunResult(LazyModel):
     """What a run did, as far as the host can confirm it.
 
     `finished`: ended by itself. `stopped`: `stop_after_backwards` or `follow_s` was reached.
@@ -162,7 +166,7 @@ class RunResult(Late):
         return max(0.0, self.duration_s - self.waited_s)
 
 
-class Readiness(Late):
+class Readiness(LazyModel):
     """`ready` is false when a wall could not be raised; then nothing is ever run."""
 
     ready: bool

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 from sandbox.protocol import Job, Readiness
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 
 PROBE = Job(files={}, mode="plain", time_limit_s=20)
 
 
-def judge(outcome: Outcome, backend: str, allow_missing: list[str]) -> Readiness:
+def judge(outcome: ProcessOutcome, backend: str, allow_missing: list[str]) -> Readiness:
     """Return the readiness: ready if the probe inside confirmed every wall that was raised.
 
     Walls in `allow_missing` that are not up do not matter but are named in `reason`.

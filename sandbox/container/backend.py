@@ -7,8 +7,8 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 
-from sandbox.container.engine import DockerEngine, EngineError, Shape
-from sandbox.container.pool import Guesthouse
+from sandbox.container.docker_engine import DockerEngine, EngineError, Shape
+from sandbox.container.pool import ContainerPool
 from sandbox.container.session import NAME, ContainerSession
 from sandbox.environment import ENVIRONMENT
 from sandbox.protocol import Job, Readiness, RunResult
@@ -42,7 +42,7 @@ class Containers:
             owner=f"{os.uname().nodename}-{os.getpid()}-{os.urandom(4).hex()}",
         )
         self._engine: DockerEngine | None = None
-        self._house: Guesthouse | None = None
+        self._house: ContainerPool | None = None
         self._opening = asyncio.Lock()
 
     async def run(self, job: Job) -> RunResult:
@@ -63,14 +63,14 @@ class Containers:
         finally:
             session.close()
 
-    async def _open(self) -> Guesthouse:
+    async def _open(self) -> ContainerPool:
         async with self._opening:
             if self._house is None:
                 try:
                     self._engine = await asyncio.to_thread(DockerEngine)
                 except EngineError as error:
                     raise WireError(f"the container engine cannot be reached: {error}") from error
-                self._house = Guesthouse(self._engine, self._shape, self._ready)
+                self._house = ContainerPool(self._engine, self._shape, self._ready)
             return self._house
 
     async def readiness(self) -> Readiness:

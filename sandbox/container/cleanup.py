@@ -18,7 +18,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
-class Room:
+class ContainerState:
     """A container as it is when nothing has run in it, seen by its pid 1.
 
     Scripts have the user of pid 1, so they may change how the kernel treats it: `treatment` is

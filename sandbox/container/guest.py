@@ -1,9 +1,9 @@
 """Run as pid 1 of a container: `python -P -m sandbox.container.guest ENTRY`.
 
 Import what runs need and write `{"ready": true}` or `{"refused": [wall, reason]}` as a frame to
-standard output. Read a request from standard input, answer with one packed `Outcome`, remove what
-the run left, and write `{"ready": true}` again, or `{"worn": reason}` and end: one run after the
-other.
+standard output. Read a request from standard input, answer with one packed `ProcessOutcome`, remove
+what the run left, and write `{"ready": true}` again, or `{"worn": reason}` and end: one run after
+the other.
 
 Scripts run as the user of this process. They cannot harm it: the kernel withholds from pid 1 all
 signals without a handler, its memory is closed (not dumpable) and shared with no process, and
@@ -19,12 +19,12 @@ import signal
 import sys
 from typing import NoReturn
 
-from sandbox.container.cleanup import Room
+from sandbox.container.cleanup import ContainerState
 from sandbox.walls import libc, probe
 from sandbox.walls.errors import WallError
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 from sandbox.watch.script import EXIT_BROKEN, Ends, Request, RunJob, prepare, reap
-from sandbox.watch.watcher import Started, Watcher, connect
+from sandbox.watch.watcher import ForkedRun, Watcher, connect
 from sandbox.wire import WireError, pack, pack_json, receive_frame
 
 _INPUT, _OUTPUT = 0, 1
@@ -38,7 +38,7 @@ def main(entry: str) -> None:
     try:
         run_job = _warm(entry)
         _close_oneself()
-        room = Room.emptied()
+        room = ContainerState.emptied()
     except Exception as error:
         _say(pack_json({"refused": ["interpreter", repr(error)]}))
         return
@@ -75,7 +75,7 @@ def _close_oneself() -> None:
         raise RuntimeError(f"pid 1 could be reached by {caught or shared}")
 
 
-def doubt_about(outcome: Outcome) -> str | None:
+def doubt_about(outcome: ProcessOutcome) -> str | None:
     """Return why no further run may follow this run, however well it is cleaned up; None if one
     may.
     """
@@ -86,10 +86,10 @@ def doubt_about(outcome: Outcome) -> str | None:
     return None
 
 
-def _run(request: Request, run_job: RunJob) -> Outcome:
+def _run(request: Request, run_job: RunJob) -> ProcessOutcome:
     for wall, fault in probe.look(_STANDING).items():
         if fault:
-            return Outcome("unavailable", wall=wall, reason=fault)
+            return ProcessOutcome("unavailable", wall=wall, reason=fault)
     outer, inner = connect()
     pid = os.fork()
     if pid == 0:
@@ -97,7 +97,7 @@ def _run(request: Request, run_job: RunJob) -> Outcome:
         os.close(_OUTPUT)
         _reaper(request, run_job, inner)
     inner.close()
-    started = Started(pid, os.pidfd_open(pid), _kill, frozenset({os.getpid(), pid}), outer)
+    started = ForkedRun(pid, os.pidfd_open(pid), _kill, frozenset({os.getpid(), pid}), outer)
     return Watcher(started, request.limits, _INPUT).until_end()
 
 

@@ -8,8 +8,8 @@ import json
 import struct
 from typing import Any
 
-from sandbox.container.engine import DockerEngine, EngineError, Shape
-from sandbox.watch.outcome import Outcome
+from sandbox.container.docker_engine import DockerEngine, EngineError, Shape
+from sandbox.watch.outcome import ProcessOutcome
 from sandbox.wire import WireError, pack_json, read_frame
 
 _WARM_UP_S = 180.0
@@ -19,7 +19,7 @@ _STDOUT = 1
 _KEPT_STDERR = 4096
 
 
-class Guest:
+class PooledContainer:
     """One container that is warm and waits on its standard input."""
 
     def __init__(self, engine: DockerEngine, name: str, streams: Any) -> None:
@@ -32,7 +32,7 @@ class Guest:
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
-    async def start(cls, engine: DockerEngine, shape: Shape) -> Guest:
+    async def start(cls, engine: DockerEngine, shape: Shape) -> PooledContainer:
         """Start a container and wait until it is warm; raises `WireError` if it will not be."""
         try:
             name, handle = await asyncio.to_thread(engine.start, shape)
@@ -58,13 +58,13 @@ class Guest:
     def waiting(self) -> bool:
         return not self._listening.done()
 
-    async def run(self, request: dict[str, Any]) -> Outcome:
+    async def run(self, request: dict[str, Any]) -> ProcessOutcome:
         """Run a job; raises `WireError` when the container goes away instead of answering."""
         self._ready = False
         try:
             self._writer.write(pack_json(request))
             await self._writer.drain()
-            return Outcome.unpack(await read_frame(self._said))
+            return ProcessOutcome.unpack(await read_frame(self._said))
         except (ConnectionError, ValueError) as error:
             raise WireError(str(error)) from error
 
@@ -106,20 +106,20 @@ class Guest:
             self._said.feed_eof()
 
 
-class Guesthouse:
+class ContainerPool:
     """Keeps `ready` guests waiting."""
 
     def __init__(self, engine: DockerEngine, shape: Shape, ready: int) -> None:
         self._engine = engine
         self._shape = shape
         self._ready = ready
-        self._waiting: asyncio.Queue[Guest | Exception] = asyncio.Queue()
+        self._waiting: asyncio.Queue[PooledContainer | Exception] = asyncio.Queue()
         self._coming = 0
         self._takers = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Semaphore(2)
 
-    async def take(self) -> Guest:
+    async def take(self) -> PooledContainer:
         """Return the first guest that is warm, and start another in its place.
 
         Raises `WireError` or `TimeoutError` if none could be started.
@@ -138,7 +138,7 @@ class Guesthouse:
             self._takers -= 1
             self._refill()
 
-    def leave(self, guest: Guest) -> None:
+    def leave(self, guest: PooledContainer) -> None:
         """Remove a guest in the background; nobody waits for that."""
         self._background(guest.remove())
 
@@ -149,7 +149,7 @@ class Guesthouse:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         while not self._waiting.empty():
             guest = self._waiting.get_nowait()
-            if isinstance(guest, Guest):
+            if isinstance(guest, PooledContainer):
                 await guest.remove()
         with contextlib.suppress(*EngineError):
             await asyncio.to_thread(self._engine.sweep, self._shape.owner)
@@ -165,12 +165,14 @@ class Guesthouse:
         """Start a guest, or report the failure to a waiting taker."""
         try:
             async with self._starting:
-                guest: Guest | Exception = await Guest.start(self._engine, self._shape)
+                guest: PooledContainer | Exception = await PooledContainer.start(
+                    self._engine, self._shape
+                )
         except (WireError, TimeoutError) as error:
             guest = error
         finally:
             self._coming -= 1
-        if isinstance(guest, Guest) or self._takers:
+        if isinstance(guest, PooledContainer) or self._takers:
             self._waiting.put_nowait(guest)
 
     def _background(self, work: Any) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sandbox.collect import run_result
-from sandbox.container.pool import Guest, Guesthouse
+from sandbox.container.pool import ContainerPool, PooledContainer
 from sandbox.protocol import Job, RunResult
 from sandbox.walls.limits import Limits
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 from sandbox.watch.request import request_for
 from sandbox.wire import WireError
 
@@ -23,13 +23,16 @@ class ContainerSession:
     """Keeps a container from run to run; after one that leaves any doubt it takes another."""
 
     def __init__(
-        self, house: Callable[[], Awaitable[Guesthouse]], limits: Limits, allow_missing: list[str]
+        self,
+        house: Callable[[], Awaitable[ContainerPool]],
+        limits: Limits,
+        allow_missing: list[str],
     ) -> None:
         self._open_house = house
         self._limits = limits
         self._allow_missing = allow_missing
-        self._house: Guesthouse | None = None
-        self._guest: Guest | None = None
+        self._house: ContainerPool | None = None
+        self._guest: PooledContainer | None = None
         self._over = False
 
     async def prepare(self) -> None:
@@ -44,10 +47,12 @@ class ContainerSession:
         try:
             outcome = await self.outcome(job)
         except (WireError, TimeoutError) as error:
-            outcome = Outcome("unavailable", reason=str(error) or "the container did not get warm")
+            outcome = ProcessOutcome(
+                "unavailable", reason=str(error) or "the container did not get warm"
+            )
         return await asyncio.to_thread(run_result, job, outcome, NAME)
 
-    async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
+    async def outcome(self, job: Job, *, probe: bool = False) -> ProcessOutcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run.
 
         One at a time. Cancelling the awaiting task ends the container with the run.
@@ -68,7 +73,7 @@ class ContainerSession:
                     raise
         return await self._tried(request)
 
-    async def _tried(self, request: dict[str, Any]) -> Outcome:
+    async def _tried(self, request: dict[str, Any]) -> ProcessOutcome:
         guest = await self._fit_guest()
         try:
             outcome = await guest.run(request)
@@ -79,7 +84,7 @@ class ContainerSession:
             self._leave()
         return outcome
 
-    async def _fit_guest(self) -> Guest:
+    async def _fit_guest(self) -> PooledContainer:
         """Return the current container if it is as it was before its last run; else another."""
         try:
             if self._guest is None or not await self._guest.fit():

@@ -2,7 +2,7 @@
 
     python gradmend_trace.py train.py --its-own arguments
 
-runs the script as Python would and writes `gradmend-trace.jsonl` beside it. No stand-ins.
+runs the script as Python would and writes `gradmend-trace.jsonl` next to it, without stand-ins.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 PACKAGE = "gradmend_trace_parts"
-LEFT_OUT = {"bundle", "warm", "standins", "resources", "main"}
+LEFT_OUT = {"bundle", "warm", "standins", "resources", "main", "harness", "attached"}
 
 _HEAD = '''"""Records what the autograd of a PyTorch script does, for Gradmend.
 
@@ -37,7 +37,8 @@ class Parts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname == PACKAGE or fullname.startswith(PACKAGE + "."):
-            package = fullname == PACKAGE
+            inside = fullname[len(PACKAGE) + 1 :] + "."
+            package = fullname == PACKAGE or any(part.startswith(inside) for part in PARTS)
             return importlib.machinery.ModuleSpec(fullname, self, is_package=package)
         return None
 
@@ -58,7 +59,7 @@ def main():
     from importlib import import_module
 
     fd = os.open(os.path.abspath(RECORDS), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    session = import_module(PACKAGE + ".session")
+    session = import_module(PACKAGE + ".script_run")
     job = {{"entry": sys.argv[1], "argv": sys.argv[2:], "launcher": __file__}}
     job.update(stand_ins=False, seed=False)
     code = session.run(job, fd)
@@ -73,10 +74,12 @@ if __name__ == "__main__":
 
 def build() -> str:
     """Return the source of `gradmend_trace.py`."""
+    folder = Path(__file__).parent
+    places = {path: path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py")}
     parts = {
-        path.stem: path.read_text(encoding="utf-8")
-        for path in sorted(Path(__file__).parent.glob("*.py"))
-        if path.stem not in LEFT_OUT and path.stem != "__init__"
+        ".".join(place): path.read_text(encoding="utf-8")
+        for path, place in sorted(places.items())
+        if place[0] not in LEFT_OUT and place[-1] != "__init__"
     }
     entries = ",\n".join(f"    {name!r}: {json.dumps(text)}" for name, text in parts.items())
     return _HEAD.format(package=PACKAGE, parts="{\n" + entries + ",\n}")

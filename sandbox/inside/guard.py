@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from . import frames
+from .core import frames
+from .core.call_stack import standing
+from .core.own_modules import PACKAGE, own_modules
+from .core.stamps import make_stamp
 
-PACKAGE = __name__.rpartition(".")[0]
 _MOST = 16
 _MISSING = object()
 # What honest training code has no use for; whoever asks for it asks for the tracer.
@@ -26,11 +28,11 @@ _SEARCHES = {
     "gc.get_referrers": "it searched the collector for the tracer",
     "sys._current_frames": "it read the frames of every thread",
 }
-_EVENTS = {"import", "sys._getframe", "object.__getattr__", *_SEARCHES}
+_EVENTS = {"import", *_SEARCHES}
 
 
 @dataclass(frozen=True)
-class Part:
+class GuardedItem:
     """Something of the tracer's as it was when the script began."""
 
     name: str
@@ -39,7 +41,7 @@ class Part:
     value: object
     code: object = None
 
-    def anew(self) -> Part:
+    def renewed(self) -> GuardedItem:
         """Return the part again, if an instrument has put another thing there since."""
         value = self.holder.get(self.key, _MISSING)
         return self if value is self.value else _part(self.name, self.holder, self.key, value)
@@ -50,19 +52,19 @@ class Part:
         return now is not self.value or getattr(now, "__code__", None) is not self.code
 
 
-_prepared: dict[str, list[Part]] = {}
+_prepared: dict[str, list[GuardedItem]] = {}
 
 
 def prepare() -> None:
     """Look at the tracer's code once, in a warm parent, for all the runs that it forks."""
-    _prepared.update((name, list(_code(name))) for name in _modules())
+    _prepared.update((name, list(_code(name))) for name in own_modules())
 
 
-def _taken() -> list[Part]:
+def _taken() -> list[GuardedItem]:
     """Return the tracer's code as it was, and hide it: no module leads to it from here on."""
-    parts = [part for name in _modules() for part in _prepared.get(name) or _code(name)]
+    parts = [part for name in own_modules() for part in _prepared.get(name) or _code(name)]
     _prepared.clear()
-    return [part.anew() for part in parts]
+    return [part.renewed() for part in parts]
 
 
 class Guard:
@@ -70,7 +72,7 @@ class Guard:
 
     def __init__(self) -> None:
         self._found: list[str] = []
-        self._parts: list[Part] = []
+        self._parts: list[GuardedItem] = []
 
     def begin(
         self, watched: Sequence[tuple[object, Sequence[str]]], bare: Sequence[Callable[..., Any]]
@@ -93,12 +95,7 @@ class Guard:
         return list(dict.fromkeys([*self._found, *changed]))[:_MOST]
 
 
-def _modules() -> list[str]:
-    """Return the tracer's modules."""
-    return [name for name in sys.modules if name.startswith(PACKAGE + ".")]
-
-
-def _code(name: str) -> Iterator[Part]:
+def _code(name: str) -> Iterator[GuardedItem]:
     """Yield every function and class of a module, and what its own classes hold."""
     held, short = vars(sys.modules[name]), name.removeprefix(PACKAGE + ".")
     for key, value in list(held.items()):
@@ -108,13 +105,13 @@ def _code(name: str) -> Iterator[Part]:
             yield from _methods(f"the tracer's {key}", value)
 
 
-def _methods(name: str, kind: type) -> Iterator[Part]:
+def _methods(name: str, kind: type) -> Iterator[GuardedItem]:
     for key, value in list(vars(kind).items()):
         if isinstance(value, FunctionType):
             yield _part(f"{name}.{key}", vars(kind), key, value)
 
 
-def _attributes(watched: Sequence[tuple[object, Sequence[str]]]) -> Iterator[Part]:
+def _attributes(watched: Sequence[tuple[object, Sequence[str]]]) -> Iterator[GuardedItem]:
     """Yield attributes of objects, checked against instance attributes that hide a method."""
     for held, keys in watched:
         kind, own = type(held), vars(held)
@@ -123,11 +120,11 @@ def _attributes(watched: Sequence[tuple[object, Sequence[str]]]) -> Iterator[Par
             yield _part(name, own, key, own.get(key, _MISSING))
         for key, _ in inspect.getmembers_static(kind, inspect.isfunction):
             if key not in own:
-                yield Part(f"{name}.{key}", own, key, _MISSING)
+                yield GuardedItem(f"{name}.{key}", own, key, _MISSING)
 
 
-def _part(name: str, holder: Mapping[str, object], key: str, value: object) -> Part:
-    return Part(name, holder, key, value, getattr(value, "__code__", None))
+def _part(name: str, holder: Mapping[str, object], key: str, value: object) -> GuardedItem:
+    return GuardedItem(name, holder, key, value, getattr(value, "__code__", None))
 
 
 def _hook(
@@ -143,6 +140,7 @@ def _hook(
         FunctionType,
         inspect.__file__,
     )
+    stamping, calling = make_stamp.__globals__, standing.__globals__
     busy: list[bool] = []
 
     def within(frame: FrameType) -> bool:
@@ -172,7 +170,18 @@ def _hook(
         return searches[event]
 
     def heard(event: str, arguments: tuple[Any, ...]) -> None:
-        if event not in events or busy or len(found) >= most:
+        # what the tracer itself does at each node of a program is let go at once; asking a frame
+        # for its code would raise another event
+        if event == "object.__getattr__":
+            if arguments[1] != "tb_frame":
+                return
+        elif event == "sys._getframe":
+            asked = arguments[0].f_globals
+            if asked is stamping or asked is calling:
+                return
+        elif event not in events:
+            return
+        if busy or len(found) >= most:
             return
         busy.append(True)
         try:

@@ -8,35 +8,37 @@ from contextlib import ExitStack
 
 from torch.autograd.graph import saved_tensors_hooks
 
-from .aims import Aims
-from .budget import Budget
-from .carried import PathWatch
-from .changes import ChangeLog
-from .double import InDouble
-from .drawing import Draws
-from .emitter import Emitter
-from .engine import Engine, Observer
-from .engines import EngineWatch
-from .following import Following
-from .frames import Json
-from .gradient_reads import GradientReads
-from .handmade import HandSteps
-from .inplace import InplaceWatch
-from .leaf_steps import LeafSteps
-from .losses import LossLog
-from .missing import MissingWatch
-from .parameters import Parameters
-from .randomness import CommonRandomness
-from .references import Truncation, copied
-from .refusals import Lenient
-from .reuse import ReuseWatch
-from .sampling import Attention
-from .silent import SilentWatch
-from .stamps import Clock, Stamps
-from .steps import StepWatch
-from .tampering import HiddenSteps, Seals
-from .training_state import TrainingState
-from .visits import VisitWatch
+from .core.budget import Budget
+from .core.emitter import Emitter
+from .core.engine import Observer, WrappedEngine
+from .core.follow_limit import FollowLimit
+from .core.frames import Json
+from .core.freed_graphs import FreedGraphs
+from .core.parameters import ParameterRegistry
+from .core.sampling import CallSampler
+from .core.stamps import Clock, Stamps
+from .custom_engines.leaf_steps import LeafSteps
+from .custom_engines.watch import EngineWatch
+from .detectors.gradchecks import Gradchecks
+from .detectors.gradient_reads import GradientReads
+from .detectors.silent import SilentWatch
+from .errors.inplace import InplaceWatch
+from .errors.missing_graph import MissingWatch
+from .errors.reuse import ReuseWatch
+from .recorders.backward_calls import BackwardRecorder
+from .recorders.carried_values import PathWatch
+from .recorders.graph_losses import LossLog
+from .recorders.inplace_changes import ChangeLog
+from .recorders.manual_updates import ManualUpdates
+from .recorders.steps import StepWatch
+from .recorders.training_state import TrainingState
+from .references.common_random_numbers import CommonRandomness
+from .references.double_precision import DoublePrecision
+from .references.loss_targets import LossTargetMode
+from .references.permissive_mode import PermissiveMode
+from .references.random_draws import RandomDraws
+from .references.truncation import Truncation, copied
+from .tampering import HiddenSteps, IntegrityChecks
 
 _CHANGES = ("keep_graphs", "freeing", "frozen_steps")  # by which a run is unlike the script's own
 
@@ -50,16 +52,17 @@ class Instruments:
         self.stamps = Stamps()
         self._reference = str(job.get("reference") or "")
         self.budget = Budget(limited=bool(job.get("limited")))
-        self.attention = Attention(always=self._is_compared())
-        self.engine: Engine | None = None
+        self.attention = CallSampler(always=self._is_compared())
+        self.engine: WrappedEngine | None = None
         self.silent: SilentWatch | None = None
         self.reads: GradientReads | None = None
         self.losses: LossLog | None = None
-        self.hand: HandSteps | None = None
+        self.hand: ManualUpdates | None = None
         self.path: PathWatch | None = None
-        self.aims: Aims | None = None
+        self.target_mode: LossTargetMode | None = None
         self.state: TrainingState | None = None
-        self.double: InDouble | None = None
+        self.double: DoublePrecision | None = None
+        self.gradchecks: Gradchecks | None = None
         self.further: list[Observer] = []  # who else wants to hear of backward calls
         self._open = ExitStack()  # never closed: the script's last line is still seen
         self._clock = time.monotonic  # a script may replace it later
@@ -68,14 +71,15 @@ class Instruments:
         """Put them in place: those of steps before those of errors, the engine's wrapper last."""
         job, reference = self.job, self._reference
         self.stamps.install(hook=job.get("hook", True))
-        self.parameters = Parameters(self.emitter)
+        self.parameters = ParameterRegistry(self.emitter)
         if reference:
             self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
-            self.further.append(self._open.enter_context(Lenient(self.parameters)))
-            self.aims = self._open.enter_context(Aims(held=reference == "aimed"))
+            self.further.append(self._open.enter_context(PermissiveMode(self.parameters)))
+            self.target_mode = self._open.enter_context(LossTargetMode(held=reference == "aimed"))
         self._watch_steps()
         self._watch_errors()
-        self.engine = Engine(
+        following = FollowLimit(job, self._clock, self._steps_taken)
+        self.engine = WrappedEngine(
             self.stamps,
             [*self._observers(), *self.further],
             budget=self.budget,
@@ -83,10 +87,10 @@ class Instruments:
             keep_graphs=bool(reference or job.get("keep_graphs")),
             make_graphs=reference == "differentiated",
             freeing=[f"{file}:{line}" for file, line in job.get("freeing") or ()],
-            enough=Following(job, self._clock, self._steps_taken).enough,
+            enough=following.enough if following.is_limited else None,
         )
         self.engine.install()
-        self.seals = Seals()
+        self.seals = IntegrityChecks()
 
     def _steps_taken(self) -> int:
         """Return how many steps were taken; without an optimizer, backward calls count as such."""
@@ -97,8 +101,11 @@ class Instruments:
         if job.get("state"):
             self.state = TrainingState(self.parameters)
             self.state.install()
+        if job.get("gradcheck"):
+            self.gradchecks = Gradchecks()
+            self.gradchecks.install()
         if job.get("double"):
-            self.double = InDouble()
+            self.double = DoublePrecision()
             self.double.install()
         self.steps = StepWatch(
             self.emitter,
@@ -111,9 +118,8 @@ class Instruments:
         )
         self.steps.install()
         if self.steps.frozen and not job.get("own_random"):
-            CommonRandomness(Draws(self.steps.passes)).install()
+            CommonRandomness(RandomDraws(self.steps.passes)).install()
         self.hidden = HiddenSteps(self.steps)
-        self.hidden.install()
 
     def _watch_errors(self) -> None:
         emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
@@ -155,21 +161,22 @@ class Instruments:
         """Yield who observes each backward call, in this order."""
         job, reference = self.job, self._reference
         emitter, stamps, parameters = self.emitter, self.stamps, self.parameters
-        yield ReuseWatch(emitter, stamps, parameters)
+        graphs = FreedGraphs(stamps)
+        yield ReuseWatch(emitter, stamps, parameters, graphs)
         yield self.inplace
         yield self.missing
-        yield VisitWatch(emitter, stamps, parameters, values=self.steps.gradients)
+        yield BackwardRecorder(emitter, stamps, parameters, values=self.steps.gradients)
         yield self.hidden
         if not self._unlike():
-            self.silent = SilentWatch(emitter, stamps, parameters, self.losses)
-            if not job.get("beside"):  # a user's own process keeps torch's attribute
+            stepped = self.steps.latest
+            self.silent = SilentWatch(emitter, stamps, parameters, graphs, stepped, self.losses)
+            if not job.get("attached"):  # a user's own process keeps torch's attribute
                 self.reads = GradientReads(parameters)
                 self.reads.install()
                 self.attention.on_rest.append(self.reads.rest)
             account = self.budget.account(self.silent.watches)
             self.steps.on_step.append((account, self.silent.stepped))
-            self.steps.on_glance.append((account, self.silent.step_glanced))
-            self.attention.on_rest.append(self.silent.rest)
+            self.attention.on_rest.append(self._rest)
             yield self.silent
         if job.get("follow"):
             self.path = PathWatch(emitter, job["follow"], int(job.get("freed") or 0))
@@ -177,11 +184,18 @@ class Instruments:
         if self.steps.gradients:
             frozen, renew = self.steps.frozen, bool(reference)
             notes = self.budget.notes
-            self.hand = HandSteps(self.steps, parameters, notes, frozen=frozen, renew=renew)
+            self.hand = ManualUpdates(self.steps, parameters, notes, frozen=frozen, renew=renew)
             yield self.steps.feeding
             yield self.hand
         if reference == "truncated":
             yield Truncation()
+
+    def _rest(self) -> None:
+        """Look at steps that follow only where gradients were nothing but zeros so far."""
+        if self.silent is not None:
+            self.silent.rest()
+            glancing = self.budget.account(self.silent.watches), self.silent.step_glanced
+            self.steps.on_glance[:] = [glancing] if self.silent.awaits_gradients else []
 
     def follow(self) -> None:
         """Begin to follow values line by line, if that is asked for: just before the script."""
@@ -204,7 +218,7 @@ class Instruments:
     @property
     def moving_targets(self) -> bool:
         """Return True if targets of losses moved with the weights."""
-        return self.aims is not None and self.aims.moving
+        return self.target_mode is not None and self.target_mode.moving
 
     @property
     def constant_terms(self) -> bool:
@@ -230,8 +244,8 @@ class Instruments:
         self.parameters.name_again(None)
         if not raised and self.reads is not None and self.silent is not None:
             for found in self.reads.found() if not self.silent.found_any else ():
-                told = {"t": "silent", "kind": "gradient-read-as-none", "doubtful": True}
-                self.emitter.emit({**told, **found})
+                record = {"t": "silent", "kind": "gradient-read-as-none", "doubtful": True}
+                self.emitter.emit({**record, **found})
         self.parameters.tell()
         if self.leaves is not None:
             self.leaves.finish()
@@ -242,3 +256,8 @@ class Instruments:
             self.emitter.emit({**self.state.final(), "taken": taken})
         if self.double is not None:
             self.emitter.emit({"t": "precision", "asked": list(self.double.asked)[:16]})
+        if self.gradchecks is not None:
+            self.engine.leave()
+            self.stamps.pause()
+            for compared in self.gradchecks.found():
+                self.emitter.emit(compared)

@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from .frames import Json
+from .core.frames import Json
 
 
 def run_job(job: Json, emit_fd: int) -> int:
@@ -23,7 +23,7 @@ def run_job(job: Json, emit_fd: int) -> int:
     Meant for a process of its own: it changes torch for good. Returns the exit code that Python
     would have; the caller leaves by `os._exit`.
     """
-    from .session import run
+    from .script_run import run
     from .warm import settle
 
     settle()

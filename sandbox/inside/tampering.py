@@ -12,11 +12,11 @@ import torch
 import torch.autograd.graph
 from torch.autograd.variable import Variable
 from torch.optim import Optimizer
-from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from . import frames
-from .engine import Call, Observer
-from .steps import StepWatch
+from .core import frames
+from .core.engine import Call, Observer
+from .core.own_modules import own_modules
+from .recorders.steps import StepWatch
 
 _MISSING = object()
 _READ_BY = ("grad", "data", "detach", "double", "reshape", "tolist", "__matmul__", "__float__")
@@ -24,7 +24,7 @@ _READ_BY = ("grad", "data", "detach", "double", "reshape", "tolist", "__matmul__
 
 
 @dataclass(frozen=True)
-class Seal:
+class IntegrityCheck:
     """An attribute as it was when the script began."""
 
     name: str
@@ -45,17 +45,16 @@ class Seal:
         return f"it replaced {self.name}" + (f" ({file})" if file else "")
 
 
-class Seals:
+class IntegrityChecks:
     """The ways into torch's engine and optimizers, and the tracer's own modules."""
 
     def __init__(self) -> None:
         """Take everything as it is now: to be made once the instruments are in place."""
         self._seals = [
-            Seal(name, owner, attribute, getattr(owner, attribute, _MISSING))
+            IntegrityCheck(name, owner, attribute, getattr(owner, attribute, _MISSING))
             for name, owner, attribute in _entries()
         ]
-        package = __name__.rpartition(".")[0]
-        self._modules = {n: m for n, m in sys.modules.items() if n.startswith(package + ".")}
+        self._modules = own_modules()
 
     def broken(self) -> list[str]:
         """Return what the script did, in words; at most sixteen."""
@@ -84,28 +83,19 @@ class HiddenSteps(Observer):
 
     steps: StepWatch
     found: list[str] = field(default_factory=list)
-    _leading: weakref.WeakKeyDictionary[Optimizer, object] = field(
-        default_factory=weakref.WeakKeyDictionary
-    )
     _suspected: weakref.WeakKeyDictionary[Optimizer, Suspicion] = field(
         default_factory=weakref.WeakKeyDictionary
     )
-
-    def install(self) -> None:
-        """Hook every step that torch makes."""
-        register_optimizer_step_post_hook(self._stepped)
-
-    def _stepped(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        own = vars(optimizer).get("step")
-        if own is not None:
-            self._leading[optimizer] = own
-            self._suspected.pop(optimizer, None)
 
     def before(self, call: Call) -> None:
         """Compare the parameters of optimizers under suspicion with what they were."""
         for optimizer in self.steps.optimizers():
             own = vars(optimizer).get("step")
-            if own is not None and self._leading.get(optimizer) is not own:
+            if own is None:
+                continue
+            if self.steps.is_led_by(optimizer, own):
+                self._suspected.pop(optimizer, None)
+            else:
                 self._look(optimizer, own)
 
     def _look(self, optimizer: Optimizer, own: object) -> None:

@@ -18,12 +18,14 @@ def warm_up() -> None:
     import torch.utils.data
     from torch import nn
 
-    from . import guard, resources, session, standins  # noqa: F401
-    from .worlds import running  # noqa: F401
+    from . import guard, resources, script_run, standins  # noqa: F401
+    from .harness import running  # noqa: F401
+    from .script import versions
 
     standins.load()
     resources.load()
     guard.prepare()
+    versions.prepare()
 
     torch.set_num_threads(1)
     state = torch.get_rng_state()

@@ -14,7 +14,7 @@ from sandbox.jail.parents import Parent, Zygote
 from sandbox.protocol import Job, Readiness, RunResult
 from sandbox.readiness import PROBE, judge
 from sandbox.walls.limits import Limits
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 from sandbox.watch.request import request_for
 from sandbox.wire import WireError
 
@@ -44,8 +44,12 @@ class Jail:
         try:
             outcome = await self.outcome(job)
         except WireError as error:
-            outcome = Outcome("unavailable", reason=str(error))
+            outcome = ProcessOutcome("unavailable", reason=str(error))
         return await asyncio.to_thread(run_result, job, outcome, NAME)
+
+    def warm(self) -> None:
+        """Begin to import torch in the parent of all runs but those that want more packages."""
+        self._plain.ready()
 
     @contextlib.asynccontextmanager
     async def session(self) -> AsyncIterator[Self]:
@@ -55,7 +59,7 @@ class Jail:
     async def prepare(self) -> None:
         """Do nothing: a session needs no preparation."""
 
-    async def outcome(self, job: Job, *, probe: bool = False) -> Outcome:
+    async def outcome(self, job: Job, *, probe: bool = False) -> ProcessOutcome:
         """Run a job, or the probe instead of it; raises `WireError` when nothing can run."""
         limits = Limits.of(job.time_limit_s, job.memory_mib, job.output_bytes)
         request = request_for(job, limits, self._allow_missing, probe=probe)

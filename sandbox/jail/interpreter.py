@@ -7,11 +7,13 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import provenance
 import sandbox
 
 # A prefix that is shared with the whole system; only its library directories are needed.
 _SYSTEM_PREFIXES = {"/usr", "/usr/local", "/"}
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache")
+_PACKAGES = {"site-packages", "dist-packages"}  # those of an environment below are on sys.path, too
 _DATA = ("/usr/share/zoneinfo", "/sys/devices/system/cpu")
 
 
@@ -31,6 +33,8 @@ def _candidates() -> list[str]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     paths = [prefix for prefix in prefixes if prefix not in _SYSTEM_PREFIXES]
     paths += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    paths += [sys.executable, os.path.realpath(sys.executable), os.path.dirname(sandbox.__file__)]
+    paths += [path for path in sys.path if os.path.basename(path) in _PACKAGES]
+    paths += [sys.executable, os.path.realpath(sys.executable)]
+    paths += [str(Path(path).parent) for path in (sandbox.__file__, provenance.__file__)]
     paths += [*_LIBRARIES, *_DATA]
     return [os.path.normpath(path) for path in paths]

@@ -13,7 +13,7 @@ from typing import Any
 
 import sandbox
 from sandbox.environment import ENVIRONMENT
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 from sandbox.wire import WireError, hand_over, pack_json, read_frame
 
 _WARM_UP_S = 120.0
@@ -42,6 +42,7 @@ class Zygote:
             *(str(theirs.fileno()), str(os.getpid()), entry, *(["preload"] if packages else [])),
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
+            start_new_session=True,  # Ctrl-C is for the launcher, which ends it
             env={**ENVIRONMENT, "PYTHONPATH": str(Path(sandbox.__file__).parents[1])},
         )
         theirs.close()
@@ -73,7 +74,7 @@ class Zygote:
     def alive(self) -> bool:
         return self.process.returncode is None
 
-    async def run(self, request: dict[str, Any]) -> Outcome:
+    async def run(self, request: dict[str, Any]) -> ProcessOutcome:
         """Request one run. Raises `WireError` if the zygote or its watcher dies meanwhile.
 
         Cancelling the awaiting task closes the connection, upon which the watcher ends the run.
@@ -89,7 +90,7 @@ class Zygote:
                 raise WireError("the zygote has gone") from error
             writer.write(pack_json(request))
             await writer.drain()
-            return Outcome.unpack(await read_frame(reader))
+            return ProcessOutcome.unpack(await read_frame(reader))
         except (ConnectionError, ValueError) as error:
             raise WireError(str(error)) from error
         finally:

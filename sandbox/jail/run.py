@@ -11,9 +11,9 @@ from typing import NoReturn
 from sandbox.jail import namespaces, root
 from sandbox.walls import libc, privileges
 from sandbox.walls.errors import WallError
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 from sandbox.watch.script import EXIT_BROKEN, Ends, Request, RunJob, reap
-from sandbox.watch.watcher import Started, Watcher, connect
+from sandbox.watch.watcher import ForkedRun, Watcher, connect
 from sandbox.wire import pack, receive_frame
 
 _FRESH = {
@@ -33,14 +33,16 @@ def watch_run(control: socket.socket, paths: list[str], run_job: RunJob) -> None
     try:
         started = _start(request, paths, run_job)
     except WallError as error:
-        control.sendall(pack(Outcome("unavailable", wall=error.wall, reason=error.reason).pack()))
+        control.sendall(
+            pack(ProcessOutcome("unavailable", wall=error.wall, reason=error.reason).pack())
+        )
         return
     outcome = Watcher(started, request.limits, control.fileno()).until_end()
     if outcome.ending != "cancelled":
         control.sendall(pack(outcome.pack()))
 
 
-def _start(request: Request, paths: list[str], run_job: RunJob) -> Started:
+def _start(request: Request, paths: list[str], run_job: RunJob) -> ForkedRun:
     """Fork the run's init into a user and a pid namespace of its own."""
     privileges.become_any()
     namespaces.enter_user_namespace(libc.CLONE_NEWPID)
@@ -56,7 +58,7 @@ def _start(request: Request, paths: list[str], run_job: RunJob) -> Started:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(process, signal.SIGKILL)
 
-    return Started(pid, process, kill, frozenset({_INIT}), outer)
+    return ForkedRun(pid, process, kill, frozenset({_INIT}), outer)
 
 
 def _init(request: Request, paths: list[str], run_job: RunJob, ends: Ends) -> NoReturn:

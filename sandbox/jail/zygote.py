@@ -80,9 +80,9 @@ def _warm(entry: str, packages: bool) -> RunJob:
     """Import what runs need, once for all of them."""
     module, _, function = entry.partition(":")
     try:
-        importlib.import_module(WARM_UP).warm_up()
         if packages:
-            preload.load()
+            preload.load()  # first: what warming up reads of the loaded modules is to be complete
+        importlib.import_module(WARM_UP).warm_up()
         run_job: RunJob = getattr(importlib.import_module(module), function)
     except Exception as error:
         raise WallError("interpreter", repr(error)) from error

@@ -29,8 +29,8 @@ class Backend(Sandbox, Protocol):
 
 
 def make(options: LauncherOptions) -> Backend:
-    """Return the backend that `options` names. Importing one does not need
-    the other's libraries.
+    """Return the backend that `options` names, within a running event loop. Importing one does not
+    need the other's libraries.
     """
     if options.backend == "container":
         from sandbox.container.backend import Containers
@@ -44,8 +44,11 @@ def make(options: LauncherOptions) -> Backend:
         )
     from sandbox.jail.backend import Jail
 
-    return Jail(
+    jail = Jail(
         allow_missing=options.allow_missing,
         runs_per_zygote=options.runs_per_parent,
         entry=options.entry,
     )
+    if options.warm:
+        jail.warm()
+    return jail

@@ -28,6 +28,7 @@ class LauncherOptions:
     image: str = "gradmend-sandbox"
     runtime: str = "runc"
     ready_containers: int = 2
+    warm: bool = False
 
     @property
     def slots(self) -> int:
@@ -64,5 +65,6 @@ def parse(arguments: list[str] | None = None) -> LauncherOptions:
     parser.add_argument("--image", default="gradmend-sandbox", help="image that holds torch")
     parser.add_argument("--runtime", default="runc", help="one of the engine's runtimes")
     parser.add_argument("--ready-containers", type=int, default=2, help="containers kept waiting")
+    parser.add_argument("--warm", action="store_true", help="get ready before the first request")
     given = vars(parser.parse_args(arguments))
     return LauncherOptions(**{**given, "allow_missing": frozenset(given["allow_missing"])})

@@ -5,67 +5,56 @@ trusted beyond what it says about the script itself. Lines are 1-based; files ar
 job's directory; library files keep their module path (`torch/nn/modules/rnn.py`).
 """
 
-from sandbox.records.base import NOT_FINITE, Count, Late, Number, Record, Text
-from sandbox.records.carried import Hop, Kind, Part, Path
-from sandbox.records.faults import Changed, Inplace, Missing, Reuse, Silent
-from sandbox.records.places import Holder, Join, NodeAt, Place, Visit
+from sandbox.records.base import NOT_FINITE, LazyModel, Number, Record
+from sandbox.records.carried import Path
+from sandbox.records.faults import Inplace, Missing, Reuse, Silent
+from sandbox.records.harness import Assumed, HarnessPlan, Needs, Planned, Shape, Size, StandIn
 from sandbox.records.training import (
     Backward,
     Final,
     Gradient,
-    Held,
-    Other,
     Parameter,
-    Parameters,
+    ParameterFacts,
+    ParameterValue,
     Precision,
     Stale,
     Step,
+    UntrainedTensor,
 )
-from sandbox.records.whole import VERSION, Ended, Failed, FailedAt, Started, Trace
-from sandbox.records.world import Assumed, Needs, Plan, Planned, Shape, Size, StandIn
+from sandbox.records.whole import VERSION, Failed, FailedAt, Gradcheck, RunEnd, RunStart, Trace
 
 __all__ = [
     "NOT_FINITE",
     "VERSION",
     "Assumed",
     "Backward",
-    "Changed",
-    "Count",
-    "Ended",
     "Failed",
     "FailedAt",
     "Final",
+    "Gradcheck",
     "Gradient",
-    "Held",
-    "Holder",
-    "Hop",
+    "HarnessPlan",
     "Inplace",
-    "Join",
-    "Kind",
-    "Late",
+    "LazyModel",
     "Missing",
     "Needs",
-    "NodeAt",
     "Number",
-    "Other",
     "Parameter",
-    "Parameters",
-    "Part",
+    "ParameterFacts",
+    "ParameterValue",
     "Path",
-    "Place",
-    "Plan",
     "Planned",
     "Precision",
     "Record",
     "Reuse",
+    "RunEnd",
+    "RunStart",
     "Shape",
     "Silent",
     "Size",
     "Stale",
     "StandIn",
-    "Started",
     "Step",
-    "Text",
     "Trace",
-    "Visit",
+    "UntrainedTensor",
 ]

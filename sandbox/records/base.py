@@ -1,16 +1,14 @@
-"""Define the base of all records: bounded text, counts and numbers."""
+"""Define the base of all records: numbers, and what all records do."""
 
 from __future__ import annotations
 
 from math import isfinite
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-Text = Annotated[str, Field(max_length=500)]
-Count = Annotated[int, Field(ge=0, le=2**53)]
 NOT_FINITE = 1e300
-"""Stands for infinity and for what is not a number, which JSON cannot hold: two of them are equal,
+"""Denotes infinity and what is not a number, which JSON cannot hold: two of them are equal,
 and far from everything else."""
 
 
@@ -21,11 +19,11 @@ def _finite(value: object) -> object:
 Number = Annotated[float, BeforeValidator(_finite)]
 
 
-class Late(BaseModel):
+class LazyModel(BaseModel):
     """A value whose validator is built at first use, so that static analysis never builds it."""
 
     model_config = ConfigDict(defer_build=True)
 
 
-class Record(Late):
+class Record(LazyModel):
     model_config = ConfigDict(extra="ignore", frozen=True)

@@ -1,75 +1,27 @@
-"""Record the path of a carried value and its shape."""
+"""Record the path of a carried value."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from sandbox.records.base import Count, Record, Text
-from sandbox.records.places import Place
+from provenance import Binding
+from sandbox.records.base import Record
 
-
-class Kind(Record):
-    """The shape of a value. `kind` is its builtin or torch class (by subclass too), `name` its own
-    class; `graph`: a tensor that an operation made; `leaf`: one that requires a gradient.
-    """
-
-    kind: Literal[
-        "tensor",
-        "tuple",
-        "list",
-        "dict",
-        "deque",
-        "namedtuple",
-        "dataclass",
-        "object",
-        "module",
-        "number",
-        "text",
-        "none",
-        "function",
-        "foreign",
-    ]
-    name: Text = ""
-    graph: bool = False
-    leaf: bool = False
-    frozen: bool = False
-    maxlen: bool = False
-    size: Count = 0
-    parts: list[Part] = Field([], max_length=18)
+SHAPE_DEPTH = 6  # the tracer records no more levels: what lies deeper is forged
 
 
-class Part(Record):
-    """A part of a value: its key as Python writes it (`'h'`, `0`; empty if it is neither a short
-    string nor a number), and its shape.
-    """
-
-    key: Annotated[str, Field(max_length=80)] = ""
-    kind: Kind
-
-
-class Hop(Record):
-    """A binding: a name that came to hold the carried value. `at`: the line of its frame that had
-    just run (`bound`, `outlived`), the function's own (`argument`), or the return (`returned`).
-
-    `name` spells the outermost plain structure (`self.state`; empty for a returned value), `kind`
-    describes it; `paths` lead from it to the tensors, each of them that of a join in `carries`.
-    `outlived`: seen right after the freeing call. `none_before`: it was None at first.
-    """
-
-    at: Place
-    how: Literal["bound", "argument", "returned", "outlived"]
-    name: Text = ""
-    paths: list[Text] = Field([], max_length=16)
-    carries: list[Count] = Field([], max_length=16)
-    after: Count = 0
-    none_before: bool = False
-    kind: Kind
+def _without_forged_levels(binding: Binding) -> Binding:
+    return replace(binding, kind=binding.kind.cut_below(SHAPE_DEPTH))
 
 
 class Path(Record):
-    """The path of a carried value from its definition to its second use."""
+    """The bindings of a carried value from its definition to its second use, in order."""
 
     t: Literal["path"]
-    hops: list[Hop] = Field([], max_length=128)
+    hops: Annotated[
+        tuple[Annotated[Binding, AfterValidator(_without_forged_levels)], ...],
+        Field(max_length=128),
+    ] = ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sandbox.records.base import Count, Number, Record, Text
-from sandbox.records.places import Holder, Join, NodeAt, Place, Visit
+from provenance import BackwardCall, CodeLine, Count, InplaceWrite, Node, Referrer, StaleEdge, Text
+from sandbox.records.base import Number, Record
 
 
 class Reuse(Record):
@@ -20,24 +20,14 @@ class Reuse(Record):
 
     t: Literal["reuse"]
     message: Text = ""
-    freed: Visit
-    reached: Visit
+    freed: BackwardCall
+    reached: BackwardCall
     same_root: bool = False
     remade: bool = False
     new_nodes: Count = 0
-    joins: list[Join] = Field([], max_length=16)
+    joins: Annotated[tuple[StaleEdge, ...], Field(max_length=16)] = ()
     engine: Literal["torch", "custom"] = "torch"
     engine_class: Text = ""
-
-
-class Changed(Record):
-    """A line that changed a tensor in place, and the op that did it."""
-
-    at: Place | None = None
-    op: Text = ""
-    library: Text | None = None
-    version: Count = 0
-    after: Count = 0
 
 
 class Inplace(Record):
@@ -51,16 +41,16 @@ class Inplace(Record):
     t: Literal["inplace"]
     message: Text = ""
     kind: Literal["saved", "leaf", "view"] = "saved"
-    reached: Visit | None = None
-    at: Place | None = None
-    node: NodeAt | None = None
-    holders: list[Holder] = Field([], max_length=32)
+    reached: BackwardCall | None = None
+    at: CodeLine | None = None
+    node: Node | None = None
+    holders: Annotated[tuple[Referrer, ...], Field(max_length=32)] = ()
     parameter: Text | None = None
     is_parameter: bool = False
-    shape: list[int] = Field([], max_length=16)
+    shape: Annotated[tuple[int, ...], Field(max_length=16)] = ()
     saved_version: Count = 0
     found_version: Count = 0
-    changes: list[Changed] = Field([], max_length=16)
+    changes: Annotated[tuple[InplaceWrite, ...], Field(max_length=16)] = ()
 
 
 class Missing(Record):
@@ -72,14 +62,14 @@ class Missing(Record):
 
     t: Literal["missing"]
     message: Text = ""
-    at: Place | None = None
-    stack: list[Place] = Field([], max_length=40)
-    holders: list[Holder] = Field([], max_length=32)
-    ended_at: Place | None = None
-    ended_stack: list[Place] = Field([], max_length=40)
+    at: CodeLine | None = None
+    stack: Annotated[tuple[CodeLine, ...], Field(max_length=40)] = ()
+    holders: Annotated[tuple[Referrer, ...], Field(max_length=32)] = ()
+    ended_at: CodeLine | None = None
+    ended_stack: Annotated[tuple[CodeLine, ...], Field(max_length=40)] = ()
     how: Text = "unknown"
     op: Text = ""
-    shape: list[int] = Field([], max_length=16)
+    shape: Annotated[tuple[int, ...], Field(max_length=16)] = ()
 
 
 class Silent(Record):
@@ -93,18 +83,19 @@ class Silent(Record):
 
     t: Literal["silent"]
     kind: Text
-    at: Place | None = None
-    holders: list[Holder] = Field([], max_length=32)
-    params: list[Text] = Field([], max_length=64)
-    instead: list[Text] = Field([], max_length=64, description="leaves fed in their place")
-    uncalled: list[Text] = Field(
-        [],
-        max_length=64,
+    at: CodeLine | None = None
+    holders: Annotated[tuple[Referrer, ...], Field(max_length=32)] = ()
+    params: Annotated[tuple[Text, ...], Field(max_length=64)] = ()
+    instead: Annotated[tuple[Text, ...], Field(max_length=64)] = Field(
+        (), description="leaves fed in their place"
+    )
+    uncalled: Annotated[tuple[Text, ...], Field(max_length=64)] = Field(
+        (),
         description="of modules that nothing calls: no gradient reached these, too",
     )
-    taken: Place | None = Field(None, description="where an optimizer took the parameters")
-    figures: list[Number] = Field([], max_length=64)
-    visit: Visit | None = None
+    taken: CodeLine | None = Field(None, description="where an optimizer took the parameters")
+    figures: Annotated[tuple[Number, ...], Field(max_length=64)] = ()
+    visit: BackwardCall | None = None
     detail: Text = ""
     gradient: Text = Field("", description="where leaves of a hand-written engine hold gradients")
     doubtful: bool = Field(False, description="only reading can tell whether it is a fault")

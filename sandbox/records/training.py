@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sandbox.records.base import Count, Number, Record, Text
-from sandbox.records.places import Place, Visit
+from provenance import BackwardCall, CodeLine, Count, Text
+from sandbox.records.base import Number, Record
 
 Print = Annotated[list[Number], Field(max_length=4)]
 """Of a tensor: its norm and three fixed pseudo-random projections, or these alone."""
@@ -33,7 +33,7 @@ class Parameter(Record):
     first: Print = Field([])
 
 
-class Parameters(Record):
+class ParameterFacts(Record):
     """New facts about parameters; an entry replaces an earlier one of the same id."""
 
     t: Literal["parameters"]
@@ -46,7 +46,7 @@ class Stale(Record):
     """
 
     param: Count
-    made_at: Place | None = None
+    made_at: CodeLine | None = None
     changed_by: Count = 0
 
 
@@ -61,7 +61,7 @@ class Backward(Record):
     """
 
     t: Literal["backward"]
-    visit: Visit
+    visit: BackwardCall
     outcome: Literal["ok", "raised"] = "ok"
     nodes: Count = 0
     reach: Count = 0
@@ -90,7 +90,7 @@ class Gradient(Record):
     group: Count = 0
 
 
-class Other(Record):
+class UntrainedTensor(Record):
     """A buffer, or a parameter that no optimizer has, of a module of this class."""
 
     name: Text
@@ -99,7 +99,7 @@ class Other(Record):
     values: Print = Field([])
 
 
-class Held(Record):
+class ParameterValue(Record):
     """The value of a parameter."""
 
     param: Count
@@ -110,8 +110,8 @@ class Final(Record):
     """The state at the end of the run, recorded with the training's state."""
 
     t: Literal["final"]
-    values: list[Held] = Field([], max_length=4096)
-    others: list[Other] = Field([], max_length=512)
+    values: list[ParameterValue] = Field([], max_length=4096)
+    others: list[UntrainedTensor] = Field([], max_length=512)
     random: Text = ""
     taken: list[Count] = Field([], max_length=4096, description="steps of each optimizer")
 
@@ -140,7 +140,7 @@ class Step(Record):
     t: Literal["step"]
     n: Count
     optimizer: int = -1
-    at: Place | None = None
+    at: CodeLine | None = None
     after: Count = Field(0, description="backward visits completed")
     gradients: list[Gradient] = Field([], max_length=4096)
     changed: Count = Field(
@@ -156,5 +156,5 @@ class Step(Record):
     count: Count = Field(0, description="which step of its optimizer, or by hand, it is")
     kind: Text = Field("", description="the optimizer's class, where the state is recorded")
     settings: list[dict[Text, list[Number] | Text]] = Field([], max_length=64)
-    others: list[Other] = Field([], max_length=512)
+    others: list[UntrainedTensor] = Field([], max_length=512)
     random: Text = Field("", description="a digest of the generators of random numbers")

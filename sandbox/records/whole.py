@@ -6,17 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sandbox.records.base import Count, Late, Record, Text
+from provenance import CodeLine, Count, Text
+from sandbox.records.base import LazyModel, Record
 from sandbox.records.carried import Path
 from sandbox.records.faults import Inplace, Missing, Reuse, Silent
-from sandbox.records.places import Place
+from sandbox.records.harness import Assumed, Needs, Planned, StandIn
 from sandbox.records.training import Backward, Final, Parameter, Precision, Step
-from sandbox.records.world import Assumed, Needs, Planned, StandIn
 
 VERSION = 1
 
 
-class Started(Record):
+class RunStart(Record):
     t: Literal["start"]
     v: Literal[1]
     torch: Text = ""
@@ -26,9 +26,12 @@ class Started(Record):
     stamps: Text = Field("", description="how nodes get their line: anomaly, lines, none")
 
 
-class FailedAt(Place):
+class FailedAt(Record):
     """A frame of a traceback, the user's or a `library`'s; `code` is its source line."""
 
+    file: Text
+    line: Count
+    function: Text = ""
     code: Text = ""
     library: bool = False
 
@@ -44,7 +47,7 @@ class Failed(Record):
     parameters: list[Text] = Field([], max_length=64)
 
 
-class Ended(Record):
+class RunEnd(Record):
     t: Literal["end"]
     reason: Literal["finished", "stopped", "raised"]
     backwards: Count = 0
@@ -59,10 +62,24 @@ class Ended(Record):
     records: Count | None = Field(None, description="how many were written, this one included")
 
 
-class Trace(Late):
+class Gradcheck(Record):
+    """How the gradients of one of the script's own Functions compare with numerical ones: `input`
+    is the first argument of its forward for which they differ. Its methods are at `at` to
+    `end_line`."""
+
+    t: Literal["gradcheck"]
+    function: Text
+    at: CodeLine
+    end_line: Count = 0
+    outcome: Literal["same", "differs", "unknown"]
+    input: Text = ""
+    text: Text = ""
+
+
+class Trace(LazyModel):
     """All records of one run, validated. Counted rather than complete where a bound was met."""
 
-    started: Started | None = None
+    started: RunStart | None = None
     parameters: list[Parameter] = Field([])
     backwards: list[Backward] = Field([])
     steps: list[Step] = Field([])
@@ -78,6 +95,7 @@ class Trace(Late):
     plan: Planned | None = None
     final: Final | None = None
     precision: Precision | None = None
-    ended: Ended | None = None
+    gradchecks: list[Gradcheck] = Field([])
+    ended: RunEnd | None = None
     rejected: int = Field(0, description="lines that were not valid records")
     truncated: bool = False

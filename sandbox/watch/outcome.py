@@ -13,7 +13,7 @@ _LENGTHS = struct.Struct(">IIII")
 
 
 @dataclass
-class Outcome:
+class ProcessOutcome:
     """How a run ended, and the bytes that it left.
 
     `exit_code` is negative for a signal. `walls` are those that were up when the script began.
@@ -43,7 +43,7 @@ class Outcome:
         return b"".join([_LENGTHS.pack(len(head), *map(len, streams)), head, *streams])
 
     @classmethod
-    def unpack(cls, payload: bytes) -> Outcome:
+    def unpack(cls, payload: bytes) -> ProcessOutcome:
         """Invert `pack`. Raises `ValueError` for anything else."""
         if len(payload) < _LENGTHS.size:
             raise ValueError("too short for an outcome")

@@ -14,7 +14,7 @@ from functools import partial
 
 from sandbox.walls.limits import MIB, Limits
 from sandbox.watch import memory
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 from sandbox.watch.rested import Rested
 from sandbox.watch.script import Ends
 from sandbox.watch.streams import Stream
@@ -26,7 +26,7 @@ _MAX_HANDLES = 16
 
 
 @dataclass(frozen=True)
-class Started:
+class ForkedRun:
     """A run whose first process has been forked: its pid, and that as a handle.
 
     `kill` ends all processes of the run; `ours` are those in the run's /proc that are not the
@@ -53,7 +53,7 @@ def connect() -> tuple[Ends, Ends]:
 class Watcher:
     """Reads a run's streams and holds it to its limits until it ends."""
 
-    def __init__(self, run: Started, limits: Limits, control: int) -> None:
+    def __init__(self, run: ForkedRun, limits: Limits, control: int) -> None:
         self._run = run
         self._limits = limits
         self._control = control
@@ -65,7 +65,7 @@ class Watcher:
                 "records", keep=limits.record_bytes, allow=limits.record_bytes, tail=False
             ),
         }
-        self._outcome = Outcome("unavailable", reason="the run's first process was killed")
+        self._outcome = ProcessOutcome("unavailable", reason="the run's first process was killed")
         self._killed = False
         self._began: float | None = None
         self._deadline = time.monotonic() + _WALLS_BUDGET_S
@@ -76,7 +76,7 @@ class Watcher:
         self._scratch: list[int] = []
         self._poll = select.poll()
 
-    def until_end(self) -> Outcome:
+    def until_end(self) -> ProcessOutcome:
         """Wait for the run; nothing of it is left when this returns."""
         for handle in (self._run.process, self._run.ends.reports.fileno(), self._control):
             self._poll.register(handle, select.POLLIN)
@@ -187,7 +187,7 @@ class Watcher:
             self._outcome.reason = "the walls did not rise in time"
         self._run.kill()
 
-    def _concluded(self) -> Outcome:
+    def _concluded(self) -> ProcessOutcome:
         self._run.kill()
         self._drain_reports()
         for handle, stream in self._streams.items():

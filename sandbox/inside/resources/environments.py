@@ -10,7 +10,7 @@ import numpy as np
 from ..standins import sizes
 from ..standins.finding import when_imported
 from ..standins.gym import EPISODE, sizes_of
-from ..standins.made_up import made_up
+from ..standins.synthesized import report_synthesized
 
 
 def install() -> None:
@@ -31,7 +31,7 @@ def _hook(gymnasium: Any) -> None:
         except (gymnasium.error.Error, ImportError):
             if not isinstance(name, str):
                 raise
-            made_up(name, "an environment of its spaces, with random observations,")
+            report_synthesized(name, "an environment of its spaces, with random observations,")
             return kind(name, kwargs.get("render_mode"))
 
     gymnasium.make = make

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..standins.finding import when_imported
-from ..standins.made_up import made_up
+from ..standins.synthesized import report_synthesized
 
 ROWS = 512
 # Name after `fetch_` → number of features, number of classes (0: the target is a real number).
@@ -41,7 +41,7 @@ def _fetching(original: Any, name: str, features: int, classes: int) -> Any:
         try:
             return original(*args, return_X_y=return_X_y, **kwargs)
         except OSError:  # no network: URLError is one
-            made_up(f"fetch_{name}", "numbers in the shape of this data set")
+            report_synthesized(f"fetch_{name}", "numbers in the shape of this data set")
         data, target = drawn(features, classes)
         return (data, target) if return_X_y else _bunch(data, target)
 

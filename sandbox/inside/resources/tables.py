@@ -8,75 +8,35 @@ column that is asked for, and knows under which name its size is decided.
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterator, Mapping
-from functools import cache, wraps
+from functools import wraps
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from ..standins import sizes
+from ..standins.columns import ROWS, cell, column
 from ..standins.finding import when_imported
-from ..standins.made_up import asked_by_user, is_made_up, is_missing, made_up, name_of
-from ..standins.noise import CLASSES, COLUMNS, is_label, shape_of_data
-from ..standins.sources import texts
+from ..standins.noise import COLUMNS, shape_of_data
+from ..standins.synthesized import (
+    asked_by_user,
+    is_missing,
+    is_synthesized,
+    name_of,
+    report_synthesized,
+)
 
 READERS = ("read_csv", "read_table", "read_excel", "read_parquet", "read_feather", "read_pickle")
 MARK = "synthesized"
-ROWS, FEW, LONG = 128, 4, 6
-_FILES = frozenset(
-    {"file", "filename", "filepath", "path", "wav", "jpg", "png", "image", "img", "photo"}
-    | {"picture", "audio", "video", "clip", "recording"}
-)
-_TEXTS = frozenset(
-    {"text", "title", "caption", "sentence", "review", "question", "comment", "description"}
-)
+FEW = 4
 _NAMING = (  # methods that are given names of columns
     *("astype", "drop_duplicates", "dropna", "explode", "groupby", "melt", "merge", "nlargest"),
     *("nsmallest", "pivot", "pivot_table", "set_index", "sort_values", "value_counts"),
 )
-_STRING = re.compile(r"""["\']([\w-]+)["\']""")
-_CLASSES = ("label", "class", "target", "category", "species", "_id")
 
 
 def install() -> None:
     """Hook pandas if it is installed."""
     when_imported("pandas", _hook)
-
-
-def column(name: Any, rows: int = ROWS) -> Any:
-    """Return a column of shape (rows,) by what its name says.
-
-    The strings that the script compares the column with, in turn; small integers for labels, file
-    names and sentences for what is called so (the last word of the name decides: `text_length` is
-    a number), floats for the rest.
-    """
-    if values := compared_with(str(name)):
-        return np.array([values[n % len(values)] for n in range(rows)], dtype=object)
-    text = str(name).lower()
-    words = re.findall(r"[a-z]+", text)
-    last = words[-1] if words else ""
-    if last in _FILES or words[-2:] == ["file", "name"]:
-        return np.array([f"{text}_{n}" for n in range(rows)], dtype=object)
-    if last in _TEXTS:
-        from ..standins.files import WORDS
-
-        sentences = [" ".join(WORDS[n % len(WORDS) :][:LONG]) for n in range(rows)]
-        return np.array(sentences, dtype=object)
-    if any(word in text for word in _CLASSES):
-        return np.arange(rows) % 2
-    random = np.random.default_rng(sum(map(ord, text)))
-    return random.integers(1, CLASSES, rows) if is_label(text) else CLASSES * random.random(rows)
-
-
-@cache
-def compared_with(name: str) -> tuple[str, ...]:
-    """Return the strings that a line of the project compares this column with."""
-    spelled = rf"""(?:\[["']{re.escape(name)}["']\]|\.{re.escape(name)})"""
-    compared = re.compile(rf"{spelled}(?:\.isin\(\s*\[|\s*[=!]=)([^\n\])]{{0,120}})")
-    found = (match[1] for text in texts() for match in compared.finditer(text))
-    return tuple(dict.fromkeys(value for part in found for value in _STRING.findall(part)))
 
 
 def _hook(pandas: Any) -> None:
@@ -101,9 +61,9 @@ def _hook(pandas: Any) -> None:
 def _reading(original: Any) -> Any:
     @wraps(original)
     def read(file: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if not (is_made_up(file) or (is_missing(file) and asked_by_user())):
+        if not (is_synthesized(file) or (is_missing(file) and asked_by_user())):
             return original(file, *args, **kwargs)
-        made_up(name_of(file), "a table with the columns that the script reads")
+        report_synthesized(name_of(file), "a table with the columns that the script reads")
         return synthesized(name_of(file), kwargs)
 
     return read
@@ -172,9 +132,8 @@ class _Row(dict[str, Any]):
         self._number = number
 
     def __missing__(self, name: str) -> Any:
-        value = column(name)[self._number % ROWS]
-        self[name] = value.item() if isinstance(value, np.generic) else value
-        return self[name]
+        self[name] = value = cell(name, self._number)
+        return value
 
 
 def _with_rows(original: Any) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..standins.finding import when_imported
-from ..standins.made_up import made_up
+from ..standins.synthesized import report_synthesized
 
 VOCABULARY, LAYERS, WIDEST = 512, 2, 1024
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
@@ -81,7 +81,9 @@ def _replace(kind: Any, make: Any) -> None:
     def from_pretrained(cls: Any, name: Any = None, *args: Any, **kwargs: Any) -> Any:
         if not is_absent(name):
             return original(cls, name, *args, **kwargs)
-        made_up(str(name), "a small model with random weights, and a tokenizer of bytes,")
+        report_synthesized(
+            str(name), "a small model with random weights, and a tokenizer of bytes,"
+        )
         return make(cls, str(name), kwargs)
 
     kind.from_pretrained = classmethod(from_pretrained)

@@ -31,7 +31,7 @@ def install(report: Report) -> None:
     preferred = {n: m for n, m in makers.items() if "." in n and not _installed(m.NEEDS)}
     sys.meta_path.insert(0, Finder(preferred, report))
     others = {n: m for n, m in makers.items() if "." not in n}
-    unknown = importlib.import_module(f"{__name__}.nothing")
+    unknown = importlib.import_module(f"{__name__}.null_object")
     sys.meta_path.append(Finder(others, report, unknown))
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from .nothing import SAYS, NothingModule
+from .null_object import SAYS, NullModule
 
 __all__ = ["PROVIDES", "SAYS", "WHERE_NEEDED", "module"]
 
@@ -35,4 +35,4 @@ def master_params(optimizer: Any) -> Iterator[Any]:
 def module(name: str) -> ModuleType:
     """Return `apex`, `apex.amp`, or any other part."""
     amp = {"initialize": initialize, "scale_loss": scale_loss, "master_params": master_params}
-    return NothingModule(name, ("amp",), **(amp if name == "apex.amp" else {}))
+    return NullModule(name, ("amp",), **(amp if name == "apex.amp" else {}))

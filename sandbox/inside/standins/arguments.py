@@ -101,7 +101,7 @@ def _relax(parser: argparse.ArgumentParser, action: argparse.Action, report: Rep
         action.choices = action.choices if action.nargs == "?" else None
     action.required, action.default = False, value
     name = action.option_strings[-1] if action.option_strings else action.dest
-    report(name, told(name, value), "argument")
+    report(name, filled_in(name, value), "argument")
 
 
 def said(words: list[str]) -> str:
@@ -109,7 +109,7 @@ def said(words: list[str]) -> str:
     return f"Required arguments were not given: `{' '.join(words)}` was taken from the sources."
 
 
-def told(name: str, value: Any) -> str:
+def filled_in(name: str, value: Any) -> str:
     """Return the sentence for a value that was filled in."""
     return f"`{name}` is required and was not given: `{value}` was taken."
 
@@ -190,7 +190,7 @@ def _fill_click(core: Any, report: Report) -> None:
             kind = {"integer": int, "float": float, "boolean": bool}.get(self.type.name)
             value = _chosen(list(choices)) if choices else value_for(self.name, kind)
             name = self.opts[-1] if self.opts else self.name
-            report(name, told(name, value), "argument")
+            report(name, filled_in(name, value), "argument")
             return process(self, context, [value] * self.nargs if self.nargs > 1 else value)
 
     core.Parameter.process_value = process_value

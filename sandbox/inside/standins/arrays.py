@@ -14,9 +14,9 @@ import numpy as np
 
 from .asking import awaited, bound_to, counts_asked, handed_to, is_archive
 from .finding import Report, when_imported
-from .made_up import MadeUpBytes, asked_by_user, is_missing, made_up, name_of
 from .noise import COLUMNS, ROWS, noise, one_number
 from .sources import says
+from .synthesized import SynthesizedBytes, asked_by_user, is_missing, name_of, report_synthesized
 
 _NUMBERS = re.compile(r"(?:np\.|numpy\.)?(int|float|bool)(?:_|16|32|64)?")
 
@@ -37,8 +37,8 @@ def install(report: Report) -> None:
 def _reading(original: Any, name: str) -> Any:
     @wraps(original)
     def reading(file: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
-            made_up(name_of(file), "an array of noise")
+        if isinstance(file, SynthesizedBytes) or (is_missing(file) and asked_by_user()):
+            report_synthesized(name_of(file), "an array of noise")
             if name == "load" and _holds_many(str(file), sys._getframe(1)):
                 return Arrays()
             flat = name == "fromfile"
@@ -83,7 +83,7 @@ def _matlab(io: Any) -> None:
     @wraps(original)
     def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
         if is_missing(file) and asked_by_user():
-            made_up(name_of(file), "arrays of noise")
+            report_synthesized(name_of(file), "arrays of noise")
             return Arrays()
         return original(file, *args, **kwargs)
 
@@ -121,7 +121,7 @@ class _Mapped(np.memmap):
         mode = kwargs.get("mode", args[1] if len(args) > 1 else "r+")
         if not is_missing(file) or str(mode).startswith("w"):
             return np.memmap.__new__(cls, file, *args, **kwargs)
-        made_up(file, "an array of noise")
+        report_synthesized(file, "an array of noise")
         kind = kwargs.get("dtype", args[0] if args else np.uint8)
         shape = kwargs.get("shape") or (ROWS * COLUMNS * 4,)
         return noise(str(file), shape if isinstance(shape, tuple) else (shape,), kind)

@@ -34,7 +34,7 @@ class Use(Enum):
     """What the project does with a setting, as far as it shows."""
 
     PARTED = "takes it apart"
-    RECKONED = "reckons with it"
+    COMPUTED = "reckons with it"
     READ = "reads the file that it names"
     UNKNOWN = "something"
 
@@ -45,8 +45,8 @@ def use_of(name: str, within: str = "") -> Use:
     for key in (f"{within}.{name}", name):
         if key in _parted_keys():
             return Use.PARTED
-        if key in _reckoned_keys():
-            return Use.RECKONED
+        if key in _computed_keys():
+            return Use.COMPUTED
         if key in _read_keys():
             return Use.READ
     return Use.UNKNOWN
@@ -92,9 +92,9 @@ def _read_keys() -> frozenset[str]:
 
 
 @cache
-def _reckoned_keys() -> frozenset[str]:
+def _computed_keys() -> frozenset[str]:
     """Return keys whose values are numbers: something computes with them, or counts up to them."""
-    return frozenset(key for node in _nodes() for one in _reckoned_by(node) for key in _keys(one))
+    return frozenset(key for node in _nodes() for one in _computed_in(node) for key in _keys(one))
 
 
 @cache
@@ -149,7 +149,7 @@ def _read_by(node: ast.AST) -> Iterator[ast.expr]:
             yield name
 
 
-def _reckoned_by(node: ast.AST) -> Iterator[ast.expr]:
+def _computed_in(node: ast.AST) -> Iterator[ast.expr]:
     match node:
         case ast.BinOp(op=ast.Add() | ast.BitOr() | ast.MatMult()):
             return  # of texts, mappings, matrices, too

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from .finding import Report
-from .made_up import asked_by_user
+from .synthesized import asked_by_user
 
 
 def install(report: Report) -> None:

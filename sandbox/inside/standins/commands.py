@@ -13,10 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .arguments import told, value_for
+from .arguments import filled_in, value_for
 from .configs import Config, loaded, overridden, put, read_value
 from .finding import Report
-from .nothing import NothingModule
+from .null_object import NullModule
 
 PROVIDES = (
     *("tyro", "fire", "absl", "hydra", "simple_parsing", "click", "typer", "tap", "docopt"),
@@ -36,7 +36,7 @@ def _filled(name: str, kind: Any = None) -> Any:
     """Return a value for what is required and not given."""
     value = value_for(name, kind if kind in (int, float, bool, str) else None)
     if _report is not None:
-        _report(f"--{name}", told(f"--{name}", value), "argument")
+        _report(f"--{name}", filled_in(f"--{name}", value), "argument")
     return value
 
 
@@ -220,7 +220,7 @@ def module(name: str) -> ModuleType:
     if package == "absl" and part == "flags":
         kinds = ("string", "integer", "float", "bool", "boolean", "list", "multi_string")
         defined: dict[str, Any] = {f"DEFINE_{kind}": FLAGS.define for kind in kinds}
-        return NothingModule(
+        return NullModule(
             name, FLAGS=FLAGS, DEFINE_enum=FLAGS.define, mark_flag_as_required=_required, **defined
         )
     named: dict[str, dict[str, Any]] = {
@@ -248,4 +248,4 @@ def module(name: str) -> ModuleType:
         },
     }
     parts = ("app", "flags", "logging") if name == "absl" else ()
-    return NothingModule(name, parts, **named.get(package, {}))
+    return NullModule(name, parts, **named.get(package, {}))

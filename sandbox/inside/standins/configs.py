@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .nothing import NothingModule
+from .null_object import NullModule
 
 PROVIDES = ("omegaconf", "easydict", "munch", "addict", "ml_collections", "yacs", "box", "dotmap")
 SAYS = "not installed here: configurations are dictionaries whose keys are attributes"
@@ -207,4 +207,4 @@ class OmegaConf:
 def module(name: str) -> ModuleType:
     """Return `omegaconf`, `yacs.config`, …"""
     kinds = ("DictConfig", "EasyDict", "Munch", "Dict", "ConfigDict", "CfgNode", "Box", "DotMap")
-    return NothingModule(name, OmegaConf=OmegaConf, ListConfig=list, **dict.fromkeys(kinds, Config))
+    return NullModule(name, OmegaConf=OmegaConf, ListConfig=list, **dict.fromkeys(kinds, Config))

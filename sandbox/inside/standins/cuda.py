@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ..frames import USER, owner
+from ..core.frames import USER, owner
 from .finding import Report
 
 FACTORIES = (
@@ -116,7 +116,7 @@ def _mapping(report: Report) -> Callable[[Any], Any]:
 
     def mapped(value: Any) -> Any:
         if isinstance(value, _DEVICES):
-            kind = str(value).partition(":")[0]
+            kind = value.partition(":")[0] if isinstance(value, str) else value.type
             if kind in ("cuda", "mps"):
                 report(kind, "tensors and modules stay on the CPU")
                 return torch.device("cpu")
@@ -128,14 +128,15 @@ def _mapping(report: Report) -> Callable[[Any], Any]:
 def _on_cpu(original: Any, mapped: Callable[[Any], Any]) -> Any:
     @wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        given = [kwargs[key] for key in _PLACES & kwargs.keys()]
-        given += [arg for arg in args if isinstance(arg, _DEVICES)]
-        if not given:
+        for given in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(given, _DEVICES) and mapped(given) is not given:
+                break
+        else:  # most calls
             return original(*args, **kwargs)
         for key in _PLACES & kwargs.keys():
             kwargs[key] = mapped(kwargs[key])
         made = original(*map(mapped, args), **kwargs)
-        if isinstance(made, torch.Tensor) and any(mapped(one) is not one for one in given):
+        if isinstance(made, torch.Tensor):
             return _moved(made) if args and made is args[0] else _there(made)
         return made
 

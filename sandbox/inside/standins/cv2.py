@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .nothing import Nothing, NothingModule
+from .null_object import NullModule, NullObject
 from .pictures import SIDE, Image, noise
 
 PROVIDES = ("cv2", "imageio", "skimage")
@@ -41,7 +41,7 @@ def same(image: Any = None, *args: Any, **kwargs: Any) -> Any:
     return image
 
 
-class Video(Nothing):
+class Video(NullObject):
     """A few frames of noise."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -58,7 +58,7 @@ class Video(Nothing):
         return FRAMES
 
 
-class Vision(NothingModule):
+class Vision(NullModule):
     """`cv2`: constants are their own names, filters change nothing."""
 
     def __getattr__(self, name: str) -> Any:
@@ -74,7 +74,7 @@ def module(name: str) -> ModuleType:
             name, imread=read, imdecode=read, resize=resize, cvtColor=converted, VideoCapture=Video
         )
     given = {"imread": read, "resize": skimage_resize, "Image": Image}
-    return NothingModule(name, **given)
+    return NullModule(name, **given)
 
 
 def skimage_resize(image: Any, shape: Any, *args: Any, **kwargs: Any) -> Any:

@@ -10,29 +10,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from .files import WORDS
-from .made_up import made_up
-from .noise import is_label, noise
-from .nothing import NothingModule
+from .columns import LABELS, PICTURES, cell, words_of
+from .noise import noise
+from .null_object import NullModule
+from .synthesized import report_synthesized
 
 PROVIDES = ("datasets",)
 SAYS = "not installed here; a minimal imitation with the columns that are asked for was used"
-ROWS, CLASSES = 64, 2
-_TEXTS = (
-    *("text", "sentence", "question", "answer", "content", "review", "document", "premise"),
-    *("hypothesis", "title", "body", "prompt", "summary", "article", "dialogue", "context", "en"),
-)
+ROWS = 64
 
 
-def cell(column: str, number: int) -> Any:
-    """Return what a row has in a column of this name."""
-    if any(word in column.lower() for word in _TEXTS):
-        return " ".join(WORDS[number % 7 : number % 7 + 8])
-    if is_label(column):
-        return number % CLASSES
-    if "image" in column.lower() or "img" in column.lower():
+def value(column: str, number: int) -> Any:
+    """Return what a row has in a column: a picture, or what a table's column of this name has."""
+    if words_of(column)[-1] in PICTURES:
         return noise(f"{column}{number}", (32, 32, 3))
-    return float(np.random.default_rng(number).random())
+    return cell(column, number)
 
 
 class Row(dict[str, Any]):
@@ -45,7 +37,7 @@ class Row(dict[str, Any]):
     def __missing__(self, column: str) -> Any:
         asked = self._numbers
         one = isinstance(asked, int)
-        self[column] = cell(column, asked) if one else [cell(column, n) for n in asked]  # type: ignore[union-attr,arg-type]
+        self[column] = value(column, asked) if one else [value(column, n) for n in asked]  # type: ignore[union-attr,arg-type]
         return self[column]
 
 
@@ -177,8 +169,8 @@ class DatasetDict(dict[str, Any]):
 class Features(dict[str, Any]):
     """What is known of columns: labels are a few."""
 
-    num_classes = CLASSES
-    names = tuple(f"class{n}" for n in range(CLASSES))
+    num_classes = LABELS
+    names = tuple(f"class{n}" for n in range(LABELS))
 
     def __missing__(self, column: str) -> Any:
         return self
@@ -191,11 +183,11 @@ def made() -> Dataset:
 
 def load_dataset(name: Any = "", *args: Any, split: Any = None, **kwargs: Any) -> Any:
     """Return a table, or the splits of one."""
-    made_up(str(name), "a table with the columns that the script reads")
+    report_synthesized(str(name), "a table with the columns that the script reads")
     return DatasetDict() if split is None else made()
 
 
 def module(name: str) -> ModuleType:
     """Return `datasets`."""
     loaders = dict.fromkeys(("load_dataset", "load_from_disk"), load_dataset)
-    return NothingModule(name, **loaders, Dataset=Dataset, DatasetDict=DatasetDict)
+    return NullModule(name, **loaders, Dataset=Dataset, DatasetDict=DatasetDict)

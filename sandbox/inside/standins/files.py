@@ -16,11 +16,18 @@ import numpy as np
 
 from . import pictures
 from .finding import Report, when_imported
-from .folders import made_up_names
-from .made_up import MadeUp, MadeUpBytes, asked_by_user, is_missing, made_up, name_of
+from .folders import synthesized_names
 from .noise import COLUMNS, ROWS
-from .nothing import NothingModule
+from .null_object import NullModule
 from .sources import says
+from .synthesized import (
+    SynthesizedBytes,
+    SynthesizedFile,
+    asked_by_user,
+    is_missing,
+    name_of,
+    report_synthesized,
+)
 
 _NAMES = re.compile(r"file|name|path|image|img|^id$|_id$")
 WORDS = (
@@ -90,14 +97,14 @@ def _tables() -> None:
 
     @wraps(by_name, updated=())
     def reading(file: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, MadeUp):
+        if isinstance(file, SynthesizedFile):
             return iter([Cells(number) for number in range(ROWS)])
         return by_name(file, *args, **kwargs)
 
     @wraps(by_place)
     def parted(file: Any, *args: Any, **kwargs: Any) -> Any:
         rows = by_place(file, *args, **kwargs)
-        return ([*map(Cell, row)] for row in rows) if isinstance(file, MadeUp) else rows
+        return ([*map(Cell, row)] for row in rows) if isinstance(file, SynthesizedFile) else rows
 
     patched.DictReader, patched.reader = reading, parted
 
@@ -125,7 +132,7 @@ class Cells(dict[str, str]):
         self._number = number
 
     def __missing__(self, column: str) -> str:
-        names = made_up_names()
+        names = synthesized_names()
         if names and _NAMES.search(column.lower()):
             self[column] = names[self._number % len(names)]
         else:
@@ -135,27 +142,27 @@ class Cells(dict[str, str]):
 
 def _made(name: str, mode: str) -> Any:
     if "b" in mode:
-        made_up(name, "what its reader wants")
+        report_synthesized(name, "what its reader wants")
         data = np.random.default_rng(0).integers(0, 256, 4096, dtype=np.uint8).tobytes()
-        found: Any = MadeUpBytes(data)
+        found: Any = SynthesizedBytes(data)
     else:
-        made_up(name, "a small text of its kind")
-        found = MadeUp(text_for(name))
+        report_synthesized(name, "a small text of its kind")
+        found = SynthesizedFile(text_for(name))
     found.name = name
     return found
 
 
 def _pictures(pillow: Any) -> None:
     """Hook `Image.open` of the real Pillow; its stub synthesizes pictures itself."""
-    if isinstance(pillow, NothingModule):
+    if isinstance(pillow, NullModule):
         return
     original = pillow.open
 
     @wraps(original)
     def opening(file: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
+        if isinstance(file, SynthesizedBytes) or (is_missing(file) and asked_by_user()):
             name = name_of(file)
-            made_up(name, "a picture of noise")
+            report_synthesized(name, "a picture of noise")
             return pillow.fromarray(pictures.noise(name, pictures.usual_shape()))
         return original(file, *args, **kwargs)
 

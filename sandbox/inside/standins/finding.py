@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Protocol
 
-from ..frames import INNER, LIBRARY, USER, owner
+from ..core.frames import INNER, LIBRARY, USER, owner
 
 _ANY = {"Exception", "BaseException"}
 _UNIMPORTED = frozenset({"ImportError", "ModuleNotFoundError"} | _ANY)
@@ -105,8 +105,8 @@ def _is_needed(top: str) -> bool:
     Its own import says so, or the rest of a pasted fragment.
     """
     frame = _importing()
-    made_up = frame is not None and owner(frame.f_code) == INNER
-    return made_up or _may_be_unknown(top)
+    synthesized = frame is not None and owner(frame.f_code) == INNER
+    return synthesized or _may_be_unknown(top)
 
 
 def _is_there(top: str) -> bool:

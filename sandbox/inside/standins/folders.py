@@ -12,9 +12,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..frames import USER, owner
+from ..core.frames import USER, owner
 from .finding import Report, insists
-from .made_up import asked_by_user, is_missing, made_up
+from .synthesized import asked_by_user, is_missing, report_synthesized
 
 FILES = 64  # so that batches of usual sizes come out of them
 _last: list[str] = []
@@ -43,7 +43,7 @@ def _listing(original: Any) -> Any:
     @wraps(original)
     def listing(path: Any = ".") -> Any:
         if is_missing(path) and asked_by_user():
-            made_up(path, "a directory of some files", folder=path)
+            report_synthesized(path, "a directory of some files", folder=path)
             return _names()
         return original(path)
 
@@ -54,7 +54,7 @@ def _walking(original: Any) -> Any:
     @wraps(original)
     def walking(top: Any, *args: Any, **kwargs: Any) -> Any:
         if is_missing(top) and asked_by_user():
-            made_up(top, "a directory of some files", folder=top)
+            report_synthesized(top, "a directory of some files", folder=top)
             return iter([(str(top), [], _names())])
         return original(top, *args, **kwargs)
 
@@ -87,7 +87,7 @@ def _matched(original: Any, before: str) -> Any:
     return matched
 
 
-def made_up_names() -> list[str]:
+def synthesized_names() -> list[str]:
     """Return the names of the files that were synthesized last, without their folders."""
     return list(_last)
 
@@ -108,7 +108,7 @@ def _matching(pattern: str) -> list[str]:
 
 
 def _tell(pattern: str) -> None:
-    made_up(
+    report_synthesized(
         pattern, "a set of files of that name", folder=os.path.dirname(pattern.partition("*")[0])
     )
 
@@ -150,7 +150,7 @@ def _insisted(original: Any, name: str) -> Any:
         if found or not insists(sys._getframe(1)):
             return found
         what = "a directory" if name == "isdir" else "what its reader wants"
-        made_up(path, what)
+        report_synthesized(path, what)
         return True
 
     return asked

@@ -13,7 +13,7 @@ import numpy as np
 from . import sizes
 from .asking import awaited
 from .gym_kinds import ActionWrapper, Env, ObservationWrapper, RewardWrapper, Spec, Wrapper
-from .nothing import NothingModule
+from .null_object import NullModule
 from .sources import says
 from .spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 
@@ -76,14 +76,14 @@ def sizes_of(name: str) -> tuple[Any, Any]:
     return _SIZES[known] if known else (sizes.shape_of("observation", (4,)), _acted())
 
 
-class Told(dict[str, Any]):
+class Info(dict[str, Any]):
     """What an environment says besides: nothing, and nought to who asks for something."""
 
     def __missing__(self, key: str) -> float:
         return 0.0
 
 
-class Made(Env):
+class SynthesizedEnv(Env):
     """An environment from `make`.
 
     `modern` says which of the two signatures it has, unless the calling line shows which it
@@ -109,7 +109,7 @@ class Made(Env):
         self._episode += 1
         self._step = 0
         self._modern = self._modern or awaited(sys._getframe(1)) in (0, 2)
-        return (self._observe(), Told()) if self._modern else self._observe()
+        return (self._observe(), Info()) if self._modern else self._observe()
 
     def step(self, action: Any) -> Any:
         """Return five values, or four if the caller unpacks four."""
@@ -118,8 +118,8 @@ class Made(Env):
         wanted = awaited(sys._getframe(1))
         observed, reward = self._observe(), float(self._random.standard_normal()) + 1.0
         if wanted == 4 or (wanted != 5 and not self._modern):
-            return observed, reward, done, Told()
-        return observed, reward, done, False, Told()
+            return observed, reward, done, Info()
+        return observed, reward, done, False, Info()
 
     def _observe(self) -> Any:
         observed = self.observation_space.drawn(self._random)
@@ -172,13 +172,13 @@ def make(name: Any, *args: Any, **kwargs: Any) -> Any:
         entry = getattr(importlib.import_module(home), kind)
     if entry is not None:
         return entry(**kwargs)
-    return Made(str(name), modern=True, render_mode=kwargs.get("render_mode"))
+    return SynthesizedEnv(str(name), modern=True, render_mode=kwargs.get("render_mode"))
 
 
 def make_old(name: Any, *args: Any, **kwargs: Any) -> Any:
     """Return the same, in the signatures of before 2022."""
     made = make(name, *args, **kwargs)
-    if isinstance(made, Made):
+    if isinstance(made, SynthesizedEnv):
         made._modern = kwargs.get("render_mode") is not None or kwargs.get("new_step_api", False)
     return made
 
@@ -204,7 +204,7 @@ def _names(package: str) -> Iterator[tuple[str, Any]]:
     yield from (("SyncVectorEnv", Vector), ("AsyncVectorEnv", Vector))
 
 
-class Wrappers(NothingModule):
+class Wrappers(NullModule):
     """`gym.wrappers`: every wrapper changes nothing."""
 
     def __getattr__(self, name: str) -> Any:
@@ -216,4 +216,4 @@ def module(name: str) -> ModuleType:
     package, _, part = name.partition(".")
     if part.startswith("wrappers"):
         return Wrappers(name)
-    return NothingModule(name, () if part else _PARTS, **dict(_names(package)))
+    return NullModule(name, () if part else _PARTS, **dict(_names(package)))

@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from . import Report
-from .made_up import asked_by_user
-from .nothing import Nothing, NothingModule
+from .null_object import NullModule, NullObject
+from .synthesized import asked_by_user
 
 PROVIDES = ("IPython", "ipywidgets")
 
@@ -16,10 +16,10 @@ PROVIDES = ("IPython", "ipywidgets")
 def install(report: Report) -> None:
     """Give scripts the two functions that IPython has everywhere."""
 
-    def get_ipython() -> Nothing:
+    def get_ipython() -> NullObject:
         if asked_by_user():  # and not a package that looks whether it runs in a notebook
             report("IPython", "magics do nothing")
-        return Nothing()
+        return NullObject()
 
     def shown(*objects: Any, **options: Any) -> None:
         report("IPython", "objects are shown as text")
@@ -35,4 +35,4 @@ def display(*objects: Any, **options: Any) -> None:
 
 def module(name: str) -> ModuleType:
     """Return `IPython`, `IPython.display`, …"""
-    return NothingModule(name, display=display, get_ipython=Nothing)
+    return NullModule(name, display=display, get_ipython=NullObject)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from .nothing import NothingModule
+from .null_object import NullModule
 
 PROVIDES = ("mlflow",)
 
 
 def module(name: str) -> ModuleType:
     """Return `mlflow`, or a part of it."""
-    return NothingModule(name)
+    return NullModule(name)

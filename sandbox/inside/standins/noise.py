@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames import USER, owner
+from ..core.frames import USER, owner
 from . import sizes
 from .sources import texts
 

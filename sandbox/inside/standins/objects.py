@@ -15,13 +15,20 @@ import numpy as np
 import torch
 from torch import nn
 
-from .. import frames
-from .answers import Answers
+from ..core import frames
+from .any_key_mapping import AnyKeyMapping
 from .asking import bound_to, unpacked
 from .finding import Report, when_imported
-from .made_up import MadeUpBytes, asked_by_user, is_made_up, is_missing, made_up, name_of
 from .noise import noise
 from .sources import says
+from .synthesized import (
+    SynthesizedBytes,
+    asked_by_user,
+    is_missing,
+    is_synthesized,
+    name_of,
+    report_synthesized,
+)
 
 WIDTH, CLASSES = 8, 10  # of a model in a file
 
@@ -36,14 +43,14 @@ def install(report: Report) -> None:
 
     @wraps(load)
     def loading(file: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, MadeUpBytes) or (is_missing(file) and asked_by_user()):
+        if isinstance(file, SynthesizedBytes) or (is_missing(file) and asked_by_user()):
             name = name_of(file)
             caller = frames.user_frame(sys._getframe(1))
             bound = bound_to(caller) if caller is not None else ""
             if bound and says(rf"\b{bound}\.(?:eval|train|parameters)\("):
-                made_up(name, "a small model")
+                report_synthesized(name, "a small model")
                 return Loaded()
-            made_up(name, "noise, as a tensor or as a state,")
+            report_synthesized(name, "noise, as a tensor or as a state,")
             return State(name=Path(name).name)
         return load(file, *args, **kwargs)
 
@@ -63,7 +70,7 @@ def _parsing(module: Any, *names: str) -> None:
 
         @wraps(original)
         def parsing(source: Any, *args: Any, original: Any = original, **kwargs: Any) -> Any:
-            return Answers() if is_made_up(source) else original(source, *args, **kwargs)
+            return AnyKeyMapping() if is_synthesized(source) else original(source, *args, **kwargs)
 
         setattr(module, name, parsing)
 
@@ -90,20 +97,29 @@ class Loaded(nn.Module):
         return torch.tanh(few @ self.inner) @ self.outer
 
 
-class State(Answers):
+class State(AnyKeyMapping):
     """A synthesized checkpoint: loading it changes nothing.
 
     To requests that only a tensor serves it answers as one.
     """
 
-    def __init__(self, name: str = "", beside: int | None = None) -> None:
+    def __init__(self, name: str = "", second: int | None = None) -> None:
         super().__init__()
-        self.__dict__.update(_name=name, _tensor=None, _beside=beside)
+        self.__dict__.update(_name=name, _tensor=None, _second=second)
 
     def __missing__(self, key: Any) -> Any:
         whole = {"epoch": 0, "step": 0, "iteration": 0, "global_step": 0, "start_epoch": 0}
         self[key] = whole[key.lower()] if key.lower() in whole else State(key)
         return self[key]
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        """Take out what is there, or what would be made for the key."""
+        found = self[key]
+        super().pop(key, None)
+        return found
+
+    def __delitem__(self, key: Any) -> None:
+        super().pop(key, None)
 
     def __getattr__(self, name: str) -> Any:
         if not self and hasattr(torch.Tensor, name):
@@ -114,8 +130,8 @@ class State(Answers):
         return super().__getitem__(key) if isinstance(key, str) else self._as_tensor()[key]
 
     def __iter__(self) -> Iterator[Any]:
-        if self._beside is not None and (asked := unpacked(sys._getframe(1))) is not None:
-            return iter([State(self._name), *[self._beside] * (asked - 1)])
+        if self._second is not None and (asked := unpacked(sys._getframe(1))) is not None:
+            return iter([State(self._name), *[self._second] * (asked - 1)])
         return super().__iter__() if self else iter(self._as_tensor())
 
     def __len__(self) -> int:

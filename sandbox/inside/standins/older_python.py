@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .finding import Report
-from .nothing import NothingModule
+from .null_object import NullModule
 
 # modules of Python 2 → those of today
 _MOVED = {
@@ -72,7 +72,7 @@ def install(report: Report) -> None:
     """Give what is gone back, and say so when it is used."""
     for name, value in _BUILTINS.items():
         if not hasattr(builtins, name):
-            setattr(builtins, name, _telling(name, value, report))
+            setattr(builtins, name, _reporting(name, value, report))
     for name in (*_ABSTRACT, "Hashable", "Sized", "MutableSequence"):
         if not hasattr(collections, name):
             _later(collections, name, lambda name=name: getattr(collections.abc, name), report)
@@ -85,7 +85,7 @@ def install(report: Report) -> None:
         setattr(inspect, "getargspec", inspect.getfullargspec)  # noqa: B010
 
 
-def _telling(name: str, value: Any, report: Report) -> Any:
+def _reporting(name: str, value: Any, report: Report) -> Any:
     """Return a class unchanged, for `isinstance`; a function that reports its calls otherwise."""
     if isinstance(value, type):
         return value
@@ -117,7 +117,7 @@ def _later(module: ModuleType, name: str, get: Any, report: Report) -> None:
     vars(module)["__getattr__"] = look_up
 
 
-class Moved(NothingModule):
+class Moved(NullModule):
     """`six.moves`: modules and functions under their names of Python 2."""
 
     def __getattr__(self, name: str) -> Any:
@@ -140,7 +140,7 @@ def module(name: str) -> ModuleType:
     if name.startswith(("six.moves", "past.builtins", "future", "builtins")):
         return Moved(name, zip_longest=itertools.zip_longest)
     if name.startswith("six"):
-        return NothingModule(
+        return NullModule(
             name,
             PY2=False,
             PY3=True,
@@ -158,8 +158,8 @@ def module(name: str) -> ModuleType:
             ),
         )
     if name.startswith("distutils"):
-        return NothingModule(name, strtobool=_truth, LooseVersion=_version)
-    return NothingModule(name)
+        return NullModule(name, strtobool=_truth, LooseVersion=_version)
+    return NullModule(name)
 
 
 def _truth(text: str) -> int:

@@ -11,8 +11,8 @@ import importlib.machinery
 import re
 from typing import Any
 
-from .. import entry
-from ..frames import OWNERS, USER
+from ..core.frames import OWNERS, USER
+from ..script import entry
 from .finding import Report
 
 # keyword of an older torch → of today; None: it is left out

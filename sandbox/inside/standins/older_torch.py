@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from .finding import Report
-from .nothing import NothingModule
+from .null_object import NullModule
 
 PROVIDES = ("torch._six", "torch.utils.ffi", "torch.legacy")
 NEEDS = "torch._six"
@@ -64,7 +64,7 @@ def install(report: Report) -> None:
 
     patched: Any = torch
     for name, function in _FUNCTIONS.items():
-        setattr(patched, name, _telling(f"torch.{name}", function, tell))
+        setattr(patched, name, _reporting(f"torch.{name}", function, tell))
     for kind in _TYPES:
         setattr(patched.cuda, f"{kind}Tensor", getattr(torch, f"{kind}Tensor"))
     _iterators(tell)
@@ -78,7 +78,7 @@ def install(report: Report) -> None:
 Tell = Callable[[str, str], None]
 
 
-def _telling(name: str, function: Callable[..., Any], tell: Tell) -> Callable[..., Any]:
+def _reporting(name: str, function: Callable[..., Any], tell: Tell) -> Callable[..., Any]:
     def older(*args: Any, **kwargs: Any) -> Any:
         tell(name, "what does the same today was taken")
         return function(*args, **kwargs)
@@ -92,7 +92,7 @@ def _iterators(tell: Tell) -> None:
 
     kind: Any = dataloader._BaseDataLoaderIter
     if not hasattr(kind, "next"):
-        kind.next = _telling("loader.next()", lambda self: next(self), tell)
+        kind.next = _reporting("loader.next()", lambda self: next(self), tell)
 
 
 def _schedulers(tell: Tell) -> None:
@@ -123,8 +123,11 @@ def _gradients(tell: Tell) -> None:
 
     @wraps(make)
     def make_grads(outputs: Any, grads: Any, *rest: Any, **named: Any) -> Any:
-        fitting = [_fitting(o, g, tell) for o, g in zip(outputs, grads, strict=False)]
-        return make(outputs, fitting, *rest, **named)
+        for grad in grads:
+            if grad is not None:
+                grads = [_fitting(o, g, tell) for o, g in zip(outputs, grads, strict=False)]
+                break
+        return make(outputs, grads, *rest, **named)
 
     autograd._make_grads = make_grads
 
@@ -228,7 +231,7 @@ def module(name: str) -> ModuleType:
     import collections.abc
     import math
 
-    return NothingModule(
+    return NullModule(
         name,
         string_classes=(str, bytes),
         int_classes=int,

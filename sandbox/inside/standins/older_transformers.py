@@ -25,8 +25,8 @@ def install(report: Report) -> None:
         for name in _OPTIMIZERS:
             if says(_USED.format(name=name)) and not hasattr(transformers, name):
                 setattr(transformers, name, torch.optim.AdamW)
-                told = f"`transformers.{name}` is gone: `torch.optim.AdamW` was taken."
-                report(f"transformers.{name}", told, "api")
+                text = f"`transformers.{name}` is gone: `torch.optim.AdamW` was taken."
+                report(f"transformers.{name}", text, "api")
 
     when_imported("transformers", add)
 

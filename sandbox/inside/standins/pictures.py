@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import sizes
-from .nothing import NothingModule
+from .null_object import NullModule
 
 PROVIDES = ("PIL",)
 SAYS = "not installed here: pictures are noise"
@@ -148,6 +148,6 @@ def fromarray(pixels: Any, mode: str | None = None) -> Image:
 def module(name: str) -> ModuleType:
     """Return `PIL`, `PIL.Image`, …"""
     if name == "PIL":
-        return NothingModule(name, _PARTS)
+        return NullModule(name, _PARTS)
     named = {"Image": Image, "open": opened, "new": new, "fromarray": fromarray}
-    return NothingModule(name, **(named if name == "PIL.Image" else {}))
+    return NullModule(name, **(named if name == "PIL.Image" else {}))

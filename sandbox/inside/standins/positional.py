@@ -10,8 +10,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .. import entry, frames
-from .arguments import told, value_for
+from ..core import frames
+from ..script import entry
+from .arguments import filled_in, value_for
 from .asking import awaited, unpacked
 from .finding import Report, insists
 from .sources import settings, shown
@@ -48,7 +49,7 @@ class Arguments(list[str]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, int) and len(self) <= key < MOST:
-            return self._made_up(key, _line(frames.user_frame(sys._getframe(1))))
+            return self._synthesized(key, _line(frames.user_frame(sys._getframe(1))))
         if isinstance(key, slice) and key.start and key.start > 0:
             asked = awaited(sys._getframe(1)) or 0
             self._fill(min(key.start + asked, MOST), sys._getframe(1))
@@ -73,12 +74,12 @@ class Arguments(list[str]):
         names = [name.strip() for name in line.partition("=")[0].split(",")]
         for key in range(there, count):
             name = names[key - count] if len(names) >= count - key else ""
-            self.append(self._made_up(key, f"{name} =" if name.isidentifier() else ""))
+            self.append(self._synthesized(key, f"{name} =" if name.isidentifier() else ""))
 
-    def _made_up(self, key: int, line: str) -> str:
+    def _synthesized(self, key: int, line: str) -> str:
         usual = shown(Path(super().__getitem__(0)).stem)
         value = usual[key - 1] if key <= len(usual) else _by_line(line, key)
-        self._report(f"sys.argv[{key}]", told(f"sys.argv[{key}]", value), "argument")
+        self._report(f"sys.argv[{key}]", filled_in(f"sys.argv[{key}]", value), "argument")
         return value
 
 

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from .answers import Answers
-from .made_up import asked_by_user, is_missing, made_up
+from .any_key_mapping import AnyKeyMapping
 from .objects import State
 from .sources import OF_SETTINGS
+from .synthesized import asked_by_user, is_missing, report_synthesized
 
 RATE = 16_000  # a second, of recordings: what a reader returns with the data
 _READS = re.compile(r"read|load|open|^(?:.*file|dataset|image)$", re.IGNORECASE)
@@ -28,7 +28,7 @@ def read(function: str, args: tuple[Any, ...]) -> Any:
     if not _SUFFIX.fullmatch(path.suffix) or not asked_by_user():
         return None
     if path.suffix.lower() in OF_SETTINGS:
-        made_up(file, "a small text of its kind")
-        return Answers()
-    made_up(file, "noise, in the form that the script asks of it,")
-    return State(path.name, beside=RATE)
+        report_synthesized(file, "a small text of its kind")
+        return AnyKeyMapping()
+    report_synthesized(file, "noise, in the form that the script asks of it,")
+    return State(path.name, second=RATE)

@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 from .finding import Report
-from .made_up import asked_by_user
+from .synthesized import asked_by_user
 
 
 def install(report: Report) -> None:
@@ -27,9 +27,9 @@ def install(report: Report) -> None:
         return io.StringIO(answer(command))
 
     def run(command: Any, *args: Any, **kwargs: Any) -> Any:
-        told = answer(command)
+        printed = answer(command)
         text = kwargs.get("text") or kwargs.get("universal_newlines")
-        output: Any = told if text else told.encode()
+        output: Any = printed if text else printed.encode()
         return subprocess.CompletedProcess(command, 0, output, type(output)())
 
     os_: Any = os

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from .made_up import made_up, name_of
 from .noise import noise
-from .nothing import NothingModule
+from .null_object import NullModule
+from .synthesized import name_of, report_synthesized
 
 PROVIDES = ("torchaudio", "soundfile", "librosa")
 SAYS = "not installed here: recordings are noise"
@@ -23,7 +23,7 @@ RATE, SECONDS = 16_000, 1
 def samples(file: Any) -> Any:
     """Return the samples of one recording, of one channel."""
     name = name_of(file)
-    made_up(name, "a recording of noise", folder=os.path.dirname(name))
+    report_synthesized(name, "a recording of noise", folder=os.path.dirname(name))
     return noise(name, (RATE * SECONDS,)) * np.float32(0.1)
 
 
@@ -118,7 +118,7 @@ def module(name: str) -> ModuleType:
     if name.startswith("torchaudio"):
         transforms = {"Spectrogram": Spectrum, "MelSpectrogram": Mel, "MFCC": Mfcc}
         unchanged = dict.fromkeys(("Resample", "Vol", "FrequencyMasking", "TimeMasking"), Same)
-        return NothingModule(
+        return NullModule(
             name,
             ("transforms", "functional") if name == "torchaudio" else (),
             load=load,
@@ -128,7 +128,7 @@ def module(name: str) -> ModuleType:
             **transforms,
             **unchanged,
         )
-    return NothingModule(
+    return NullModule(
         name,
         ("feature", "effects", "util") if name == "librosa" else (),
         read=read,

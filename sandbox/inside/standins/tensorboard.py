@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from .nothing import NothingModule
+from .null_object import NullModule
 
 PROVIDES = ("torch.utils.tensorboard", "tensorboardX")
 NEEDS = "tensorboard"
@@ -12,4 +12,4 @@ NEEDS = "tensorboard"
 
 def module(name: str) -> ModuleType:
     """Return a module with a `SummaryWriter`."""
-    return NothingModule(name)
+    return NullModule(name)

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from .nothing import NothingModule
-from .torchvision_models import ResNet
+from .null_object import NullModule
+from .torchvision_models import STEM, ResNet
 
 PROVIDES = ("timm",)
 SAYS = "not installed here: small networks with random weights"
@@ -33,7 +33,7 @@ class Network(ResNet):
         self.num_features = _FEATURES
         self.default_cfg = self.pretrained_cfg = _settings(in_chans)
         if in_chans != 3:
-            self.conv1 = nn.Conv2d(in_chans, 16, 3, stride=2, padding=1, bias=False)
+            self.conv1 = nn.Conv2d(in_chans, STEM, 3, stride=2, padding=1, bias=False)
         if not global_pool:
             self.avgpool = nn.Identity()
         self.reset_classifier(num_classes)
@@ -188,4 +188,4 @@ def module(name: str) -> ModuleType:
     elif name.endswith("loss"):
         here = {"LabelSmoothingCrossEntropy": nn.CrossEntropyLoss}
         here["SoftTargetCrossEntropy"] = nn.CrossEntropyLoss
-    return NothingModule(name, _PARTS, **here)
+    return NullModule(name, _PARTS, **here)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .nothing import NothingModule
+from .null_object import NullModule
 from .torchvision_data import SHAPES, dataset
 from .torchvision_models import MODELS, classifier
 from .torchvision_transforms import FUNCTIONS, TRANSFORMS, Keep
@@ -17,7 +17,7 @@ SAYS = "not installed here: small synthetic data and models"
 _PARTS = ("datasets", "io", "models", "ops", "transforms", "utils")
 
 
-class Transforms(NothingModule):
+class Transforms(NullModule):
     """`torchvision.transforms`: what changes shapes is real, the rest keeps the image."""
 
     def __getattr__(self, name: str) -> Any:
@@ -25,7 +25,7 @@ class Transforms(NothingModule):
         return super().__getattr__(name) if known else Keep
 
 
-class Models(NothingModule):
+class Models(NullModule):
     """`torchvision.models`: constructors by name, here and in `__dict__`."""
 
     def __getattr__(self, name: str) -> Any:
@@ -36,7 +36,7 @@ class Models(NothingModule):
         return super().__getattr__(name)
 
 
-class Datasets(NothingModule):
+class Datasets(NullModule):
     """`torchvision.datasets`: those of which nothing is known are small ones, too."""
 
     def __getattr__(self, name: str) -> Any:
@@ -82,7 +82,7 @@ def module(name: str) -> ModuleType:
     if part.startswith("models"):
         return Models(name, **MODELS)
     if part.startswith("utils"):
-        return NothingModule(name, make_grid=make_grid)
+        return NullModule(name, make_grid=make_grid)
     if part.startswith("io"):
-        return NothingModule(name, read_image=read_image)
-    return NothingModule(name, () if part else _PARTS)
+        return NullModule(name, read_image=read_image)
+    return NullModule(name, () if part else _PARTS)

@@ -1,12 +1,20 @@
-"""Data sets of noise, in the shapes of the real ones, whose sizes divide as theirs do."""
+"""Data sets of noise, in the shapes of the real ones, whose sizes divide as theirs do.
+
+They have fewer rows, and scripts count on the real number: a row behind the last is one of those
+that are there, and `random_split` parts what is there in the same proportion.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, wraps
 from typing import Any
 
 import torch
-from torch.utils.data import Dataset
+from torch.utils import data
+from torch.utils.data import ConcatDataset, Dataset, Subset
+
+from .finding import Report
 
 # dataset → shape of an image, classes, rows to train and to test with. The numbers of rows leave
 # what those of the real ones leave when they are parted into batches of 16, 32, 50, 64, or 100.
@@ -72,7 +80,11 @@ class Images(Dataset[Any]):
     def __len__(self) -> int:
         return min(len(self._images), len(self.data))
 
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return (self[number] for number in range(len(self)))
+
     def __getitem__(self, index: Any) -> tuple[Any, Any]:
+        index = int(index) % len(self) if int(index) >= 0 else index
         image: Any = self._images[index].float() / 255
         target: Any = int(self.targets[index])
         if self.kind == "CelebA":
@@ -88,3 +100,30 @@ class Images(Dataset[Any]):
 def dataset(kind: str) -> type[Images]:
     """Return the class of this name."""
     return type(kind, (Images,), {"kind": kind})
+
+
+def install(report: Report) -> None:
+    """Have torch part these data sets by the numbers of the real ones."""
+    held: Any = data
+    held.random_split = held.dataset.random_split = _in_proportion(held.random_split)
+
+
+def _in_proportion(split: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(split)
+    def random_split(dataset: Any, lengths: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        whole = sum(lengths)
+        if whole > 1 and whole != len(dataset) and _is_synthesized(dataset):
+            lengths = [max(1, len(dataset) * length // whole) for length in lengths]
+            lengths[lengths.index(max(lengths))] += len(dataset) - sum(lengths)
+        return split(dataset, lengths, *args, **kwargs)
+
+    return random_split
+
+
+def _is_synthesized(dataset: Any) -> bool:
+    """Return True for a data set of this module, or for parts and sums of some."""
+    if isinstance(dataset, Subset):
+        return _is_synthesized(dataset.dataset)
+    if isinstance(dataset, ConcatDataset):
+        return any(map(_is_synthesized, dataset.datasets))
+    return isinstance(dataset, Images)

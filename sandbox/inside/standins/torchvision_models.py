@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from .nothing import nothing
+from .null_object import nothing
 
 _VGG = {
     "vgg11": "64 M 128 M 256 256 M 512 512 M 512 512 M",
@@ -28,6 +28,7 @@ _WIDTHS = {  # of what a head takes
     "mnasnet": 1280,
     "mobilenet_v2": 1280,
 }
+STEM = 64  # channels of a ResNet's first layer, which scripts replace by one for other images
 _NARROW = 8  # channels of a real VGG's layer for one here
 
 
@@ -36,11 +37,11 @@ class ResNet(nn.Module):
 
     def __init__(self, classes: int = 1000, features: int = 512) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(3, 16, 3, stride=2, padding=1, bias=False)
-        self.bn1 = nn.BatchNorm2d(16)
+        self.conv1 = nn.Conv2d(3, STEM, 3, stride=2, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(STEM)
         self.relu = nn.ReLU(inplace=True)
         self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
-        widths = [16, 16, 24, 32, features]
+        widths = [STEM, 16, 24, 32, features]
         for n in range(4):
             stage = nn.Sequential(
                 nn.Conv2d(widths[n], widths[n + 1], 1 if n == 3 else 3, padding=0 if n == 3 else 1),

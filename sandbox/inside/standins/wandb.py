@@ -6,12 +6,12 @@ from types import ModuleType
 from typing import Any
 
 from .configs import Config
-from .nothing import Nothing, NothingModule
+from .null_object import NullModule, NullObject
 
 PROVIDES = ("wandb",)
 
 
-class Run(Nothing):
+class Run(NullObject):
     """What `wandb.init` returns."""
 
     def __init__(self, config: Config) -> None:
@@ -28,4 +28,4 @@ def module(name: str) -> ModuleType:
         config.update(given if isinstance(given, dict) else vars(given))
         return Run(config)
 
-    return NothingModule(name, init=init, config=config, run=Run(config), summary={})
+    return NullModule(name, init=init, config=config, run=Run(config), summary={})

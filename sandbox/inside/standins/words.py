@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .nothing import NothingModule
+from .null_object import NullModule
 
 PROVIDES = ("unidecode", "nltk", "jieba", "ftfy", "termcolor", "sacremoses", "inflect")
 SAYS = "not installed here: texts stay as they are, words are what spaces part"
@@ -25,4 +25,4 @@ def module(name: str) -> ModuleType:
     """Return `nltk.tokenize`, `unidecode`, …"""
     split = dict.fromkeys(("word_tokenize", "wordpunct_tokenize", "lcut", "cut"), words)
     kept = dict.fromkeys(("unidecode", "fix_text", "colored"), same)
-    return NothingModule(name, **split, **kept)
+    return NullModule(name, **split, **kept)

@@ -1,0 +1,1 @@
+"""What every instrument builds on: frames, stamps, graphs, backward calls, parameters, records."""

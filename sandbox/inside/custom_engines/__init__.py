@@ -1,0 +1,1 @@
+"""Autograd engines that a script writes by hand."""

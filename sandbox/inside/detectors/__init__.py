@@ -1,0 +1,1 @@
+"""Faults that raise nothing: one file for each kind."""

@@ -1,0 +1,143 @@
+"""Finds parameters that backward calls do give gradients, and that never have one at their own
+optimizer's step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import FrameType
+
+import torch
+
+from ..core.backward_site import TracedBackward
+from ..core.engine import Call
+from ..core.frames import Json, place
+from ..core.parameters import KnownParameter
+from ..core.sampling import doubling
+from ..core.stamps import Clock
+from .details import ELSEWHERE, FROZEN
+
+ENOUGH = 3  # steps without a gradient, and no other, are no accident
+MOST = 64  # names that are reported
+
+
+@dataclass
+class _Looks:
+    """What the looks at one parameter's steps found. `cleared`: the backward before the step had
+    given it a gradient."""
+
+    empty: int = 0
+    full: int = 0
+    cleared: int = 0
+    at: Json | None = None
+    backward: TracedBackward | None = None
+
+
+class EmptySteps:
+    """Compares what backward calls gave with what steps find, at the first steps of an optimizer
+    and then ever more rarely.
+
+    A parameter that has a gradient at any of these steps is trained, whatever the others found. So
+    is one that a step changed: its optimizer took the gradient in a way of its own.
+    """
+
+    def __init__(self) -> None:
+        self._looks: dict[int, _Looks] = {}
+        self._steps: dict[int, int] = {}
+        self._frozen: dict[int, tuple[int, list[KnownParameter]]] = {}  # looks, by optimizer
+        self._thawed: set[int] = set()  # optimizers that held anything to train, at any look
+        self._given: dict[int, tuple[int, int] | None] = {}
+        self._last: TracedBackward | None = None
+
+    def after_backward(self, call: Call) -> None:
+        """Record that a backward call gave parameters a gradient."""
+        self._given = {known.id: known.mark for known in call.received}
+        self._last = call.alone()
+
+    def stepped(self, optimizer: int, owned: list[KnownParameter], frame: FrameType | None) -> None:
+        """Look at what an optimizer found."""
+        steps = self._steps[optimizer] = self._steps.get(optimizer, 0) + 1
+        if self._last is None or not doubling(steps):
+            return
+        if any(map(_asks, owned)):
+            self._thawed.add(optimizer)
+        else:
+            self._frozen[optimizer] = self._frozen.get(optimizer, (0, []))[0] + 1, owned
+        asked = [known for known in owned if known.receipts and _asks(known)]
+        full = {known.id for known in asked if self._is_full(known)}
+        zeros = [known for known in asked if known.id not in full and known.gradient is not None]
+        if full or len(zeros) < len(asked):  # only what clears all of them leaves zeros everywhere
+            full.update(known.id for known in zeros)
+        for known in asked:
+            looks = self._looks.setdefault(known.id, _Looks())
+            if known.id in full:
+                looks.full += 1
+                continue
+            looks.empty += 1
+            looks.cleared += known.id in self._given
+            looks.backward = looks.backward or self._last
+            if looks.at is None and frame is not None:
+                looks.at = place(frame)
+
+    def _is_full(self, known: KnownParameter) -> bool:
+        """Return True if the step had a gradient to use; zeros of the last backward call count."""
+        gradient = known.gradient
+        if gradient is None:
+            return known.changed_by == Clock.steps
+        left = known.id in self._given and self._given[known.id] == known.mark
+        return left or gradient.layout is not torch.strided or bool(gradient.any())
+
+    def misses(self, known: KnownParameter) -> bool:
+        """Return True if some steps, and all that were seen, found the parameter without a
+        gradient."""
+        looks = self._looks.get(known.id)
+        return looks is not None and looks.empty > 0 and not looks.full
+
+    def found(self, known: Iterable[KnownParameter]) -> tuple[str, Json] | None:
+        """Return the kind of fault and the parameters that no step found with a gradient.
+
+        Those come first that the backward call before their step does not reach.
+        """
+        missed = [one for one in known if self.misses(one)]
+        missed = [one for one in missed if self._looks[one.id].empty >= ENOUGH]
+        missed.sort(key=self._was_cleared)
+        cleared = bool(missed) and self._was_cleared(missed[0])
+        missed = [one for one in missed if self._was_cleared(one) is cleared]
+        if not missed:
+            return self._all_frozen()
+        looks = self._looks[missed[0].id]
+        lost = next((one.lost for one in missed if one.lost), None)
+        fields = {
+            "at": looks.at if cleared else lost,
+            "visit": looks.backward.record() if looks.backward is not None else None,
+            "params": [one.name for one in missed if one.name][:MOST],
+            "figures": [float(len(missed))],
+            "detail": "" if cleared else ELSEWHERE,
+        }
+        return ("cleared-gradients" if cleared else "unfed-parameters"), fields
+
+    def _all_frozen(self) -> tuple[str, Json] | None:
+        """Return what an optimizer steps repeatedly although it never required a gradient."""
+        for optimizer, (looks, owned) in self._frozen.items():
+            trained = optimizer in self._thawed or any(known.receipts for known in owned)
+            if looks >= ENOUGH and owned and not trained:
+                fields = {
+                    "params": [one.name for one in owned if one.name][:MOST],
+                    "taken": next((one.taken for one in owned if one.taken), None),
+                    "figures": [float(len(owned))],
+                    "detail": FROZEN,
+                }
+                return "unfed-parameters", fields
+        return None
+
+    def _was_cleared(self, known: KnownParameter) -> bool:
+        """Return True if the backward call before the step mostly gave the parameter its
+        gradient."""
+        looks = self._looks[known.id]
+        return 2 * looks.cleared > looks.empty
+
+
+def _asks(known: KnownParameter) -> bool:
+    """Return True if the parameter requires a gradient."""
+    tensor = known.tensor()
+    return tensor is not None and tensor.is_leaf and tensor.requires_grad

@@ -1,0 +1,280 @@
+"""The composition of losses: targets and weights of log-probabilities that have a graph of their
+own, and terms that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
+from typing import NamedTuple
+
+from ..core.engine import Call
+from ..core.frames import Json
+from ..core.graph import ACCUMULATE, Node, op_name, walk
+from ..core.parameters import KnownParameter, ParameterRegistry
+from ..core.stamps import Stamps
+from ..recorders.graph_ends import GraphEnd, ended_in
+from .details import CROSSED, OTHERS, WEIGHS
+
+NODES = 2000  # that are looked through for losses
+CALLS = 4096  # whose terms are looked at
+LOSSES = 16  # of a call that are compared
+CROSSING = 4  # of these that are held against each other
+TERMS = 64  # of a loss
+DEEP = 8  # nodes on the way to a log-probability
+OFTEN = 2  # calls in which it was so
+_AIMING = frozenset(  # kinds of nodes that are given an input and a target
+    {"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "SoftMarginLossBackward0"}
+    | {"BinaryCrossEntropyBackward0", "BinaryCrossEntropyWithLogitsBackward0"}
+)
+_ENTROPY = "XlogyBackward0"  # of a target with itself, as `kl_div` computes it
+_ERRORS = frozenset({"PowBackward0", "AbsBackward0"})  # of a difference that the script writes out
+_COMPARING = _AIMING | _ERRORS | {_ENTROPY}
+_UNSAID = frozenset(  # by which a graph is lost without a word about gradients
+    {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__", "grad"}
+    | {"argmax", "argmin", "gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__"}
+)
+_LOG_PROB, _PICKED = ".log_prob", ("GatherBackward0", "LogSoftmaxBackward0")
+_ALONG = frozenset(  # through which a log-probability, or the ratio of two, stays one
+    {"NegBackward0", "ExpBackward0", "SubBackward0", "SumBackward0", "SumBackward1"}
+    | {"MeanBackward0", "MeanBackward1", "SqueezeBackward0", "SqueezeBackward1"}
+    | {"UnsqueezeBackward0", "ViewBackward0", "ReshapeAliasBackward0", "IndexBackward0"}
+    | {"SelectBackward0", "StackBackward0", "CatBackward0", "ClampBackward0", "ClampBackward1"}
+)
+_SUMS = frozenset({"AddBackward0", "SubBackward0"})
+_WEIGHED = "MulBackward0"
+_SCALED = frozenset({_WEIGHED, "DivBackward0"})
+
+_Line = tuple[str, int]
+
+
+class _Compared(NamedTuple):
+    """What a loss compares: the node that does, and the two values."""
+
+    node: Node
+    sides: tuple[Node, Node]
+
+
+class _Noted(NamedTuple):
+    """In how many calls a line has shown something, the number of the last, and its record."""
+
+    calls: int
+    last: int
+    fields: Json
+
+
+_NEVER = _Noted(0, 0, {})
+
+
+class LossComposition:
+    """Looks at the losses of the first backward calls; `found` reports what several have shown."""
+
+    def __init__(self, stamps: Stamps, parameters: ParameterRegistry) -> None:
+        self._stamps = stamps
+        self._parameters = parameters
+        self._moving: dict[_Line, _Noted] = {}
+        self._constant: dict[_Line, _Noted] = {}
+
+    def after(self, call: Call, *, early: bool) -> None:
+        """Look at the loss of a call; for targets, which is dearer, in `early` calls only."""
+        looked = 0
+        compared_here = list[_Compared]()
+        for node in call.walk.nodes[:NODES] if early else ():
+            compared, name = _difference(node) or node, op_name(node)
+            if name in _SUMS or name == _WEIGHED:
+                self._note_derivative(call, node)
+            compares = name in _COMPARING or _is_cosine(node)
+            if compares or name == _WEIGHED:
+                if self._is_reported(compared):
+                    continue
+                looked += compares
+                if compares and len(sides := _sides(node)) == 2:
+                    compared_here.append(_Compared(compared, (sides[0], sides[1])))
+                names, detail = self._moved(node) if compares else self._weighing(node)
+                if names:
+                    self._note(self._moving, call, compared, names, detail=detail)
+            if looked >= LOSSES:
+                break
+        for node, side, names in self._crossed(compared_here[:CROSSING]):
+            self._note(self._moving, call, node, names, detail=CROSSED, figures=[float(side)])
+        for root, _ in call.roots if call.n <= CALLS else ():
+            for node in _constant_terms(root):
+                self._note(self._constant, call, node, *self._cut(ended_in(node.metadata)))
+
+    def _note_derivative(self, call: Call, node: Node) -> None:
+        """Record what is computed with a derivative that got no graph of its own."""
+        ended = ended_in(node.metadata)
+        if ended is not None and ended.derived and call.kind == "backward":
+            self._note(self._constant, call, node, *self._cut(ended))
+
+    @property
+    def constant_terms(self) -> bool:
+        """Return True if losses had terms without a graph, whatever those derive from."""
+        return any(noted.calls >= OFTEN for noted in self._constant.values())
+
+    def found(self) -> Iterator[tuple[str, Json]]:
+        """Yield kinds of faults with their records."""
+        for noted in self._moving.values():
+            if noted.calls >= OFTEN:
+                yield "moving-target", noted.fields
+        for noted in self._constant.values():
+            if noted.calls >= OFTEN and noted.fields["params"]:
+                yield "constant-term", noted.fields
+
+    def _is_reported(self, node: Node) -> bool:
+        """Return True if enough calls have shown the same at the line that made a node."""
+        at = self._stamps.place(node)
+        return at is not None and self._moving.get((at["file"], at["line"]), _NEVER).calls >= OFTEN
+
+    def _note(
+        self,
+        noted: dict[_Line, _Noted],
+        call: Call,
+        node: Node,
+        names: list[str],
+        at: Json | None = None,
+        detail: str = "",
+        figures: Sequence[float] = (),
+    ) -> None:
+        if (seen := self._stamps.place(node)) is not None:
+            line = seen["file"], seen["line"]
+            known = noted.get(line, _NEVER)
+            new: Json = {"at": at or seen, "params": names[:64], "detail": detail}
+            new["figures"] = [*figures]
+            fields = known.fields if known.fields.get("params") and detail != CROSSED else new
+            noted[line] = _Noted(known.calls + (known.last != call.n), call.n, fields)
+
+    def _moved(self, node: Node) -> tuple[list[str], str]:
+        """Return trained parameters that a loss reaches both by its input and by its target.
+
+        If there are none, return those that it reaches by its target alone.
+        """
+        given, target = _given_and_target(node)
+        if given is None or target is None:
+            return [], ""
+        one, other = self._trained(given), self._trained(target)
+        both = one.keys() & other.keys()
+        numbers = sorted(both or (other.keys() if one else ()))
+        return [self._parameters.known[number].name for number in numbers], "" if both else OTHERS
+
+    def _crossed(self, compared: Sequence[_Compared]) -> Iterator[tuple[Node, int, list[str]]]:
+        """Yield comparisons with a value that the prediction of another comparison derives from.
+
+        That other one is compared with what this prediction derives from. Each comes with the node,
+        the index of its side with that value, and the trained parameters that lead to it.
+        """
+        if len(compared) < 2:
+            return
+        behind = {one.node: [_made_of(side) for side in one.sides] for one in compared}
+        for one, other in permutations(compared, 2):
+            for mine, its in product((0, 1), repeat=2):
+                target = one.sides[mine]
+                meant = target in behind[other.node][1 - its]
+                if meant and other.sides[its] in behind[one.node][1 - mine]:
+                    names = [known.name for known in self._trained(target).values()]
+                    if names:
+                        yield one.node, mine, names
+
+    def _weighing(self, node: Node) -> tuple[list[str], str]:
+        """Return trained parameters that the weight of a log-probability leads to."""
+        one, other = (below for below, _ in node.next_functions)
+        for logs, weight in ((one, other), (other, one)):
+            if logs is None or weight is None or not self._is_log_probability(logs):
+                continue
+            if not self._is_log_probability(weight) and self._trained(logs):
+                return [known.name for known in self._trained(weight).values()], WEIGHS
+        return [], ""
+
+    def _is_log_probability(self, node: Node) -> bool:
+        """Return True for a log-probability of a distribution, or an entry of a log-softmax."""
+        for _ in range(DEEP):
+            stamp, name = self._stamps.of(node), op_name(node)
+            below = [one for one, _ in node.next_functions if one is not None]
+            if stamp is not None and (stamp.library or "").endswith(_LOG_PROB):
+                return True
+            if not below or name not in _ALONG:
+                return bool(below) and (name, op_name(below[0])) == _PICKED
+            node = below[0]
+        return False
+
+    def _trained(self, node: Node) -> dict[int, KnownParameter]:
+        below = walk([(node, 0)], NODES)
+        leaves = [leaf.variable for _, leaf in below.leaves]
+        leaves += [node.variable] if _is_leaf(node) else []
+        found = [known for leaf in leaves if (known := self._parameters.find(leaf)) is not None]
+        return {known.id: known for known in found if known.optimizer is not None}
+
+    def _cut(self, ended: GraphEnd | None) -> tuple[list[str], Json | None]:
+        """Return the trained parameters that a term derives from, and where it lost its graph.
+
+        What says `detach` or `no_grad` is intended and left out.
+        """
+        if ended is None or ended.reached or not (ended.by_library or ended.how in _UNSAID):
+            return [], None
+        leaves = [leaf for known in ended.leaves if (leaf := known()) is not None]
+        found = [k for leaf in leaves if (k := self._parameters.find(leaf)) is not None]
+        names = [known.name for known in found if known.optimizer is not None]
+        return names, ended.at if names else None
+
+
+def _sides(node: Node) -> list[Node]:
+    """Return the two values that a node compares; of directions, the vectors."""
+    compared = _difference(node) if op_name(node) in _ERRORS else node
+    below = [one for one, _ in compared.next_functions if one] if compared is not None else []
+    if compared is not None and _is_cosine(compared):
+        below = [of for one in below if (of := one.next_functions[0][0]) is not None]
+    return below[:2]
+
+
+def _made_of(node: Node) -> set[Node]:
+    """Return the nodes that a value derives from, itself left out."""
+    return {*walk([(node, 0)], NODES).nodes} - {node}
+
+
+def _given_and_target(node: Node) -> tuple[Node | None, Node | None]:
+    """Return the two values that a node compares, as far as both have a graph."""
+    compared = _difference(node) if op_name(node) in _ERRORS else node
+    below = [one for one, _ in compared.next_functions] if compared is not None else []
+    given, target = (*below, None, None)[:2]
+    alone = op_name(node) == _ENTROPY and given is not target
+    return (None, None) if alone else (given, target)
+
+
+def _difference(node: Node) -> Node | None:
+    """Return the difference of which an error is the square or the absolute value, or None."""
+    below = node.next_functions[0][0] if op_name(node) in _ERRORS else None
+    return below if below is not None and op_name(below) == "SubBackward0" else None
+
+
+def _is_cosine(node: Node) -> bool:
+    """Return True if a product is one of two normalized vectors."""
+    below = [one for one, _ in node.next_functions if one is not None]
+    return op_name(node) == _WEIGHED and len(below) == 2 and all(map(_is_direction, below))
+
+
+def _is_direction(node: Node) -> bool:
+    length = node.next_functions[-1][0] if op_name(node) == "DivBackward0" else None
+    for _ in range(DEEP):
+        if length is None or op_name(length).startswith(("LinalgVectorNorm", "NormBackward")):
+            break
+        length = length.next_functions[0][0] if length.next_functions else None
+    return length is not None and "Norm" in op_name(length)
+
+
+def _is_leaf(node: Node) -> bool:
+    return type(node) is ACCUMULATE
+
+
+def _constant_terms(root: Node) -> Iterator[Node]:
+    """Yield the sums within a loss of which one side has no graph."""
+    pending = [root]
+    for _ in range(TERMS):
+        if not pending:
+            return
+        node = pending.pop()
+        below = [one for one, _ in node.next_functions]
+        name = op_name(node)
+        if name in _SUMS and None in below:
+            yield node
+        scaled = name in _SCALED and None in below
+        if name in _SUMS or scaled or name == "NegBackward0":
+            pending += [one for one in below if one is not None]

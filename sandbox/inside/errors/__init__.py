@@ -1,0 +1,1 @@
+"""Explanations of the errors that autograd raises."""

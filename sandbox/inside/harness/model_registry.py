@@ -1,0 +1,97 @@
+"""The models in sight: those that a text makes or names, and what invented values owe to them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from . import roles
+from .assumptions import spelling
+from .context import Harness
+from .entries import backward_names
+from .models import Criterion, Function, Model, blend
+
+
+class ModelRegistry:
+    """The models and the parameters that one world and its text hold."""
+
+    def __init__(self, world: Harness, tree: ast.Module) -> None:
+        self._world = world
+        self._backward_names = set(backward_names(tree))
+        self._common: torch.Tensor | None = None
+        self._asked: set[str] = set()  # the paths of this pass
+        self._settling = False
+        self.blind = False  # whether an optimizer found nothing that it could be over
+
+    def settle(self) -> None:
+        """Make the models that the text names, before losses of them."""
+        if self._settling:
+            return
+        self._settling = True
+        for path in list(self._world.uses.of):
+            if not set("[(") & set(path) and self._world.role(path) == "module":
+                if path.count(".") == (1 if ".self." in f".{path}" or path[:5] == "self." else 0):
+                    self._world.load(path, None)
+        self._settling = False
+
+    def models(self) -> Iterator[tuple[str, nn.Module]]:
+        """Yield all models, by name."""
+        main = vars(sys.modules["__main__"])
+        for name, value in (*self._world.values.items(), *main.items()):
+            if isinstance(value, Function):
+                value = value._model
+            if isinstance(value, nn.Module) and not isinstance(value, Criterion):
+                yield name, value
+
+    def owner(self, path: str) -> nn.Module | None:
+        """Return the model that a synthesized function is a method of, or None."""
+        found = self._world.values.get(spelling(path.rpartition(".")[0]))
+        return found if isinstance(found, Model) and not isinstance(found, Criterion) else None
+
+    def parameters(self, name: str = "") -> list[nn.Parameter]:
+        """Return parameters of the models whose names match the name of an optimizer; else all."""
+        models = dict(self.models())
+        chosen = {n: m for n, m in models.items() if name and roles.goes_with(name, n)} or models
+        found = {id(p): p for m in chosen.values() for p in m.parameters()}
+        if len(chosen) == len(models):
+            found |= {id(p): p for p in self._leaves()}
+        if not found:
+            self.blind = True
+            found = {0: self._world.values.setdefault("model", Model("model")).weight}
+        return list(found.values())
+
+    def _leaves(self) -> Iterator[nn.Parameter]:
+        """Yield leaves that learn and that the script itself has named; its backward roots are
+        losses."""
+        for name, value in list(vars(sys.modules["__main__"]).items()):
+            for one in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(one, torch.Tensor) and one.is_leaf and one.requires_grad:
+                    if name not in self._backward_names:
+                        yield one  # type: ignore[misc]
+
+    def anchor(self) -> torch.Tensor:
+        """Return a number that depends on the models in sight."""
+        return blend(self.parameters())
+
+    def source(self, path: str = "") -> torch.Tensor:
+        """Return what a value with a graph derives from: one number for all, if they share a part.
+
+        An iteration ends when the value of a path is made again.
+        """
+        if not self._world.plan.shared:
+            return self.anchor()
+        if path in self._asked:
+            self.begin_pass()
+        self._asked |= {path} - {""}
+        if self._common is None:
+            self._common = self.anchor()
+        return self._common
+
+    def begin_pass(self) -> None:
+        """Begin an iteration: its values share nothing with later ones."""
+        self._common = None
+        self._asked.clear()

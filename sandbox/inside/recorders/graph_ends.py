@@ -1,0 +1,51 @@
+"""Where graphs ended, as the slower run sees it, and which ended terms a sum has."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from ..core.frames import Json
+
+MANY = 512  # leaves that one end of a graph speaks for
+REACHED = "walked"  # a node's metadata: an earlier backward call reached it, after these steps
+CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `GraphEnd`
+
+
+@dataclass(frozen=True, eq=False)
+class GraphEnd:
+    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`.
+
+    `reached`: an earlier backward call reached all of it. `by_library`: torch has cut it, where the
+    script's line asks for a module's state. `derived`: a derivative by what is no parameter, in a
+    function that gives others a graph of their own.
+    """
+
+    at: Json | None
+    how: str
+    op: str
+    stack: tuple[Json, ...] = ()  # outermost first, where recording was off: somewhere on the way
+    leaves: tuple[weakref.ref[torch.Tensor], ...] = ()  # that fed the graph, as far as was looked
+    reached: bool = False
+    by_library: bool = False
+    derived: bool = False
+
+    def with_leaves(self, others: Iterable[GraphEnd]) -> GraphEnd:
+        """Return the same for the leaves of others, too.
+
+        A tensor is never asked for its hash: a script's own may have none.
+        """
+        more = {id(leaf): leaf for one in (self, *others) for leaf in one.leaves}
+        if len(more) == len(self.leaves):
+            return self
+        return replace(self, leaves=(*more.values(),)[:MANY])
+
+
+def ended_in(metadata: Any) -> GraphEnd | None:
+    """Return the ended term in a node's metadata; a script may have written there."""
+    found = metadata.get(CUT_TERM)
+    return found if isinstance(found, GraphEnd) else None

@@ -1,0 +1,389 @@
+"""A log of where tensors lost their graph, by line; for the slower second run."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import weakref
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.nn import Parameter
+from torch.overrides import TorchFunctionMode
+
+from ..core import frames
+from ..core.frames import Json
+from ..core.graph import Node, roots_of, walk
+from ..core.internal_errors import notify_safely
+from ..core.parameters import ParameterRegistry
+from ..core.stamps import Clock
+from .graph_ends import CUT_TERM, REACHED, GraphEnd
+
+_torch: Any = torch
+KEPT = 50_000
+DEPTH, MANY = 4, 512  # of lists in each other, and what is looked at in them
+LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and so far
+_SHAPED = re.compile(
+    r"(?:zeros|ones|empty|rand|randn|randint|full)_like|new_(?:zeros|ones|empty|full)"
+)
+_COMPUTES = r"\b(?:math|np|numpy)\.\w+\("  # calls of `math` or NumPy
+_FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
+
+
+class LossLog(TorchFunctionMode):
+    """Follows values that came from a graph and have none, through every call of torch.
+
+    Numbers and arrays that left torch (`.item()`, `.numpy()`) are followed by value, so that a
+    tensor made of them still shows where its graph ended.
+    """
+
+    def __init__(self, parameters: ParameterRegistry, notes: list[str]) -> None:
+        super().__init__()
+        self._notes = notes
+        self._frozen = _Frozen(parameters)
+        self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], GraphEnd]] = OrderedDict()
+        self._values: OrderedDict[object, GraphEnd] = OrderedDict()
+        self._bare: OrderedDict[int, weakref.ref[torch.Tensor]] = OrderedDict()  # `leaf.data`
+        self._looked: Counter[object] = Counter()
+        self._second_order: set[tuple[str, int]] = set()  # functions whose derivatives get graphs
+        self._makes_graph = False  # whether the present call was asked for one
+        self._passed_on = _ByLeaf()
+        self._computed = _ByLeaf()
+        self._put = _ByLeaf()
+        self._left = _ByLeaf()
+
+    def install(self) -> None:
+        """Also wrap `torch.from_numpy` and `Parameter`, which bypass the modes of torch."""
+        from_numpy, new = torch.from_numpy, Parameter.__new__
+
+        def heard(array: Any) -> torch.Tensor:
+            made = from_numpy(array)
+            self._follow(from_numpy, (array,), made)
+            return made
+
+        def wrapped(cls: type[Parameter], data: Any = None, *options: Any, **named: Any) -> Any:
+            notify_safely(self._put_into_parameter, data, notes=self._notes)
+            return new(cls, data, *options, **named)
+
+        _torch.from_numpy = heard
+        _torch.nn.Parameter.__new__ = staticmethod(wrapped)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        notify_safely(self._flag, call_name(func), args, kwargs, notes=self._notes)
+        self._makes_graph = kwargs.get("create_graph") is True or any(
+            one is True for one in args[4:5]
+        )
+        if self._makes_graph:
+            notify_safely(self._note_second_order, notes=self._notes)
+        result = func(*args, **kwargs)
+        notify_safely(self._follow, func, (*args, *kwargs.values()), result, notes=self._notes)
+        return result
+
+    def _flag(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Record a call that is about to set whether a tensor requires a gradient."""
+        if name == "requires_grad_" or (name == "requires_grad" and len(args) > 1):
+            flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            if isinstance(flag, int):
+                self._frozen.flagged(args[0] if args else None, not flag)
+
+    def of(self, tensor: torch.Tensor) -> GraphEnd | None:
+        """Return where the tensor's graph ended, if that was seen."""
+        known = self._tensors.get(id(tensor))
+        return known[1] if known is not None and known[0]() is tensor else None
+
+    def of_leaf(self, leaf: torch.Tensor) -> GraphEnd | None:
+        """Return where a graph ended that the leaf had fed.
+
+        It is the first of which something went on into another graph; else where a function of
+        plain numbers took the leaf for one, or a leaf was given numbers derived from it.
+        """
+        return self._passed_on.of(leaf) or self._computed.of(leaf) or self._put.of(leaf)
+
+    def left_torch(self, leaf: torch.Tensor) -> GraphEnd | None:
+        """Return where the first graph ended that the leaf had fed and whose numbers left torch."""
+        return self._left.of(leaf)
+
+    def of_value(self, value: object) -> GraphEnd | None:
+        """Return where the graph of a number or an array ended."""
+        known = (self._values[key] for key in _values(value) if key in self._values)
+        return next(known, None)
+
+    def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
+        outputs = _tensors(result)
+        if any(tensor.requires_grad for tensor in outputs):
+            if not torch.is_grad_enabled() or any(map(self._is_bare_leaf, outputs)):
+                self._put_into_leaf(call_name(func), arguments, outputs)
+            elif any(tensor.grad_fn is not None for tensor in outputs):
+                self._pass_on(arguments)
+                self._add_up(call_name(func), arguments, outputs)
+                self._note_indices(call_name(func), arguments, outputs)
+            else:
+                given = {id(tensor) for tensor in _tensors(arguments)}
+                new = [tensor for tensor in outputs if id(tensor) not in given]
+                self._note(new, self._ended(call_name(func), arguments) if new else None)
+            return
+        if call_name(func) == "data" and len(arguments) > 1:  # what it is set to
+            for known in self._known(_tensors(arguments[1:]), ()):
+                self._put.note(known)
+        name = call_name(func)
+        if _SHAPED.fullmatch(name):  # no value of theirs goes on
+            return
+        if not outputs and name not in ("item", "tolist", "numpy", "__array__", "__float__"):
+            return
+        if name in ("data", "detach") and outputs:
+            self._note_bare(arguments[0], outputs[0])
+        ended = self._ended(name, arguments)
+        if ended is None:
+            return
+        self._note(outputs, ended)
+        if not outputs:
+            self._left.note(ended)
+            for value in _values(result):
+                self._values[value] = ended
+            _trim(self._values)
+
+    def _note(self, outputs: Sequence[torch.Tensor], ended: GraphEnd | None) -> None:
+        """Record where the graph ended that these would have had."""
+        if ended is not None:
+            known = {id(tensor): (weakref.ref(tensor), ended) for tensor in outputs}
+            self._tensors.update(known)
+        _trim(self._tensors)
+
+    def _ended(self, name: str, arguments: tuple[Any, ...]) -> GraphEnd | None:
+        """Return where the graph of a graph-less result ended: here, or before its inputs were
+        made."""
+        inputs = _tensors(arguments)
+        if any(tensor.requires_grad for tensor in inputs):
+            frame = frames.user_frame(sys._getframe(1))
+            plain = name in ("data", "detach", "detach_", "item", "numpy", "tolist", *_FACTORIES)
+            how = name if plain or torch.is_grad_enabled() else "no_grad"
+            stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
+            at = frames.place(frame) if frame is not None else None
+            nodes: list[Node | None] = [t.grad_fn for t in inputs if t.requires_grad]
+            reached = all(node is not None and REACHED in node.metadata for node in nodes)
+            state = name == "detach" and frame is not None and _says(frame, r"\bstate_dict\(")
+            if name == "grad" and self._makes_graph:
+                how = "constant"  # a derivative that does not depend on anything
+            derived = how == "grad" and self._is_derived(arguments[1:2])
+            leaves = self._leaves(at, name, inputs)
+            ended = GraphEnd(at, how, name, stack, leaves, reached, state, derived)
+            ended = ended.with_leaves(self._known(inputs, ()))
+            if name in ("__float__", "__array__") and frame is not None and _says(frame, _COMPUTES):
+                self._computed.note(ended)
+            return ended
+        frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
+        known = sorted(self._known(inputs, arguments), key=_similarity)
+        return frozen or (known[0].with_leaves(known[1:]) if known else None)
+
+    def _note_second_order(self) -> None:
+        """Record that a derivative is about to get a graph of its own."""
+        if (frame := frames.user_frame(sys._getframe(1))) is not None and len(
+            self._second_order
+        ) < MANY:
+            self._second_order.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+    def _is_derived(self, by: tuple[Any, ...]) -> bool:
+        """Return True for a derivative by leaves that are no parameters, next to a recorded one.
+
+        The function must give other derivatives a graph of their own.
+        """
+        frame, leaves = frames.user_frame(sys._getframe(1)), _tensors(by)
+        plain = [leaf for leaf in leaves if leaf.is_leaf and not isinstance(leaf, Parameter)]
+        if frame is None or not leaves or len(plain) < len(leaves):
+            return False
+        return (frame.f_code.co_filename, frame.f_code.co_firstlineno) in self._second_order
+
+    def _known(
+        self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]
+    ) -> Iterator[GraphEnd]:
+        """Yield where the graphs of arguments ended: of tensors first, then of numbers."""
+        yield from (ended for tensor in inputs if (ended := self.of(tensor)) is not None)
+        for argument in arguments:
+            yield from (self._values[v] for v in _values(argument) if v in self._values)
+
+    def _pass_on(self, arguments: tuple[Any, ...]) -> None:
+        """Record values without a graph that enter one; round numbers are the script's own
+        constants."""
+        for ended in self._without_graph(arguments):
+            self._passed_on.note(ended)
+
+    def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[GraphEnd]:
+        """Yield where the graphs ended of arguments that have none; indices need no gradient."""
+        given = [t for t in _tensors(arguments) if t.is_floating_point() or t.is_complex()]
+        plain = [tensor for tensor in given if not tensor.requires_grad]
+        numbers = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
+        return self._known(plain, numbers)
+
+    def _add_up(
+        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    ) -> None:
+        """Attach to a sum the terms without a graph; for derivatives, to any sum or product."""
+        total = outputs[0]
+        if total.grad_fn is not None and re.search("add|sub|mul", name):
+            ended = next(self._without_graph(arguments), None)
+            summed = total.dim() == 0 and "mul" not in name
+            if ended is not None and (summed or ended.derived):
+                node: Node = total.grad_fn
+                node.metadata[CUT_TERM] = ended
+
+    def _note_indices(
+        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    ) -> None:
+        """Record that indices (of `max`, `topk`) have no graph although the values have one."""
+        indices = [tensor for tensor in outputs if not tensor.requires_grad]
+        ended = self._ended(name, arguments) if indices else None
+        if ended is not None:
+            how = "argmax" if name in ("max", "min") else name
+            for tensor in indices:
+                self._tensors[id(tensor)] = (weakref.ref(tensor), replace(ended, how=how))
+
+    def _put_into_leaf(
+        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    ) -> None:
+        """Record that a leaf is given other numbers, without the graph that computed them."""
+        written = {id(tensor) for tensor in outputs}
+        given = [tensor for tensor in _tensors(arguments) if id(tensor) not in written]
+        ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
+        if ended is not None:
+            self._put.note(ended)
+
+    def _put_into_parameter(self, data: Any) -> None:
+        """Record that a parameter is made of what has a graph, which does not lead to it."""
+        if isinstance(data, torch.Tensor) and data.grad_fn is not None:
+            if (ended := self._ended("Parameter", (data,))) is not None:
+                self._put.note(ended)
+
+    def _note_bare(self, owner: Any, bare: torch.Tensor) -> None:
+        """Record the memory of what learns, or holds weights, by itself."""
+        if isinstance(owner, Parameter) or (
+            isinstance(owner, torch.Tensor) and owner.requires_grad
+        ):
+            if owner.is_leaf:
+                self._bare[id(bare)] = weakref.ref(bare)
+                _trim(self._bare)
+
+    def _is_bare_leaf(self, tensor: torch.Tensor) -> bool:
+        """Return True if it is a leaf's own memory: a graph that is written to it is lost."""
+        known = self._bare.get(id(tensor))
+        return known is not None and known() is tensor
+
+    def _leaves(
+        self, at: Json | None, name: str, inputs: Sequence[torch.Tensor]
+    ) -> tuple[weakref.ref[torch.Tensor], ...]:
+        """Return the leaves that feed these; graphs are searched in the first calls of a line
+        only."""
+        line = (at["file"], at["line"], name) if at is not None else name
+        if line in self._looked or len(self._looked) < KEPT:
+            self._looked[line] += 1
+        bases = (t if t._base is None else t._base for t in inputs if t.requires_grad)
+        found = {id(base): base for base in bases if base.is_leaf}  # a view's own, if unrecorded
+        if 0 < self._looked[line] <= LOOKS:
+            below = walk(roots_of(inputs), NODES)
+            found |= {id(leaf.variable): leaf.variable for _, leaf in below.leaves}
+        return tuple(map(weakref.ref, found.values()))
+
+
+class _ByLeaf:
+    """The first end of a graph for each leaf that had fed it."""
+
+    def __init__(self) -> None:
+        self._ended: dict[int, tuple[weakref.ref[torch.Tensor], GraphEnd]] = {}
+
+    def note(self, ended: GraphEnd) -> None:
+        for known in ended.leaves:
+            leaf = known()
+            if leaf is not None and len(self._ended) < KEPT and self.of(leaf) is None:
+                self._ended[id(leaf)] = known, ended
+
+    def of(self, leaf: torch.Tensor) -> GraphEnd | None:
+        known, ended = self._ended.get(id(leaf), (None, None))
+        return ended if known is not None and known() is leaf else None
+
+
+class _Frozen:
+    """Parameters that had learnt and were frozen, by the line that froze them."""
+
+    def __init__(self, parameters: ParameterRegistry) -> None:
+        self._parameters = parameters
+        self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], int, GraphEnd]] = {}
+
+    def flagged(self, tensor: Any, freezes: bool) -> None:
+        """Record that a tensor's flag is about to be set."""
+        if not freezes:
+            self._frozen.pop(id(tensor), None)
+        elif isinstance(tensor, torch.Tensor) and tensor.requires_grad and tensor.is_leaf:
+            known, frame = self._parameters.find(tensor), frames.user_frame(sys._getframe(1))
+            if known is not None and known.receipts and frame is not None:
+                ended = GraphEnd(frames.place(frame), "frozen", "", tuple(frames.stack(frame)))
+                self._frozen[id(tensor)] = weakref.ref(tensor), Clock.visits, ended
+
+    def among(self, tensors: Sequence[torch.Tensor]) -> GraphEnd | None:
+        """Return where the first still frozen tensor was frozen, after the backward call it was
+        for."""
+        for tensor in tensors:
+            known, visits, ended = self._frozen.get(id(tensor), (None, 0, None))
+            if known is not None and known() is tensor and visits < Clock.visits:
+                return ended
+        return None
+
+
+def _trim(*logs: OrderedDict[Any, Any]) -> None:
+    for log in logs:
+        while len(log) > KEPT:
+            log.popitem(last=False)
+
+
+def _similarity(ended: GraphEnd) -> tuple[bool, bool]:
+    """Return a sort key: graphs of parameters first, then those of data; a gradient last."""
+    of_parameters = any(isinstance(known(), Parameter) for known in ended.leaves)
+    return not (of_parameters or ended.how == "frozen"), ended.how in ("grad", "constant")
+
+
+def _is_round(number: float) -> bool:
+    return (2 * number).is_integer()
+
+
+def _says(frame: FrameType, pattern: str) -> bool:
+    """Return True if the line that a frame is at matches the pattern."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return re.search(pattern, line) is not None
+
+
+def call_name(func: Any) -> str:
+    """Return the name by which a script calls it; a property's own name (`data`)."""
+    name = getattr(func, "__name__", "") or ""
+    if name in ("__get__", "__set__"):
+        return str(getattr(getattr(func, "__self__", None), "__name__", name))
+    return str(name)
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    """Return the tensors in a value, in nested lists too, up to a limit."""
+    found, pending, left = list[torch.Tensor](), [(value, DEPTH)], MANY
+    while pending and left:
+        left -= 1
+        one, depth = pending.pop()
+        if isinstance(one, torch.Tensor):
+            found.append(one)
+        elif isinstance(one, list | tuple) and depth:
+            items = list.__iter__(one) if isinstance(one, list) else tuple.__iter__(one)
+            pending += [(item, depth - 1) for item in islice(items, 64)][::-1]
+    return found
+
+
+def _values(value: Any, depth: int = 2) -> Iterator[object]:
+    """Yield what identifies a value outside torch: floats by value, arrays by their memory."""
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, list | tuple) and depth:
+        for item in value[:64]:
+            yield from _values(item, depth - 1)
+    elif hasattr(value, "__array_interface__"):
+        yield ("array", value.__array_interface__["data"][0])

@@ -1,0 +1,1 @@
+"""Reference runs: truncated graphs, permissive mode, common random numbers, double precision."""
