@@ -6,128 +6,15 @@ Lines are 1-based; files are spelled as in the request. `how` says how something
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from analyzers.certainty import Basis
+from provenance import BackwardCall, Binding, CodeLine, InplaceWrite, Node, Referrer, StaleEdge
 
 How = Literal["predicted", "observed", "confirmed"]
 Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
 Engine = Literal["torch", "custom"]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A line of the user's code. `frame` identifies the activation of a function (0: unknown).
-    `column`: the byte on the line where the executed code begins (-1: unknown); it does not count
-    when places are compared.
-    """
-
-    file: str
-    line: int
-    function: str = ""
-    frame: int = 0
-    column: int = field(default=-1, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class BackwardCall:
-    """One call of `backward` or `autograd.grad`; `stack` is outermost first and ends in `at`.
-
-    `later` counts further calls from the same line between this one and the error.
-    """
-
-    at: Place
-    n: int = 0
-    stack: tuple[Place, ...] = ()
-    library: tuple[str, ...] = ()
-    iteration: int = 1
-    kind: Literal["backward", "grad"] = "backward"
-    retain: bool = False
-    create_graph: bool = False
-    root: tuple[str, ...] = ()
-    later: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An autograd node, by the line that made it; `made_after` counts completed backward calls."""
-
-    op: str
-    at: Place | None = None
-    library: str | None = None
-    made_after: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """A name that held the tensor, as the script spells it."""
-
-    path: str
-    scope: str = ""
-    kind: Literal["local", "global", "attribute", "item", "closure", "unknown"] = "local"
-    container: str = "Tensor"
-    when: Literal["freed", "now"] = "now"
-    frame: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ValueShape:
-    """The shape of a value. `kind`: tensor, tuple, list, dict, deque, namedtuple, dataclass,
-    object, module, number, text, none, function or foreign; `name` is its class.
-
-    `graph`: a tensor that an operation made; `leaf`: one that requires a gradient. `parts` are the
-    first entries that it holds, by their keys as Python writes them (`'h'`, `0`; empty: some other
-    key).
-    """
-
-    kind: str
-    name: str = ""
-    graph: bool = False
-    leaf: bool = False
-    frozen: bool = False
-    maxlen: bool = False
-    size: int = 0
-    parts: tuple[tuple[str, ValueShape], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """A binding: a name that came to hold the carried value, after the statement at `at`.
-
-    `argument`: on entry to the function; `returned`: by the statement, without a name; `outlived`:
-    it still held the value right after the call that freed the graph. `name` spells the outermost
-    plain structure and `kind` describes it; `paths` lead from it to the tensors, each of them that
-    of the join in `carries`. `none_before`: the name was None at first.
-    """
-
-    at: Place
-    how: Literal["bound", "argument", "returned", "outlived"]
-    name: str
-    kind: ValueShape
-    paths: tuple[str, ...] = ()
-    carries: tuple[int, ...] = ()
-    none_before: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class StaleEdge:
-    """A stale edge: an edge by which the failing graph enters one that was already used. `stepped`:
-    a step has since changed trained parameters before it; `renewed`: the line that made it has made
-    another one since. None if neither is known. `rebound`: a leaf that an optimizer holds had the
-    carrier's name.
-    """
-
-    old: Node
-    new: Node | None = None
-    raising: Node | None = None
-    freed: int = 0
-    holders: tuple[Holder, ...] = ()
-    shape: tuple[int, ...] = ()
-    freed_nodes: int = 0
-    stepped: bool | None = None
-    renewed: bool | None = None
-    rebound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +39,6 @@ class GraphReuse:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A line that changed a tensor in place."""
-
-    at: Place | None
-    op: str = ""
-    library: str | None = None
-    version: int = 0
-    after: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class InplaceChange:
     """A tensor was changed in place where autograd forbids it or still needs the old value."""
 
@@ -170,13 +46,13 @@ class InplaceChange:
     how: How
     message: str = ""
     reached: BackwardCall | None = None
-    at: Place | None = None
+    at: CodeLine | None = None
     node: Node | None = None
-    holders: tuple[Holder, ...] = ()
+    holders: tuple[Referrer, ...] = ()
     parameter: str | None = None
     is_parameter: bool = False
     shape: tuple[int, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[InplaceWrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +62,11 @@ class MissingGraph:
 
     how: How
     message: str = ""
-    at: Place | None = None
-    stack: tuple[Place, ...] = ()
-    holders: tuple[Holder, ...] = ()
-    ended_at: Place | None = None
-    ended_stack: tuple[Place, ...] = ()
+    at: CodeLine | None = None
+    stack: tuple[CodeLine, ...] = ()
+    holders: tuple[Referrer, ...] = ()
+    ended_at: CodeLine | None = None
+    ended_stack: tuple[CodeLine, ...] = ()
     lost_by: str = "unknown"
     op: str = ""
     shape: tuple[int, ...] = ()
@@ -210,8 +86,8 @@ class SilentFault:
 
     kind: str
     how: How
-    at: Place | None = None
-    holders: tuple[Holder, ...] = ()
+    at: CodeLine | None = None
+    holders: tuple[Referrer, ...] = ()
     params: tuple[str, ...] = ()
     figures: tuple[float, ...] = ()
     visit: BackwardCall | None = None
@@ -219,7 +95,7 @@ class SilentFault:
     gradient: str = ""
     doubtful: bool = False
     instead: tuple[str, ...] = ()
-    taken: Place | None = None
+    taken: CodeLine | None = None
 
     @property
     def engine(self) -> Engine:
@@ -227,7 +103,7 @@ class SilentFault:
         return "custom" if self.gradient else "torch"
 
     @property
-    def seen_at(self) -> Place | None:
+    def seen_at(self) -> CodeLine | None:
         """Return the line where the fault showed; else that of the backward
         call in which it did.
         """
@@ -238,18 +114,19 @@ class SilentFault:
 class KnownError:
     """An error whose message alone identifies the kind of fault. `entry`: its id in the catalogue
     of messages; `kind`: as there. `names`: what the message names (a parameter, a Function);
-    `details`: what a run recorded of it.
+    `details`: what a run recorded of it; `through`: the libraries' frames of its traceback.
     """
 
     entry: str
     kind: str
     how: How
     message: str = ""
-    at: Place | None = None
-    stack: tuple[Place, ...] = ()
+    at: CodeLine | None = None
+    stack: tuple[CodeLine, ...] = ()
     names: tuple[str, ...] = ()
     details: str = ""
-    holders: tuple[Holder, ...] = ()
+    holders: tuple[Referrer, ...] = ()
+    through: tuple[CodeLine, ...] = ()
 
 
 Evidence = GraphReuse | InplaceChange | MissingGraph | SilentFault | KnownError
@@ -265,7 +142,7 @@ class Reading:
 
     evidence: tuple[Evidence, ...] = ()
     incomplete: tuple[str, ...] = ()
-    backward_lines: tuple[Place, ...] = ()
+    backward_lines: tuple[CodeLine, ...] = ()
     suspected: tuple[Evidence, ...] = ()
     basis: Basis = "read"
     sources: frozenset[str] = frozenset()

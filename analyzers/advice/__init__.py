@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from analyzers.advice import graphs, looking, parameters, training
+from analyzers.advice import graphs, looking, missing_parameters, training
 from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.recomputed_shapes import shapes_of
 from analyzers.advice.setting_lines import said_in, settings_in
-from analyzers.evidence import Place
 from analyzers.messages import Message, UsualCause, entry_for, plain
 from analyzers.source.project import Project
-from analyzers.tracebacks import Frame, ParsedTraceback
+from analyzers.tracebacks import ParsedTraceback, TracebackFrame
+from provenance import CodeLine
 
 MAX_HINTS = 5
 
@@ -35,7 +35,7 @@ class Hint:
 
     kind: Literal["lines", "version"]
     text: str
-    place: Place | None = None
+    place: CodeLine | None = None
     code: str = ""
     blames: bool = True
     usual: bool = False
@@ -62,12 +62,14 @@ def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
         found = looking.compiled
     elif "named" in look:
         return _NAMED[look["named"]]
-    return looking.of_values(found) if found is not None and "of_values" in look else found
+    if found is not None and "of_values" in look:
+        found = looking.of_values(found)
+    return graphs.reaching(found) if found is not None and "reaching" in look else found
 
 
 _NAMED: dict[str, BlockLook] = {
     name: look
-    for module in (looking, graphs, parameters, training)
+    for module in (looking, graphs, missing_parameters, training)
     for name, look in vars(module).items()
     if callable(look) and not name.startswith("_")
 }
@@ -91,7 +93,8 @@ def hints_of(
     error: ParsedTraceback,
     other_files: Mapping[str, str] | None = None,
 ) -> tuple[Hint, ...]:
-    """Return the hints for an entry of the catalogue."""
+    """Return the hints for an entry of the catalogue: where no line shows the only cause that it
+    has, that cause in general."""
     ranked: list[tuple[int, int, Hint]] = []
     near = _Nearness(project, error)
     for rank, cause in enumerate(entry.causes):
@@ -101,6 +104,8 @@ def hints_of(
         if found:
             distance, hint = min(found, key=lambda pair: pair[0])
             ranked.append((distance, rank, hint))
+    if not ranked and len(entry.causes) == 1:
+        ranked.append((0, 0, Hint("lines", entry.causes[0].in_general(), usual=True)))
     ranked.sort(key=lambda each: each[:2])
     kept: list[Hint] = []
     for _, _, hint in ranked:
@@ -109,7 +114,7 @@ def hints_of(
     return tuple(kept[:MAX_HINTS])
 
 
-def _shows(frame: Frame, wanted: Sequence[str]) -> bool:
+def _shows(frame: TracebackFrame, wanted: Sequence[str]) -> bool:
     """Return True if a frame's file, function or code holds one of the texts."""
     return any(text in f"{frame.file} {frame.function} {frame.code}" for text in wanted)
 
@@ -121,11 +126,17 @@ def _found(
     if look is None:
         yield Hint(cause.note, cause.say(), usual=True)
         return
+    if not all(word in plain(error.message) for word in look.get("when", ())):
+        return
+    if any(word in plain(said) for said in error.warnings for word in look.get("warned", ())):
+        yield Hint(cause.note, cause.say(), code="a warning")
     if "frames" in look and any(_shows(frame, look["frames"]) for frame in error.frames):
         yield Hint(cause.note, cause.say())
     words = "\n".join(other_files.values())
     if "shapes" in look and shapes_of(f"{error.message}\n{words}") == look["shapes"]:
         yield Hint(cause.note, cause.say(), code="shapes in the message")
+    if any(word in error.forward_op.lower() for word in look.get("forward", ())):
+        yield Hint(cause.note, cause.say(), code=error.forward_op)
     if any(word in plain(error.message) for word in look.get("message", ())):
         yield Hint(cause.note, cause.say(), usual=True)
     if (said := said_in(words, look.get("said", ()))) is not None:
@@ -137,10 +148,12 @@ def _found(
     for module in project.modules.values() if syntax is not None else ():
         for node in module.nodes:
             name = syntax(node, module) if syntax is not None else None
+            if name is None:
+                continue
             if isinstance(name, tuple):
                 name, node = name
             if name is not None:
-                place = Place(module.path, getattr(node, "lineno", 1))
+                place = CodeLine(module.path, getattr(node, "lineno", 1))
                 text, code = cause.say(name), module.code(place.line)
                 yield Hint(cause.note, text, place, code, cause.blames)
 
@@ -149,7 +162,7 @@ def _in_settings(
     cause: UsualCause, wanted: Sequence[str], project: Project, other_files: Mapping[str, str]
 ) -> Iterator[Hint]:
     for path, line, name, code in settings_in(project.files, wanted) if wanted else ():
-        yield Hint(cause.note, cause.say(name), Place(path, line), code, cause.blames)
+        yield Hint(cause.note, cause.say(name), CodeLine(path, line), code, cause.blames)
     for _, _, name, code in settings_in(other_files, wanted) if wanted else ():
         yield Hint(cause.note, cause.say(name), None, code, cause.blames)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from analyzers.advice.looking import (
     BlockLook,
     Found,
+    Look,
     calls,
     is_aside,
     last_name,
@@ -15,11 +16,23 @@ from analyzers.advice.looking import (
     short,
     written_in_place,
 )
+from analyzers.source import priors
+from analyzers.source.callees import is_call
 from analyzers.source.detached import names_attached
-from analyzers.source.flow import backward_root, is_plainly_number, names_read
+from analyzers.source.flow import (
+    backward_calls,
+    backward_root,
+    bindings,
+    is_plainly_number,
+    names_read,
+    statements_of,
+    value_of,
+)
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
+from analyzers.source.trees import remembered
 
+_STEEP = tuple(f"torch.{name}" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"))
 _WRAPPERS = ("DistributedDataParallel", "DDP", "DataParallel", "FSDP", "compile")
 
 
@@ -219,10 +232,104 @@ def numpy_functions(node: ast.AST, module: Module) -> str | None:
     return None
 
 
-def moved_leaf(node: ast.AST, module: Module) -> str | None:
-    """Match `torch.randn(3, requires_grad=True).cuda()`."""
+def reaching(look: Look) -> Look:
+    """Return the same look without what cannot have cut a loss: lines of which nothing goes into
+    the values whose backward their scope calls, and what losses take as targets."""
+
+    def found(node: ast.AST, module: Module) -> str | None:
+        name = look(node, module)
+        return name if name is None or not _takes_no_part(node, module) else None
+
+    return found
+
+
+def _takes_no_part(node: ast.AST, module: Module) -> bool:
+    statement, above = node, module.parents.get(node)
+    while above is not None and not isinstance(statement, ast.stmt):
+        if isinstance(above, ast.Call) and statement in _targets_in(above):
+            return True
+        statement, above = above, module.parents.get(above)
+    wanted = _going_into_losses(module.scope_of(node))
+    bound = set(bindings(statement)) if isinstance(statement, ast.stmt) else set()
+    return bool(wanted) and bool(bound) and not bound & wanted
+
+
+def _targets_in(call: ast.Call) -> list[ast.expr]:
+    """Return what a loss function compares its first argument with."""
+    return call.args[1:] if priors.is_loss_function(last_name(call.func)) else []
+
+
+@remembered
+def _going_into_losses(scope: ast.AST) -> set[str]:
+    """Return the names whose gradients may reach the losses that a scope calls backward on."""
+    calls_made = (call for statement in statements_of(scope) for call in backward_calls(statement))
+    roots = [root for call in calls_made if (root := backward_root(call)) is not None]
+    wanted = {name for root in roots for name in names_read(root)}
+    values = [(set(bindings(s)), value_of(s)) for s in statements_of(scope)]
+    for _ in values:
+        more = [value for bound, value in values if value is not None and bound & wanted]
+        if (found := wanted.union(*map(_differentiated, more))) == wanted:
+            break
+        wanted = found
+    return wanted
+
+
+def _differentiated(value: ast.expr) -> set[str]:
+    """Return the names that an expression reads, but for those that losses take as targets."""
+    made = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    targets = [target for call in made for target in _targets_in(call)]
+    aside = {id(node) for target in targets for node in ast.walk(target)}
+    parts = (node for node in ast.walk(value) if isinstance(node, ast.Name | ast.Attribute))
+    return {name for node in parts if id(node) not in aside for name in names_read(node)}
+
+
+def selected_after(node: ast.AST, module: Module) -> str | None:
+    """Match `torch.log(x)[mask]`."""
+    match node:
+        case ast.Subscript(value=ast.Call() as made, slice=index) if names_read(index):
+            return short(node) if is_call(made, *_STEEP) else None
+    return None
+
+
+def sliced_by_values(node: ast.AST, module: Module) -> str | None:
+    """Match `x[start:end]` in a function, where a bound is no constant."""
+    if not isinstance(node, ast.Subscript) or isinstance(module.scope_of(node), ast.Module):
+        return None
+    slices = [part for part in ast.walk(node.slice) if isinstance(part, ast.Slice)]
+    bounds = [bound for part in slices for bound in (part.lower, part.upper) if bound is not None]
+    return short(node) if any(map(names_read, bounds)) else None
+
+
+def moved_leaf(node: ast.AST, module: Module) -> Found:
+    """Match `torch.randn(3, requires_grad=True).cuda()`, and `x = x.cuda()` of such a leaf."""
+    if isinstance(node, ast.Assign):
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        moved = (_moved(value) for value in values)
+        name = next((n for n in moved if n in assigned(node) and _is_leaf(n, node, module)), None)
+        return (name, node) if name is not None else None
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="cuda" | "to" | "double")):
             if any(k.arg == "requires_grad" for k in made.keywords):
                 return short(made.func)
     return None
+
+
+def _moved(value: ast.expr) -> str | None:
+    """Return the name of a tensor that an expression moves, or None."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="cuda" | "to")):
+            return name
+    return None
+
+
+def _is_leaf(name: str | None, before: ast.Assign, module: Module) -> bool:
+    """Return True if a name was made a leaf that requires grad on a line above a statement."""
+    flagged = requires_grad(True)
+    for node in module.each(ast.Assign):
+        if node.lineno < before.lineno and flagged(node, module) == f"{name}.requires_grad":
+            return True
+        if node.lineno < before.lineno and name in assigned(node):
+            given = [k for n in ast.walk(node.value) for k in getattr(n, "keywords", ())]
+            if any(k.arg == "requires_grad" and spelled(k.value) == "True" for k in given):
+                return True
+    return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from analyzers.source import priors
+from analyzers.source.callees import is_call, plain_name
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import is_plainly_number, names_read
 from analyzers.source.project import Module, spelled
@@ -15,6 +17,7 @@ Look = Callable[[ast.AST, Module], str | None]
 Found = str | tuple[str, ast.AST] | None
 BlockLook = Callable[[ast.AST, Module], Found]
 
+_NUMPY = frozenset({"np", "numpy", "math", "random"})
 MAX_SPELLED = 60
 _LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs writes is no fault
 
@@ -30,7 +33,7 @@ def calls(*names: str, keyword: str = "") -> Look:
     def look(node: ast.AST, module: Module) -> str | None:
         if not isinstance(node, ast.Call):
             return _decorator(node, module, wanted) if wanted and not argument else None
-        if wanted and last_name(node.func) not in wanted:
+        if wanted and plain_name(node) not in wanted:
             return None
         if argument and not any(
             k.arg == argument and (not value or spelled(k.value) == value) for k in node.keywords
@@ -52,16 +55,21 @@ def _decorator(node: ast.AST, module: Module, wanted: frozenset[str]) -> str | N
 
 def compiled(node: ast.AST, module: Module) -> str | None:
     """Match `torch.compile(...)`, `@torch.compile` and `model.compile()`."""
-    found = calls("compile")(node, module)
-    return None if found is None or found in ("re.compile", "compile") else found
+    match node:
+        case ast.Call(func=ast.Name() as func) if module.names.qualified(func) != "torch.compile":
+            return None  # Python's own, or a function of the script
+        case ast.Call() if not is_call(node, "torch.compile"):
+            return None  # `re.compile(...)`
+    return calls("compile")(node, module)
 
 
 def of_values(look: Look) -> Look:
-    """Return the same look for calls with arguments that are no constants."""
+    """Return the same look for calls with arguments that are no constants, nor made of them."""
 
     def found(node: ast.AST, module: Module) -> str | None:
         given = node.args if isinstance(node, ast.Call) else []
-        return look(node, module) if any(names_read(each) for each in given) else None
+        read = {name.partition(".")[0] for each in given for name in names_read(each)}
+        return look(node, module) if read - _LIBRARIES - _NUMPY else None
 
     return found
 
@@ -129,7 +137,8 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
     """
     match node:
         case ast.AugAssign(target=target, value=value):
-            return None if is_plainly_number(value) or is_aside(target) else short(target)
+            number = is_plainly_number(value) or priors.is_count(last_name(target))
+            return None if number or is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Subscript(value=value, slice=index)]):
             return None if _is_text(index) else short(value)
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if _is_inplace(name):

@@ -23,7 +23,7 @@ GROWN = 1.5  # the least factor of a cache; tokens that were routed otherwise di
 
 
 @dataclass(frozen=True, slots=True)
-class _Saved:
+class _SavedTensor:
     """A tensor as the message describes it; `dtype` is empty where it does not."""
 
     shape: tuple[int, ...]
@@ -58,7 +58,7 @@ def _recomputed(message: str) -> ShapeChange:
     in the recomputation, by half or more; `other`: a dimension is of another size.
     """
     listed = _METADATA.findall(message)
-    found = [(which, _Saved(_numbers(shape), dtype)) for which, shape, dtype in listed]
+    found = [(which, _SavedTensor(_numbers(shape), dtype)) for which, shape, dtype in listed]
     before = [saved for which, saved in found if which == "saved"]
     after = [saved for which, saved in found if which == "recomputed"]
     differing = [(one, two) for one, two in zip(before, after, strict=False) if one != two]
@@ -71,7 +71,7 @@ def _recomputed(message: str) -> ShapeChange:
     return "grown" if all(_has_grown(one, two) for one, two in differing) else "other"
 
 
-def _has_grown(one: _Saved, two: _Saved) -> bool:
+def _has_grown(one: _SavedTensor, two: _SavedTensor) -> bool:
     """Return True if no dimension is smaller and one is larger by half or more."""
     pairs = list(zip(one.shape, two.shape, strict=True))
     return all(b >= a for a, b in pairs) and any(b >= GROWN * a for a, b in pairs)

@@ -9,6 +9,7 @@ from functools import cache
 
 MAX_LINE = 400
 _LINES = 5000
+_QUOTES = str.maketrans("", "", "'\"")
 _DENIED = r"(?:\b(?:no|not|never)|n't)(?: \w{1,12}){0,2} [`'\"]?$"  # "I do not use …"
 
 
@@ -34,7 +35,7 @@ def settings_in(
         for number, line in enumerate(text.splitlines()[:_LINES], 1):
             found = (_pattern(one).search(line[:MAX_LINE]) for one in wanted)
             if (first := next(filter(None, found), None)) is not None:
-                setting = first[0].strip(" \t,({'\"-")
+                setting = first[0].translate(_QUOTES).strip(" \t,({-")
                 yield path, number, setting, line.strip()[:MAX_LINE]
 
 

@@ -6,11 +6,12 @@ import ast
 import re
 
 from analyzers.advice.looking import Found, calls, last_name, short
+from analyzers.source import priors
+from analyzers.source.callees import in_library
 from analyzers.source.flow import gradient_given, walk_scope
 from analyzers.source.project import Function, Module, Scope, spelled
 from analyzers.source.signatures import named
 
-_LOSSES = re.compile(r"(?:\w+_loss|cross_entropy|nll_loss|kl_div|criterion|loss_fn|\w*[lL]oss)$")
 _ONE_LINE = 400
 
 
@@ -20,18 +21,18 @@ def reentrant_checkpointing(node: ast.AST, module: Module) -> str | None:
     For example `checkpoint(f, x)`, `gradient_checkpointing_enable()`,
     `gradient_checkpointing=True`.
     """
-    if re.search(r"use_reentrant['\"]?\s*[=:]\s*False", module.text):
-        return None
+    found = None
     match node:
         case ast.Call(func=func) if last_name(func) in ("checkpoint", "checkpoint_sequential"):
-            return short(func) if "checkpoint" in module.text and _of_torch(func, module) else None
+            found = short(func) if "checkpoint" in module.text and _of_torch(func, module) else None
         case ast.Call(func=ast.Attribute(attr="gradient_checkpointing_enable") as func):
-            return short(func)
+            found = short(func)
         case ast.Call(func=func) if last_name(func) == "prepare_model_for_kbit_training":
-            return short(func)
+            found = short(func)
         case ast.keyword(arg="gradient_checkpointing", value=ast.Constant(value=True)):
-            return "gradient_checkpointing=True"
-    return None
+            found = "gradient_checkpointing=True"
+    says = found and re.search(r"use_reentrant['\"]?\s*[=:]\s*False", module.text)
+    return None if says else found
 
 
 def _of_torch(func: ast.expr, module: Module) -> bool:
@@ -184,6 +185,29 @@ def cleared_before_step(node: ast.AST, module: Module) -> Found:
     return None
 
 
+def cast_without_graph(node: ast.AST, module: Module) -> Found:
+    """Match a call without gradients inside of autocast, which is repeated with gradients there."""
+    if not isinstance(node, ast.With) or not _enters(node, module, "autocast"):
+        return None
+    for block in (n for n in ast.walk(node) if isinstance(n, ast.With)):
+        if _enters(block, module, "no_grad", "inference_mode"):
+            later = {spelled(c.func) for c in _calls(node) if c.lineno > (block.end_lineno or 0)}
+            for call in _calls(block):
+                if spelled(call.func) in later and not in_library(call):
+                    return short(call.func), call
+    return None
+
+
+def _calls(node: ast.AST) -> list[ast.Call]:
+    return [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+
+
+def _enters(block: ast.With, module: Module, *names: str) -> bool:
+    """Return True if a block is under one of these context managers."""
+    wanted = calls(*names)
+    return any(wanted(item.context_expr, module) is not None for item in block.items)
+
+
 def half_parameters(node: ast.AST, module: Module) -> str | None:
     """Match `model.half()`, `torch_dtype=torch.float16`, `model.to(torch.float16)`."""
     match node:
@@ -242,6 +266,34 @@ def function_backward(node: ast.AST, module: Module) -> str | None:
     return module.code(node.lineno)[:_ONE_LINE]
 
 
+def kept_from_forward(node: ast.AST, module: Module) -> str | None:
+    """Match what a Function's forward computes and keeps on `ctx`, where a script uses
+    `gradgradcheck`."""
+    scope = module.scope_of(node)
+    if "gradgradcheck" not in module.text or not isinstance(scope, ast.FunctionDef):
+        return None
+    if scope.name != "forward" or not _is_function(module.parents.get(scope, scope)):
+        return None
+    match node:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=holder))], value=kept):
+            context = scope.args.args[0].arg if scope.args.args else ""
+            return (
+                spelled(kept) if holder == context and spelled(kept) not in named(scope) else None
+            )
+    return None
+
+
+def gradient_unused(node: ast.AST, module: Module) -> str | None:
+    """Match the `return` of a Function's backward that reads none of the gradients it is given."""
+    found = function_backward(node, module)
+    scope = module.scope_of(node)
+    if found is None or not isinstance(scope, ast.FunctionDef):
+        return None
+    given = {argument.arg for argument in scope.args.args[1:]}
+    read = {n.id for n in walk_scope(scope) if isinstance(n, ast.Name) and _is_read(n)}
+    return found if given and not scope.args.vararg and not given & read else None
+
+
 def given_gradient(node: ast.AST, module: Module) -> str | None:
     """Match the gradient that a `backward` or `autograd.grad` is given to begin with."""
     if not isinstance(node, ast.Call) or last_name(node.func) not in ("backward", "grad"):
@@ -254,7 +306,7 @@ def loss_call(node: ast.AST, module: Module) -> str | None:
     """Match a loss called with a prediction and a target."""
     if not isinstance(node, ast.Call) or len(node.args) + len(node.keywords) < 2:
         return None
-    return short(node.func) if _LOSSES.match(last_name(node.func)) else None
+    return short(node.func) if priors.is_loss_function(last_name(node.func)) else None
 
 
 def training_step(node: ast.AST, module: Module) -> str | None:

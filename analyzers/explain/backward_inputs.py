@@ -6,10 +6,10 @@ import ast
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.source_locations import functions_reaching, names_held, root_of
+from analyzers.source.callees import is_call, own_name
 from analyzers.source.flow import (
     BACKWARD_CALLS,
     backward_root,
-    called_name,
     flowing_into,
     names_read,
     statements_of,
@@ -40,8 +40,8 @@ def _given(scope: ast.AST, calling_backward: set[str]) -> set[str]:
     """
     given: list[ast.expr | None] = []
     for call in walk_scope(scope):
-        if isinstance(call, ast.Call) and called_name(call) in BACKWARD_CALLS:
+        if isinstance(call, ast.Call) and is_call(call, *BACKWARD_CALLS):
             given.append(backward_root(call))
-        elif isinstance(call, ast.Call) and called_name(call) in calling_backward:
+        elif isinstance(call, ast.Call) and own_name(call) in calling_backward:
             given += [*call.args, *(keyword.value for keyword in call.keywords)]
     return set().union(*(names_read(node) for node in given if node is not None))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from analyzers.evidence import Place, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.explain.origins import origins_of
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.explain.target_networks import followers, is_of_follower
 from analyzers.explain.weighing import weights
+from analyzers.source import priors
+from analyzers.source.callees import is_call, operation, own_name
 from analyzers.source.flow import (
     bindings,
-    called_name,
     definitions,
     names_read,
     statements_of,
@@ -28,26 +28,12 @@ from analyzers.source.recording import recorded
 from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
+from provenance import CodeLine
 
 OTHERS = "the target leads to trained parameters of another network"
 CROSSED = "of two predictions each is compared with what the other is made of"
 WEIGHS = "what weighs a log-probability leads to trained parameters"
-_DISCOUNT = re.compile(r"(?:.*\.)?_?discount\w*", re.IGNORECASE)
-_GAMMA = re.compile(r"(?:.*\.)?_?gamma", re.IGNORECASE)
-_REWARD = re.compile(r"(?:.*\.)?(?:r|rew|rewards?|\w+_rewards?|rewards?_\w+)", re.IGNORECASE)
-_DONE = re.compile(r"(?:.*\.)?_?(?:dones?|terminals?|terminated|not_dones?)", re.IGNORECASE)
-_TARGET = re.compile(
-    r"(?:.*\.)?_?(?:(?:td|q|v|value|critic)_?targets?|targets?(?:_(?:q|v|value|values|p))?)",
-    re.IGNORECASE,
-)
-_ADVANTAGE = re.compile(
-    r"(?:.*\.)?_?(?:\w*adv(?:antages?|s)?|\w*deltas?|td_errors?)", re.IGNORECASE
-)
 _WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # expressions that compute a new value
-_TEACHER = re.compile(
-    r"(?:.*\.)?_?(?:(?:teacher|pseudo|bootstrap|sharpened|soft_?(?:label|target))\w*|guesses)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -89,9 +75,9 @@ def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | N
     for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
         made = _made(where, given)
         value = made.value if made is not None else given
-        called = made is not None and _TARGET.fullmatch(spelled(given)) is not None
+        called = made is not None and priors.is_target(spelled(given))
         called = called and where is seen  # both of two that are compared may learn
-        taught = any(map(_TEACHER.fullmatch, names_read(value) | {spelled(given)}))
+        taught = any(map(priors.is_teacher, names_read(value) | {spelled(given)}))
         discounted = _is_discounted(given) or any(
             _is_discounted(one.statement) for one in origins_of(where, names_read(given), project)
         )
@@ -106,7 +92,7 @@ def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | N
         given = weight.operand if isinstance(weight, ast.UnaryOp) else weight
         made = _made(seen, given)
         value = made.value if made is not None else given
-        called = _ADVANTAGE.fullmatch(spelled(given).partition("[")[0]) is not None
+        called = priors.is_advantage(spelled(given).partition("[")[0])
         if called or _is_difference(value):
             return BootstrapTarget(seen, given, made, weighs=True)
     return None
@@ -116,7 +102,7 @@ def _side(statement: ast.stmt, side: int) -> ast.expr | None:
     """Return one of the two values that a statement compares, without its normalisation."""
     for node in walk(statement):
         match node:
-            case ast.Call(args=[one, other, *_]) if is_loss(node) or "cos" in called_name(node):
+            case ast.Call(args=[one, other, *_]) if is_loss(node) or "cos" in operation(node):
                 return _undirected((one, other)[side])
             case ast.BinOp(left=one, op=ast.Mult() | ast.MatMult() | ast.Sub(), right=other):
                 if names_read(one) and names_read(other):
@@ -127,7 +113,7 @@ def _side(statement: ast.stmt, side: int) -> ast.expr | None:
 def _undirected(value: ast.expr) -> ast.expr:
     """Return `z` for `F.normalize(z, dim=1)` and for `z / z.norm()`."""
     match value:
-        case ast.Call(args=[inner, *_]) if called_name(value) == "normalize":
+        case ast.Call(args=[inner, *_]) if is_call(value, "torch.Tensor.normalize"):
             return inner
         case ast.BinOp(left=inner, op=ast.Div()):
             return inner
@@ -147,8 +133,8 @@ def _given_anywhere(
     names = {spelled(_whole(given)) for given in own} & named(where.scope)
     for module, call in project.each(ast.Call) if names else ():
         statement = module.statement_at(call.lineno, call.col_offset)
-        if called_name(call) == where.scope.name and statement is not None:
-            at = SourceLocation(module, statement, Place(module.path, call.lineno))
+        if own_name(call) == where.scope.name and statement is not None:
+            at = SourceLocation(module, statement, CodeLine(module.path, call.lineno))
             for name, argument in arguments(call, where.module, where.scope):
                 if name in names:
                     yield at, argument
@@ -160,8 +146,8 @@ def _target_network_outputs(project: Project) -> Iterator[BootstrapTarget]:
     for module, statement in project.each(ast.Assign):
         for one, value in assigned_pairs(statement):
             calls = [node for node in walk(value) if isinstance(node, ast.Call)]
-            if any(called_name(call) in own for call in calls) and recorded(module, statement):
-                where = SourceLocation(module, statement, Place(module.path, statement.lineno))
+            if any(own_name(call) in own for call in calls) and recorded(module, statement):
+                where = SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
                 yield BootstrapTarget(where, one, statement)
 
 
@@ -180,7 +166,9 @@ def _alias_unrecorded(
             if spelled(one) == name and not any(isinstance(n, _WORK) for n in walk(value)):
                 values = [n for n in walk(value) if isinstance(n, ast.Name | ast.Attribute)]
                 if values and not recorded(module, statement):
-                    where = SourceLocation(module, statement, Place(module.path, statement.lineno))
+                    where = SourceLocation(
+                        module, statement, CodeLine(module.path, statement.lineno)
+                    )
                     return BootstrapTarget(where, one, statement, is_alias=True)
     return None
 
@@ -213,28 +201,22 @@ def _is_copy(where: SourceLocation, given: ast.expr) -> bool:
     )
 
 
-def is_discount(name: str) -> bool:
-    """Return True if a name is typical for a discount factor."""
-    return bool(_GAMMA.fullmatch(name) or _DISCOUNT.fullmatch(name))
-
-
 def _is_discounted(value: ast.AST) -> bool:
     """Return True if a value is computed with a discount. `gamma` is one if a product with it is
     added to a reward, or is masked when an episode is over.
     """
-    if any(map(_DISCOUNT.fullmatch, names_read(value))):
+    if any(map(priors.is_plain_discount, names_read(value))):
         return True
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Add)
-        and any(map(_GAMMA.fullmatch, names_read(node.right)))
-        and (_is_reward(node.left) or any(map(_DONE.fullmatch, _words(node.right))))
+        and any(map(priors.is_gamma, names_read(node.right)))
+        and (
+            priors.is_reward(spelled(node.left).partition("[")[0])
+            or any(map(priors.is_done, _words(node.right)))
+        )
         for node in walk(value)
     )
-
-
-def _is_reward(value: ast.expr) -> bool:
-    return _REWARD.fullmatch(spelled(value).partition("[")[0]) is not None
 
 
 def _words(value: ast.expr) -> set[str]:

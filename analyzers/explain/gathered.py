@@ -7,9 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import BackwardCall, Place
 from analyzers.explain.source_locations import SourceLocation, root_of
-from analyzers.source.calls import calls_a_class
+from analyzers.source.callees import creates_object
 from analyzers.source.flow import (
     bindings,
     own_expressions,
@@ -18,6 +17,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.passes import passes
 from analyzers.source.project import Loop, Module
+from provenance import BackwardCall, CodeLine
 
 
 def gathered(kept: Sequence[SourceLocation], visit: BackwardCall | None) -> bool:
@@ -51,7 +51,7 @@ def _with_takers(kept: Sequence[SourceLocation]) -> Iterator[SourceLocation]:
             ]
             if taken and statement is not store.statement:
                 yield SourceLocation(
-                    store.module, statement, Place(store.place.file, statement.lineno)
+                    store.module, statement, CodeLine(store.place.file, statement.lineno)
                 )
 
 
@@ -66,7 +66,7 @@ def _is_handed_on(module: Module, node: ast.AST) -> bool:
         case ast.Call() if stored_into(parent) is not None:
             return True
         case ast.Call():
-            return calls_a_class(module, parent) and _is_handed_on(module, parent)
+            return creates_object(parent) and _is_handed_on(module, parent)
     return isinstance(parent, ast.stmt)
 
 

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.explain.source_locations import SourceLocation, root_of
-from analyzers.source.calls import calls_named
-from analyzers.source.flow import bindings, called_name, stored_into, walk_scope
+from analyzers.source.callees import operation
+from analyzers.source.calls import PARAMETERS, calls_of
+from analyzers.source.flow import bindings, stored_into, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import position
 
-_OF_MODULES = ("parameters", "named_parameters")
 _NUMBERS = ("norm", "vector_norm", "item", "float", "max", "min", "mean", "print", "isfinite")
 
 
@@ -36,7 +36,7 @@ def of_inputs(module: Module) -> bool:
     """Return True if a function that calls backward reads the gradient of something that it binds
     itself: an input that ascends the loss.
     """
-    for run in calls_named(module.tree, "backward"):
+    for run in calls_of(module.tree, "torch.Tensor.backward"):
         scope = walk_scope(module.scope_of(run))
         made = {name for node in scope if isinstance(node, ast.Assign) for name in bindings(node)}
         if any(
@@ -88,7 +88,7 @@ def _but_numbers(node: ast.AST) -> Iterator[ast.AST]:
     pending = [node]
     while pending:
         inner = pending.pop()
-        if isinstance(inner, ast.Call) and called_name(inner) in _NUMBERS:
+        if isinstance(inner, ast.Call) and operation(inner) in _NUMBERS:
             continue
         if isinstance(inner, ast.Compare):
             continue
@@ -108,7 +108,7 @@ def _is_of(owner: ast.expr, leaves: Sequence[str], module: Module) -> bool:
         if name in {spelled(node) for node in ast.walk(target)}
     ]
     roots = {root_of(leaf) for leaf in leaves}
-    return any(spelled(s) in roots or calls_named(s, *_OF_MODULES) for s in sources)
+    return any(spelled(s) in roots or calls_of(s, *PARAMETERS) for s in sources)
 
 
 def _loops(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

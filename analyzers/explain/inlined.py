@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from analyzers.evidence import Place
 from analyzers.explain.reuse.aliasing import returned
 from analyzers.source.edits import Edit, Editor, apply, needs_parentheses
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.signatures import positional
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Constant)
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
@@ -140,7 +140,7 @@ class InlinedCall:
             return None
         return spelled(given) + path.removeprefix(root)
 
-    def ran(self, place: Place) -> bool:
+    def ran(self, place: CodeLine) -> bool:
         """Return True if a place is in the helper, or in one of its comprehensions."""
         last = self.helper.body[-1]
         inside = last.lineno <= place.line <= (last.end_lineno or last.lineno)

@@ -7,8 +7,9 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from analyzers.evidence import Binding, Evidence, Holder, Place
+from analyzers.evidence import Evidence
 from analyzers.explain.inlined import Inlined, InlinedCall
+from provenance import Binding, CodeLine, Referrer
 
 
 def translated(view: Inlined, evidence: Evidence) -> Evidence:
@@ -41,18 +42,18 @@ class _Translation:
             if self._of(inner) is not None
         }
 
-    def _of(self, place: Place) -> InlinedCall | None:
+    def _of(self, place: CodeLine) -> InlinedCall | None:
         return next((one for one in self._calls if one.ran(place)), None)
 
     def of(self, value: Any) -> Any:
         """Return the value with all places mapped and without names that only helpers have."""
-        if isinstance(value, Place):
+        if isinstance(value, CodeLine):
             return self._moved(value)
-        if isinstance(value, Holder):
+        if isinstance(value, Referrer):
             return self._held(value)
         if isinstance(value, tuple):
             parts = [self.of(part) for part in value if not self._is_helpers(part)]
-            twice = [p == q and isinstance(p, Place) for p, q in pairwise([None, *parts])]
+            twice = [p == q and isinstance(p, CodeLine) for p, q in pairwise([None, *parts])]
             return tuple(part for part, again in zip(parts, twice, strict=True) if not again)
         if is_dataclass(value) and not isinstance(value, type):
             new = {f.name: self.of(getattr(value, f.name)) for f in fields(value)}
@@ -61,41 +62,41 @@ class _Translation:
 
     def _is_helpers(self, part: Any) -> bool:
         """Return True if only a helper has a value under this name."""
-        if isinstance(part, Holder):
+        if isinstance(part, Referrer):
             one = self._named(part)
             return one is not None and one.outside(part.path) is None
         return isinstance(part, Binding) and self._of(part.at) is not None
 
-    def _named(self, holder: Holder) -> InlinedCall | None:
+    def _named(self, holder: Referrer) -> InlinedCall | None:
         name = holder.scope.rpartition(".")[2]
         return next((one for one in self._calls if one.helper.name == name), None)
 
-    def _held(self, holder: Holder) -> Holder:
+    def _held(self, holder: Referrer) -> Referrer:
         one = self._named(holder)
         if one is None:
             scopes = (call.within(holder.scope) for call in self._calls)
             return replace(
                 holder, scope=next((s for s in scopes if s != holder.scope), holder.scope)
             )
-        at = self._moved(Place(one.module.path, one.answer.lineno, holder.scope, holder.frame))
+        at = self._moved(CodeLine(one.module.path, one.answer.lineno, holder.scope, holder.frame))
         path = one.outside(holder.path) or holder.path
         return replace(holder, path=path, scope=at.function, frame=at.frame)
 
-    def _moved(self, place: Place) -> Place:
+    def _moved(self, place: CodeLine) -> CodeLine:
         one = self._of(place)
         if one is None:
             return place
         if (function := one.within(place.function)) != place.function:
-            return Place(place.file, one.call.lineno, function, place.frame)
+            return CodeLine(place.file, one.call.lineno, function, place.frame)
         if place in self._callers:
             return self._callers[place]
         own = [p.frame for p in self._known if p.function == one.function and p.file == place.file]
         frame = min(own, key=lambda known: abs(known - place.frame), default=place.frame)
-        return Place(place.file, one.call.lineno, one.function, frame)
+        return CodeLine(place.file, one.call.lineno, one.function, frame)
 
 
-def _places(value: Any) -> Iterator[Place]:
-    if isinstance(value, Place):
+def _places(value: Any) -> Iterator[CodeLine]:
+    if isinstance(value, CodeLine):
         yield value
     elif isinstance(value, tuple):
         for part in value:
@@ -105,9 +106,9 @@ def _places(value: Any) -> Iterator[Place]:
             yield from _places(getattr(value, field.name))
 
 
-def _stacks(value: Any) -> Iterator[tuple[Place, ...]]:
+def _stacks(value: Any) -> Iterator[tuple[CodeLine, ...]]:
     if isinstance(value, tuple):
-        if value and all(isinstance(part, Place) for part in value):
+        if value and all(isinstance(part, CodeLine) for part in value):
             yield value
         for part in value:
             yield from _stacks(part)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Change, Evidence, InplaceChange, Place
+from analyzers.evidence import Evidence, InplaceChange
 from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.source_locations import (
     SourceLocation,
@@ -19,6 +19,7 @@ from analyzers.explain.source_locations import (
     names_held,
     resolve_location,
 )
+from analyzers.source.callees import in_library
 from analyzers.source.calls import argument_for, calls_to, steps
 from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import Loop, Project, spelled
@@ -26,6 +27,7 @@ from analyzers.source.signatures import parameters
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 from analyzers.source.writes import writes
+from provenance import CodeLine, InplaceWrite
 
 Nature = Literal["step", "state", "activation"]
 MAX_CALLERS = 2  # calls through which a parameter is followed outwards
@@ -39,9 +41,9 @@ class StaleValue:
         self.project = project
 
     @cached_property
-    def changes(self) -> list[tuple[Change, SourceLocation]]:
+    def changes(self) -> list[tuple[InplaceWrite, SourceLocation]]:
         """Return the lines that changed the tensor, as far as their source is known, each once."""
-        found: dict[int, tuple[Change, SourceLocation]] = {}
+        found: dict[int, tuple[InplaceWrite, SourceLocation]] = {}
         for change in self.evidence.changes:
             where = resolve_location(self.project, change.at)
             if where is not None:
@@ -62,7 +64,7 @@ class StaleValue:
         return resolve_location(self.project, node.at if node is not None else None)
 
     @property
-    def change_place(self) -> Place | None:
+    def change_place(self) -> CodeLine | None:
         """Return the first line that changed the tensor."""
         return self.changes[0][1].place if self.changes else None
 
@@ -78,7 +80,7 @@ class StaleValue:
             return []
         return [
             SourceLocation(
-                saved.module, node, Place(saved.module.path, node.lineno, saved.place.function)
+                saved.module, node, CodeLine(saved.module.path, node.lineno, saved.place.function)
             )
             for node in statements_of(saved.scope)
             if any(self.concerns(w.name) for w in writes(node))
@@ -145,7 +147,7 @@ class StaleValue:
             statement = module.statement_at(call.lineno, call.col_offset)
             if given is not None and statement is not None:
                 yield (
-                    SourceLocation(module, statement, Place(module.path, statement.lineno)),
+                    SourceLocation(module, statement, CodeLine(module.path, statement.lineno)),
                     spelled(given),
                 )
 
@@ -167,14 +169,14 @@ class StaleValue:
         evidence = self.evidence
         reached = evidence.reached.at if evidence.reached is not None else evidence.at
         saved = evidence.node.at if evidence.node is not None else None
-        place = self.change_place or saved or reached or Place(self.project.entry, 1)
+        place = self.change_place or saved or reached or CodeLine(self.project.entry, 1)
         names = self.names or [
             name
             for where in self.statements
             for name in sorted(self.concerned(where)) or _called(self.project, where)
         ]
         carrier = GraphCarrier(names[0], saved or place) if names else None
-        return Match(pattern, certainty, evidence, place, carrier, facts={"stale": self})
+        return Match(pattern, certainty, evidence, place, carrier)
 
 
 def _is_deep(loop: Loop) -> bool:
@@ -211,15 +213,8 @@ def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Ma
     return matched_at(pattern, Certainty.CERTAIN, evidence, evidence.at, carrier)
 
 
-def stale_in(match: Match) -> StaleValue:
-    """Return the stale tensor that the match was made on."""
-    stale = match.facts["stale"]
-    assert isinstance(stale, StaleValue)
-    return stale
-
-
 def _called(project: Project, where: SourceLocation) -> list[str]:
     """Return the names of the script's own objects that a statement calls, innermost call first."""
     calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
-    names = [spelled(c.func) for c in reversed(calls) if not isinstance(c.func, ast.Call)]
-    return [n for n in names if not project.is_package(n)]
+    own = [c for c in reversed(calls) if not isinstance(c.func, ast.Call) and not in_library(c)]
+    return [spelled(call.func) for call in own]

@@ -9,15 +9,17 @@ from collections.abc import Callable
 
 from analyzers.advice import Hint, hints_of
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, KnownError, Place
+from analyzers.evidence import Evidence, KnownError
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import catalogue
-from analyzers.source.flow import BACKWARD_CALLS, backward_root, called_name
+from analyzers.source.callees import is_call
+from analyzers.source.flow import BACKWARD_CALLS, backward_root
 from analyzers.source.project import Project, spelled
-from analyzers.tracebacks import Frame, ParsedTraceback
+from analyzers.tracebacks import ParsedTraceback, TracebackFrame
+from provenance import CodeLine
 
 HINTS = "hints"
 
@@ -65,7 +67,7 @@ def matched(
     )
 
 
-def _name_at(error: KnownError, at: Place, project: Project) -> str:
+def _name_at(error: KnownError, at: CodeLine, project: Project) -> str:
     """Return what the message names; else what the line binds, changes, or defines."""
     if error.names:
         return error.names[0]
@@ -76,15 +78,16 @@ def _name_at(error: KnownError, at: Place, project: Project) -> str:
         case ast.Assign(targets=[target, *_]) | ast.AugAssign(target=target):
             return spelled(target)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner)) as call):
-            root = backward_root(call) if called_name(call) in BACKWARD_CALLS else owner
+            root = backward_root(call) if is_call(call, *BACKWARD_CALLS) else owner
             return spelled(root if root is not None else owner)
     return ""
 
 
 def as_error(error: KnownError) -> ParsedTraceback:
     """Return the error in the form of a parsed traceback."""
-    frames = tuple(Frame(p.file, p.line, p.function) for p in error.stack)
-    return ParsedTraceback(message=error.message, frames=frames)
+    own = [TracebackFrame(p.file, p.line, p.function) for p in error.stack]
+    others = [TracebackFrame(p.file, p.line, p.function, is_library=True) for p in error.through]
+    return ParsedTraceback(message=error.message, frames=(*own, *others))
 
 
 def with_line(hint: Hint) -> str:
@@ -101,7 +104,7 @@ def hints_in(match: Match) -> list[Hint]:
     return found
 
 
-def lines_of(match: Match) -> list[Place]:
+def lines_of(match: Match) -> list[CodeLine]:
     """Return the lines that were found, likeliest first."""
     return [hint.place for hint in hints_in(match) if hint.place is not None]
 
@@ -127,7 +130,8 @@ def _named(error: KnownError) -> str:
 
 
 def _at(hint: Hint, match: Match) -> str:
-    code = f" (`{hint.code}`)" if hint.code and "`" not in hint.code and hint.place else ""
     if hint.place is None:
         return with_line(hint)
+    quoted = not hint.code or "`" in hint.code or f"`{hint.code}`" in hint.text
+    code = "" if quoted else f" (`{hint.code}`)"
     return f"Look at line {hint.place.line}{code}: {hint.text}"

@@ -1,4 +1,4 @@
-"""List names in a sentence."""
+"""List and count things in a sentence."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def some(names: Sequence[str], most: int = 4) -> str:
     """Return the first names, and how many more there are."""
     text = ", ".join(f"`{name}`" for name in names[:most])
     return f"{text} and {len(names) - most} more" if len(names) > most else text
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: `1 step`, `2 steps`; `plural` if that is not noun and s."""
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"

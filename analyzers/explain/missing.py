@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, MissingGraph, Place
+from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.source_locations import (
     SourceLocation,
@@ -17,13 +16,16 @@ from analyzers.explain.source_locations import (
     names_held,
     resolve_location,
 )
-from analyzers.source.calls import makes_leaf, owners, reads_gradient
-from analyzers.source.flow import bindings, called_name, mentions, rebinds, run_around, value_of
+from analyzers.source import priors
+from analyzers.source.callees import operation
+from analyzers.source.calls import makes_leaf, operations_in, reads_gradient, receivers_of
+from analyzers.source.flow import bindings, mentions, rebinds, run_around, value_of
 from analyzers.source.ops import FACTORIES
 from analyzers.source.project import Function, Project, Scope, spelled
 from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 Kind = Literal[
     "detached",
@@ -42,7 +44,7 @@ _WORDINGS: tuple[tuple[str, Kind], ...] = (
     ("implicitly created only for scalar outputs", "non-scalar"),
     ("Can't call numpy() on", "numpy"),
     ("deepcopy protocol", "deepcopy"),
-    ("appears to not have been used in the graph", "unused"),
+    ("been used in the graph", "unused"),
     ("differentiated Tensors does not require grad", "flat-input"),
     ("can't optimize a non-leaf", "nonleaf"),
     ("change requires_grad flags of leaf", "nonleaf"),
@@ -86,8 +88,8 @@ def _without_gradient(evidence: MissingGraph, project: Project) -> Kind:
     made = _made(project)
     asked = {name.removesuffix(".requires_grad") for name in made if name.endswith("requires_grad")}
     for module in project.modules.values():
-        asked |= owners(module.tree, "requires_grad_", "retain_grad")
-    names = [name for name in read - asked if not _is_weight(name)]
+        asked |= receivers_of(operations_in(module.tree, ("requires_grad_", "retain_grad")))
+    names = [name for name in read - asked if not priors.is_weight(name)]
     return "nonleaf" if any(_is_computed(made.get(name, ())) for name in names) else "unused"
 
 
@@ -115,20 +117,13 @@ def _is_computed(given: Sequence[Made]) -> bool:
 def _is_result(value: ast.expr) -> bool:
     """Return True if the expression computes something from something."""
     if isinstance(value, ast.Call):
-        return called_name(value) not in FACTORIES
+        return operation(value) not in FACTORIES
     return isinstance(value, ast.BinOp | ast.UnaryOp)
 
 
 def _is_given(value: ast.expr, scope: Scope) -> bool:
     """Return True if the expression is a parameter of the function around it."""
     return isinstance(scope, Function) and spelled(value) in named(scope)
-
-
-def _is_weight(name: str) -> bool:
-    """Return True if the name is typical for a parameter of a module or in a
-    loop over parameters.
-    """
-    return re.fullmatch(r"p|w|b|.*(param|weight|bias).*", name.rpartition(".")[2]) is not None
 
 
 def _reads_grad(evidence: MissingGraph) -> bool:
@@ -186,7 +181,7 @@ def matched(
     pattern: str,
     evidence: MissingGraph,
     certainty: Certainty,
-    place: Place | None = None,
+    place: CodeLine | None = None,
     carrier: GraphCarrier | None = None,
 ) -> Match | None:
     """Return a match, located where the graph was lost unless another line is given."""

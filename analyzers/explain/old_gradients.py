@@ -9,16 +9,9 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.keyed_entries import entries, keys_of, stores, without_entries
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import names_held, resolve_location, returns_of, root_of
-from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to, own_calls, steps
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-    definitions,
-    names_read,
-    statements_of,
-    walk_scope,
-)
+from analyzers.source.flow import bindings, definitions, names_read, statements_of, walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.statement_ranges import statements_after
@@ -81,8 +74,8 @@ def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
     if not taken or not _reads_gradient(block[taken[-1]]):
         return False
     before, between = block[: taken[-1]], block[taken[-1] + 1 : at_backward]
-    ran_before = any(calls_named(s, "backward") for s in before)
-    calls = [call for s in between for call in calls_named(s, "step", "zero_grad")]
+    ran_before = any(calls_of(s, "torch.Tensor.backward") for s in before)
+    calls = [call for s in between for call in [*steps(s), *calls_of(s, *ZERO_GRAD)]]
     uses = [s for s in block[at_backward + 1 :] if name in names_read(s)]
     early = any(name in names_read(s) for s in between)
     return (
@@ -157,7 +150,7 @@ def handed_back(
     """
     for call in ast.walk(statement):
         if isinstance(call, ast.Call):
-            for _, function in project.functions_by_name(called_name(call)):
+            for _, function in project.functions_called(call):
                 for returned in (*returns_of(function), *_yields_of(function)):
                     yield returned
                     value = returned.value if isinstance(returned, ast.Return) else None
@@ -272,7 +265,7 @@ def _is_called_after(fault: SilentFault, name: str, project: Project) -> bool:
     """
     where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
     later = statements_after(where.module, where.statement) if where is not None and name else []
-    return any(calls_named(statement, name) for statement in later)
+    return any(own_calls(statement, name) for statement in later)
 
 
 def _written_in(fault: SilentFault, module: Module, scope: Scope) -> list[int]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from analyzers.evidence import Place
 from analyzers.explain.source_locations import SourceLocation, values_of
-from analyzers.source.flow import called_name, definitions, names_read, put_in, value_of, walk_scope
-from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.callees import own_name
+from analyzers.source.flow import definitions, names_read, put_in, value_of, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 MAX_STATEMENTS = 60
 
@@ -29,7 +31,9 @@ def origins_of(
                 continue
             seen.add(id(statement))
             function = getattr(scope, "name", "<module>")
-            yield SourceLocation(module, statement, Place(module.path, statement.lineno, function))
+            yield SourceLocation(
+                module, statement, CodeLine(module.path, statement.lineno, function)
+            )
             for callee_module, callee in callees(statement, project):
                 todo.append((callee_module, callee, set()))
 
@@ -59,14 +63,20 @@ def callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast
     for call in walk(statement):
         if not isinstance(call, ast.Call):
             continue
-        yield from project.functions_named(called_name(call))
-        yield from _methods_called(ast.unparse(call.func), project)
+        yield from project.functions_called(call)
+        yield from _methods_called(spelled(call.func), project)
 
 
-def _methods_called(name: str, project: Project) -> Iterator[tuple[Module, ast.AST]]:
-    """Yield `forward` or `__call__` of the class from which an object of this name was made."""
-    made = {called_name(v) for v in values_of(project, name) if isinstance(v, ast.Call)}
-    for module, node in project.each(ast.ClassDef):
-        for method in node.body if node.name in made else ():
-            if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__"):
-                yield module, method
+def _methods_called(name: str, project: Project) -> Sequence[tuple[Module, ast.AST]]:
+    """Return `forward` or `__call__` of the class from which an object of this name was made."""
+    kept: Any = project.kept
+    if (key := (_methods_called, name)) not in kept:
+        made = {own_name(v) for v in values_of(project, name) if isinstance(v, ast.Call)}
+        kept[key] = [
+            (module, method)
+            for module, node in project.each(ast.ClassDef)
+            for method in (node.body if node.name in made else ())
+            if isinstance(method, FUNCTIONS[:2]) and method.name in ("forward", "__call__")
+        ]
+    found: Sequence[tuple[Module, ast.AST]] = kept[key]
+    return found

@@ -1,23 +1,24 @@
 """Define the interface of a pattern, and discover the modules in `analyzers/patterns`.
 
 A pattern is a module. Its docstring is the page that users read; `ID`, `NAME`, `FAMILY` and `TITLE`
-name it. `match` reads evidence, `explain` describes it with the script's own names, `fixes` yields
-edits whose effect the verifier measures.
+name it. `match` reads evidence, `explain` describes it with the script's own names. A pattern may
+have `fixes(match, project)`, which yields proposals, most idiomatic first; without it, the
+transforms propose what the evidence suggests (`analyzers.repair.edit_search`).
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, Protocol, TypeVar, cast
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Place
+from analyzers.evidence import Evidence
 from analyzers.source.edits import Edit
 from analyzers.source.project import Project
+from provenance import CodeLine
 
 SECOND_CHOICE = 4  # from this rank on a proposal is the second choice of its pattern
 
@@ -27,7 +28,7 @@ class GraphCarrier:
     """The name that carried the graph (or the tensor that was changed), as spelled."""
 
     name: str
-    place: Place
+    place: CodeLine
     kind: str = "local"
 
 
@@ -36,7 +37,7 @@ class CrossedBoundary:
     """The boundary that the carrier crossed."""
 
     kind: Literal["loop", "epoch", "call", "cell", "none"] = "none"
-    place: Place | None = None
+    place: CodeLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Match:
     pattern: str
     certainty: Certainty
     evidence: Evidence
-    location: Place
+    location: CodeLine
     carrier: GraphCarrier | None = None
     boundary: CrossedBoundary = CrossedBoundary()
     facts: dict[str, object] = field(default_factory=dict)
@@ -100,9 +101,6 @@ class Pattern(Protocol):
     def explain(self, match: Match, project: Project) -> str:
         """Return an explanation in Markdown, from facts that the evidence holds."""
 
-    def fixes(self, match: Match, project: Project) -> Iterator[Proposal]:
-        """Yield candidate patches, most idiomatic first."""
-
 
 @cache
 def patterns() -> dict[str, Pattern]:
@@ -128,6 +126,14 @@ def by_id() -> dict[str, str]:
 def usually() -> tuple[str, ...]:
     """Return the patterns that cause most second uses (`USUAL` in their files)."""
     return tuple(name for name, pattern in patterns().items() if getattr(pattern, "USUAL", False))
+
+
+@cache
+def of_several_losses() -> tuple[str, ...]:
+    """Return the patterns that cause second uses where a script has several losses
+    (`OF_SEVERAL_LOSSES` in their files)."""
+    found = patterns().items()
+    return tuple(name for name, one in found if getattr(one, "OF_SEVERAL_LOSSES", False))
 
 
 @cache

@@ -9,11 +9,12 @@ from typing import Literal
 
 from analyzers.advice.graphs import flag_on_module
 from analyzers.advice.training import function_class
-from analyzers.evidence import MissingGraph, Place
+from analyzers.evidence import MissingGraph
 from analyzers.explain.source_locations import resolve_location
 from analyzers.source.flow import definitions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Reason:
     """What left a value without a graph, at a line, and what to do."""
 
     kind: Literal["constant", "flag", "list"]
-    place: Place
+    place: CodeLine
     why: str
     remedy: str
     name: str = ""
@@ -50,7 +51,7 @@ def _constant(evidence: MissingGraph, project: Project) -> Reason | None:
     nothing.
     """
     where = resolve_location(project, evidence.ended_at)
-    call = where.call("grad") if where is not None else None
+    call = where.call("torch.autograd.grad") if where is not None else None
     if where is None or call is None or not _makes_graph(call):
         return None
     by = spelled(call.args[1]) if len(call.args) > 1 else "its input"
@@ -72,7 +73,7 @@ def _makes_graph(call: ast.Call) -> bool:
 def _in_source(project: Project) -> Iterator[Reason]:
     for module in project.modules.values():
         for node in module.nodes:
-            place = Place(module.path, getattr(node, "lineno", 1))
+            place = CodeLine(module.path, getattr(node, "lineno", 1))
             if (name := flag_on_module(node, module)) is not None and _switches_on(node):
                 owner = name.removesuffix(".requires_grad")
                 why = f"`{name} = True` on a module only makes a Python attribute: its parameters "

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from analyzers.evidence import Binding, Evidence, Holder
+from analyzers.evidence import Evidence
 from analyzers.source.project import Project
+from provenance import Binding, Referrer
 
 _ROOT = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")  # a name with item indices
 
@@ -28,7 +29,7 @@ def in_read_names(project: Project, evidence: Evidence) -> Evidence:
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(value, Holder):
+    if isinstance(value, Referrer):
         return replace(value, path=_path(value.path, names))
     if isinstance(value, Binding):
         paths = tuple(_path(path, names) for path in value.paths)
@@ -51,10 +52,10 @@ def _path(path: str, names: Mapping[str, str]) -> str:
 
 def _again(part: Any, others: tuple[Any, ...], names: Mapping[str, str]) -> bool:
     """Return True if the same tuple has the evidence for the name to which the value was passed."""
-    if isinstance(part, Holder):
+    if isinstance(part, Referrer):
         path = _path(part.path, names)
         return path != part.path and any(
-            isinstance(other, Holder) and other.path == path for other in others
+            isinstance(other, Referrer) and other.path == path for other in others
         )
     if not isinstance(part, Binding) or _path(part.name, names) == part.name:
         return False

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Place, SilentFault
+from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.source_locations import matched_at
+from provenance import CodeLine
 
 
 def silent(evidence: Evidence, kind: str) -> SilentFault | None:
@@ -20,7 +21,7 @@ def silent(evidence: Evidence, kind: str) -> SilentFault | None:
 def matched(
     pattern: str,
     fault: SilentFault,
-    place: Place | None = None,
+    place: CodeLine | None = None,
     carrier: GraphCarrier | None = None,
     title: str = "",
 ) -> Match | None:

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Binding, Holder, InplaceChange, MissingGraph, Place, SilentFault
+from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
 from analyzers.explain.pattern import GraphCarrier, Match
-from analyzers.source.calls import call_in, calls_in, calls_named
+from analyzers.source.calls import call_in, calls_in, calls_of, each_call, own_calls
 from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
+from provenance import Binding, CodeLine, Referrer
 
 _IN_PLACE = re.compile(r"(\.<locals>\.(<(list|set|dict)comp>|<genexpr>))+$")  # runs in place
 
@@ -26,7 +27,7 @@ class SourceLocation:
 
     module: Module
     statement: ast.stmt
-    place: Place
+    place: CodeLine
 
     @property
     def editor(self) -> Editor:
@@ -43,12 +44,12 @@ class SourceLocation:
         """Return the list of statements that contains this one."""
         return self.module.block_of(self.statement)
 
-    def call(self, *names: str) -> ast.Call | None:
-        """Return the call of one of these names that contains the place."""
-        return call_in(self.statement, self.place.line, *names)
+    def call(self, *wanted: str) -> ast.Call | None:
+        """Return the call of one of these (qualified names) that contains the place."""
+        return call_in(self.statement, self.place.line, *wanted)
 
 
-def resolve_location(project: Project, place: Place | None) -> SourceLocation | None:
+def resolve_location(project: Project, place: CodeLine | None) -> SourceLocation | None:
     """Return the statement at a place; None if the source is not known."""
     module = project.module(place.file) if place is not None else None
     if module is None or place is None:
@@ -67,7 +68,7 @@ def hops_at(
             yield hop, where
 
 
-def names_held(holders: Sequence[Holder], function: str | None = None) -> list[str]:
+def names_held(holders: Sequence[Referrer], function: str | None = None) -> list[str]:
     """Return the names in the evidence, those of the function only if it has any. Internals of
     optimizers and modules (`param_groups`, `_flat_weights`) are left out.
     """
@@ -86,7 +87,7 @@ def _internal(path: str) -> bool:
 
 
 def carrier_of(
-    holders: Sequence[Holder], place: Place, function: str | None = None
+    holders: Sequence[Referrer], place: CodeLine, function: str | None = None
 ) -> GraphCarrier:
     """Return the first name in the evidence as a carrier at this place; its name is `""` if there
     is none.
@@ -100,7 +101,7 @@ def matched_at(
     pattern: str,
     certainty: Certainty,
     evidence: InplaceChange | MissingGraph | SilentFault,
-    at: Place | None,
+    at: CodeLine | None,
     carrier: GraphCarrier | None = None,
     title: str = "",
 ) -> Match | None:
@@ -120,6 +121,11 @@ def root_of(path: str) -> str:
     return path.partition("[")[0]
 
 
+def root_name(path: str) -> str:
+    """Return the plain name that a path starts from: `self` for `self.mem[1]`."""
+    return root_of(path).partition(".")[0]
+
+
 def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
     """Return the functions by which a call can reach the function called `name`, itself
     included."""
@@ -136,9 +142,23 @@ def functions_calling(project: Project, name: str, depth: int = 5) -> set[str]:
     return found
 
 
-def functions_reaching(project: Project, *names: str) -> set[str]:
-    """Return the names, and the project's functions from which a call can reach one of them."""
-    return set(names).union(*(functions_calling(project, name) for name in names))
+def functions_reaching(project: Project, *wanted: str) -> set[str]:
+    """Return the project's functions from which a call can reach one of these, given as qualified
+    names.
+    """
+    direct = {
+        outer.name
+        for module, call in each_call(project, *wanted)
+        for outer in module.ancestors(call)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    return direct.union(*(functions_calling(project, name) for name in direct))
+
+
+def reaching(project: Project, node: ast.AST, *wanted: str) -> bool:
+    """Return True if a node calls one of these, or a function from which a call can reach it."""
+    direct = calls_of(node, *wanted)
+    return bool(direct or own_calls(node, *functions_reaching(project, *wanted)))
 
 
 @remembered
@@ -152,7 +172,7 @@ def _callers(tree: ast.Module) -> dict[str, set[str]]:
     return found
 
 
-def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast.stmt | None:
+def leading_to(project: Project, block: Sequence[ast.stmt], place: CodeLine) -> ast.stmt | None:
     """Return the statement of a block that contains the place or calls the function that does."""
     where = resolve_location(project, place)
     for statement in block:
@@ -166,7 +186,7 @@ def leading_to(project: Project, block: Sequence[ast.stmt], place: Place) -> ast
     calling = [
         s
         for s in block
-        if not isinstance(s, (*FUNCTIONS[:2], ast.ClassDef)) and calls_named(s, *names)
+        if not isinstance(s, (*FUNCTIONS[:2], ast.ClassDef)) and own_calls(s, *names)
     ]
     return calling[0] if calling else None
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.source.calls import calls_to
-from analyzers.source.flow import called_name
+from analyzers.source.callees import is_call
+from analyzers.source.calls import PARAMETERS, calls_to
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.writes import writes
 
-_WEIGHTS = ("parameters", "named_parameters", "state_dict")
+_WEIGHTS = (*PARAMETERS, "torch.nn.Module.state_dict")
 
 
 def followers(project: Project) -> set[str]:
@@ -62,7 +62,7 @@ def _set(body: list[ast.stmt]) -> Iterator[ast.Attribute]:
 def _weights_of(value: ast.expr) -> str:
     """Return `net` for `net.parameters()`, else an empty string."""
     match value:
-        case ast.Call(func=ast.Attribute(value=owner)) if called_name(value) in _WEIGHTS:
+        case ast.Call(func=ast.Attribute(value=owner)) if is_call(value, *_WEIGHTS):
             return spelled(owner)
     return ""
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 
 from analyzers.explain.reuse.derivations import made_of
+from analyzers.source import priors
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Scope
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.trees import walk
-
-_LOGARITHM = re.compile(r"(?:^|[._])(?:log|lp|nll|ratio)", re.IGNORECASE)
 
 
 def weights(
@@ -31,7 +29,7 @@ def weights(
     def is_log_probability(value: ast.expr) -> bool:
         if attributes_loaded(walk(value), "log_prob") or made_of(scope, value) & logs:
             return True
-        return by_name and any(map(_LOGARITHM.search, names_read(value)))
+        return by_name and any(map(priors.is_logarithm, names_read(value)))
 
     for node in nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):

@@ -14,8 +14,10 @@ from typing import Any
 
 from analyzers.evidence import Family
 from analyzers.messages.entry import CatalogueError, Message, UsualCause, read
+from analyzers.messages.topics import close_together, topics_of
 from analyzers.source import typeset
 
+_SAID = re.compile(r'"[^"]{0,500}"')
 _WORD = re.compile(r"[a-z_]+")
 
 __all__ = ["Message", "UsualCause", "catalogue", "entry_for", "entry_of", "plain", "question_in"]
@@ -26,13 +28,22 @@ def catalogue() -> dict[str, Message]:
     """Every entry by its id, in the order of the files.
 
     Raises CatalogueError for an entry that is not as `entry` describes it."""
-    tables: list[dict[str, Any]] = []
-    for path in sorted(Path(__file__).parent.glob("*.toml")):
-        tables += tomllib.loads(path.read_text("utf-8"))["message"]
+    tables = [table for file in _files() for table in file["message"]]
     causes = {table["id"]: table.get("cause", ()) for table in tables}
     if len(causes) != len(tables):
         raise CatalogueError("two entries have one id")
     return {table["id"]: read(table, causes) for table in tables}
+
+
+@cache
+def _files() -> list[dict[str, Any]]:
+    paths = sorted(Path(__file__).parent.glob("*.toml"))
+    return [tomllib.loads(path.read_text("utf-8")) for path in paths]
+
+
+@cache
+def _topics() -> dict[str, re.Pattern[str]]:
+    return topics_of(file.get("topic", {}) for file in _files())
 
 
 def plain(message: str) -> str:
@@ -67,14 +78,21 @@ def _anchor(parts: tuple[str, ...]) -> str:
 
 
 def question_in(text: str) -> Message | None:
-    """Return the entry of what somebody asks in words who sees no error, or None."""
+    """Return the entry of what somebody asks in words who sees no error, or None. What stands
+    between quotation marks is what others said.
+    """
     asked = [entry for entry in catalogue().values() if entry.question]
-    lines = map(plain, text.splitlines())
-    return next((entry for line in lines for entry in asked if entry.found_in(line)), None)
+    lines = [_SAID.sub("", plain(line)) for line in text.replace("`", "").splitlines()]
+    return next((entry for line in lines for entry in asked if _asks(entry, line)), None)
+
+
+def _asks(entry: Message, line: str) -> bool:
+    topics = _topics()
+    return any(close_together([topics[name] for name in names], line) for names in entry.asks)
 
 
 def entry_for(message: str, family: Family, kind: str | None) -> Message | None:
-    """The entry of a message; of one that no text tells, that of its family and kind."""
+    """The entry of a message; of one that no text identifies, that of its family and kind."""
     found = entry_of(message)
     if found is not None and found.family == family:
         return found

@@ -1,6 +1,6 @@
 """One entry of the catalogue of messages: what a message says, and what is behind it.
 
-The entries are the tables `[[message]]` of the TOML files beside this one:
+The entries are the tables `[[message]]` of the TOML files next to this one:
 
 `id`           of the entry, in the address of its page
 `family`       of the error, as in the contract
@@ -14,7 +14,11 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 `wrong`        remedies that are often given, and are wrong
 `same_causes`  the id of an entry that has the same causes
 `let_pass`     what the sandbox reports where it let this pass, as older versions did
-`question`     whether nothing raises it: the texts are what people write who see no error
+`asks`         of a question, which nothing raises: the topics that it holds (`topics.py`); one of
+               several such lists is enough
+`patterns`     names of the patterns that it comes of, the most usual first; of an entry with a
+               kind, the one that explains this kind
+`near`         words of what autograd does not raise, where this entry may help all the same
 `threads`      public discussions of the message, as `owner/repository#number` on GitHub
 
 `[[message.cause]]`, the most usual first; those that name no line at the end:
@@ -22,7 +26,8 @@ The entries are the tables `[[message]]` of the TOML files beside this one:
 `because`      the cause; `{name}` is what was found in the source
 `do`           its remedy
 `look`         what to look for in the source (`analyzers/advice/looking.py`), in the traceback, in
-               settings or in the words around the code; none: the usual cause
+               settings or in the words around the code; none: the usual cause. `unless` and `when`
+               are conditions: settings that exclude it, words that the message must have
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's
@@ -41,13 +46,14 @@ GAP = "…"
 FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
-        "compiled", "of_values", "setting", "unless", "shapes", "said", "message",
+        "compiled", "of_values", "setting", "unless", "shapes", "said", "message", "forward",
+        "warned", "when", "reaching",
     }
 )  # fmt: skip
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
-    "same_causes", "cause", "question", "let_pass", "threads",
+    "same_causes", "cause", "asks", "let_pass", "threads", "patterns", "near",
 }  # fmt: skip
 
 
@@ -93,8 +99,15 @@ class Message:
     wrong: tuple[str, ...]
     causes: tuple[UsualCause, ...]
     threads: Mapping[str, str]
-    question: bool = False
+    asks: tuple[tuple[str, ...], ...] = ()
     let_pass: str | None = None
+    patterns: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> bool:
+        """Return True if nothing raises it: it is what people ask who see no error."""
+        return bool(self.asks)
 
     def found_in(self, message: str) -> int:
         """How many characters of a message (lower case, single spaces) an entry's text covers at
@@ -119,7 +132,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         raise CatalogueError(f"{name}: no such field: {', '.join(sorted(unknown))}")
     if table["family"] not in get_args(Family):
         raise CatalogueError(f"{name}: no such family: {table['family']}")
-    texts = tuple(table["texts"])
+    texts = tuple(table.get("texts", ()))
     if any(text != text.lower() or "  " in text for text in texts):
         raise CatalogueError(f"{name}: texts are lower case, with single spaces")
     given = table.get("cause") or causes.get(table.get("same_causes", ""), ())
@@ -138,8 +151,10 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         names_cause=table.get("names_cause", False),
         wrong=tuple(table.get("wrong", ())),
         causes=tuple(_cause(name, one) for one in given),
-        question=table.get("question", False),
+        asks=tuple(tuple(topics.split()) for topics in table.get("asks", ())),
         let_pass=table.get("let_pass"),
+        patterns=tuple(table.get("patterns", ())),
+        near=tuple(table.get("near", ())),
         threads={thread: _address(name, thread) for thread in table.get("threads", ())},
     )
 

@@ -35,13 +35,15 @@ class SourceSlot:
 class Notebook:
     """A notebook as it was sent, with what leads from its script back to it.
 
-    `replays` are orders of cells, by number, in which it may have been run.
+    `replays` are orders of cells, by number, in which it may have been run;
+    `counts`: the execution count of each code cell, None where it was never run.
     """
 
     text: str
     mark: str
     slots: tuple[SourceSlot, ...]
     replays: tuple[tuple[int, ...], ...] = ()
+    counts: tuple[int | None, ...] = ()
 
     def spans(self, script: str, order: tuple[int, ...]) -> list[tuple[int, int]]:
         """Return the first and last line of each cell of the (patched) script, in that order.

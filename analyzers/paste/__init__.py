@@ -2,7 +2,7 @@
 
 People paste a whole thread, a transcript, a cell with its output, an indented part of a function,
 a file for Python 2. Everything here works line by line, so that line 12 of what is read is line 12
-of what was pasted, and a patch can be told in the pasted text.
+of what was pasted, and a patch can be shown in the pasted text.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ _HEADS = ("diff --git ", "index ", "--- ", "+++ ", "new file mode ", "similarity
 
 
 def after_changes(lines: Sequence[str]) -> list[str]:
-    """The lines with those of diffs as they stand behind the change: what was taken out, and what
-    tells where, is blank."""
+    """Return the lines with those of diffs as they are after the change. What was removed is blank,
+    and so are the headers."""
     if not any(_HUNK.match(line) or _FENCED.match(line) for line in lines):
         return list(lines)
     rows = list(lines)
@@ -46,8 +46,8 @@ def _changed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _named_by(words: str, hunk: Sequence[str]) -> str:
-    """The header of the function around a hunk, as far left of its lines as it must stand; nothing
-    where the hunk goes beyond that, or no header is told in full."""
+    """Return the header of the function around a hunk, indented less than its lines; empty if the
+    hunk goes beyond that function, or no header is given in full."""
     code = [line[1:] for line in hunk if line[:1] in ("+", " ") and line[1:].strip()]
     left = min((len(line) - len(line.lstrip()) for line in code), default=0)
     return f"{' ' * (left - _STEP)}{words}" if left and _FUNCTION.match(words) else ""

@@ -46,12 +46,17 @@ def opens_block(text: str) -> bool:
 
 def is_sentence(node: ast.stmt) -> bool:
     """Whether a statement could as well be words or a printed result: `Thanks`, `not sure`,
-    `note: it`, `0.25`, `tensor([1.])`. None of these does anything in a program."""
+    `note: it`, `0.25`, `tensor([1.])`. None of these does anything in a program. A name in two
+    scripts, as in `在哪里设置requires_grad=True呢`, is words that no space parts."""
+    if any(isinstance(n, ast.Name) and _in_two_scripts(n.id) for n in ast.walk(node)):
+        return True
     match node:
         case ast.Expr(value=ast.Constant(value=str())):
             return False
         case ast.Expr(value=ast.Call(func=ast.Name(id="tensor" | "array" | "Parameter"))):
             return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name.endswith("Error"):
+            return True  # made, and not raised: `ValueError("…")`
         case ast.Expr(value=value):
             return not isinstance(value, ast.Call | ast.Await | ast.Yield | ast.YieldFrom)
         case ast.AnnAssign(value=None) | ast.Global() | ast.Nonlocal():
@@ -59,11 +64,19 @@ def is_sentence(node: ast.stmt) -> bool:
     return False
 
 
+def _in_two_scripts(name: str) -> bool:
+    latin = any(sign.isascii() and sign.isalpha() for sign in name)
+    return latin and any("\u3040" <= sign <= "\u9fff" for sign in name)
+
+
 def statement_acts(text: str) -> bool:
-    """Return False for what could as well be a quoted message (`"RuntimeError: …"`) or a line of a
-    configuration (`lr = 0.1`, `resume = true`, `[model]`).
+    """Return False for what could as well be a quoted message (`"RuntimeError: …"`), the line that
+    Python prints below a warning, or a line of a configuration (`lr = 0.1`, `resume = true`,
+    `[model]`).
     """
     match statement(text):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="warnings")))):
+            return False
         case None | ast.Expr(value=ast.Constant() | ast.List() | ast.Name()):
             return False
         case ast.Assign(targets=[ast.Name()], value=value):

@@ -1,4 +1,4 @@
-"""A text as it was sent beside the Python that was made of it, line for line."""
+"""Map a text as it was sent to the Python that was made of it, line for line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from analyzers.paste.quoted import BETWEEN
 from analyzers.source.linediff import opcodes
 
 _NUMBER = re.compile(r"(?:-{1,12}>[ \t]?)?(?<![\[\w])\d{1,6}(?![\]\w])[:|)]?")
+_TITLE = re.compile(r"\s*#{1,6}[ \t]+(?P<title>\S.{0,300}?)(?:\r?\n[ \t]*\r?\n|\s*\Z)")
 LOST_BODY = ": pass"  # what a header gets below which nothing stands
 
 
@@ -44,9 +45,9 @@ class Pasted:
 
     @property
     def around(self) -> str:
-        """Return the lines of the paste that are no code; none if nothing was changed."""
+        """Return the lines of the paste that are no code; of Python as it was sent, its title."""
         if self.text == self.sent:
-            return ""
+            return title_of(self.sent)
         lines = zip(self.text.splitlines(), self.sent.splitlines(), strict=False)
         return "\n".join(sent for read, sent in lines if not read.strip())
 
@@ -62,9 +63,12 @@ class Pasted:
         ]
 
     def back(self, patched: str) -> str:
-        """A patched form of `text`, told in what was sent: lines that the patch leaves alone are
-        as they were pasted, and new ones stand as far right, behind the same prompt, as those
-        around them. Words that quote a statement stay, and quote it as it is in the patch."""
+        """Return a patched form of `text` in terms of what was sent.
+
+        Lines that the patch leaves alone are as they were pasted; new ones are indented, after the
+        same prompt, like those around them. Prose that quotes a statement stays, and quotes it as
+        it is in the patch.
+        """
         if self.text == self.sent:
             return patched
         read, sent = self.text.splitlines(keepends=True), self.sent.splitlines(keepends=True)
@@ -110,11 +114,19 @@ def _requoted(words: str, read: str, patched: str) -> str:
     return words
 
 
+def title_of(text: str) -> str:
+    """Return the title of a thread whose code is all that follows: a first line in Markdown
+    (`# …`) above an empty one, or alone; "" if there is none."""
+    title = _TITLE.match(text)
+    return title["title"].strip() if title is not None else ""
+
+
 UNCHANGED = Pasted("", "")
 
 
 def _margin(read: list[str], sent: list[str], places: list[int]) -> str:
-    """What stands left of the code in the pasted text, at the first of these places that tells."""
+    """Return what is left of the code in the pasted text, at the first of these places that shows
+    it."""
     for place in places:
         line = read[place].rstrip() if 0 <= place < len(read) else ""
         if line and not _quotes(sent[place], line):

@@ -16,22 +16,23 @@ TORCH = "import torch"
 @dataclass(slots=True)
 class Program:
     """Pieces that may be one program: what they define and bind at their margin, every name that
-    stands in them, and those that are walked. `raised`: an error is quoted behind one of them."""
+    occurs in them, and those on which `backward` is called. `raised`: an error is quoted after one
+    of them."""
 
     pieces: list[Piece] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
     bound: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
-    walked: set[str] = field(default_factory=set)
+    differentiated: set[str] = field(default_factory=set)
     raised: bool = False
 
     def takes(self, other: Program) -> bool:
-        """Whether the next piece goes on with this one, rather than telling it anew."""
+        """Return True if the next piece continues this one, rather than restating it."""
         if self.defined & other.defined:
             return False
         if TORCH in other.defined and not self.defined & other.used:
             return False  # a head of its own, and nothing of what stands above it
-        if self.raised and self.walked & other.walked & other.bound:
+        if self.raised and self.differentiated & other.differentiated & other.bound:
             return False  # that was tried before
         again = len(self.bound & other.bound)
         return again == 0 or 2 * again < len(other.bound)
@@ -41,14 +42,15 @@ class Program:
         self.defined |= other.defined
         self.bound |= other.bound
         self.used |= other.used
-        self.walked |= other.walked
+        self.differentiated |= other.differentiated
 
 
 def programs(pieces: Sequence[Piece], errors: Collection[int] = ()) -> list[Program]:
-    """The programs of a text, in order: a piece that imports torch again, defines the same, or
-    binds mostly the same names is another version; so is one that makes and walks a loss anew,
-    where an error (at lines of these indexes) stands behind the first; one with a head of its own,
-    that uses nothing of what stands above, is another program."""
+    """Return the programs of a text, in order. A piece that imports torch again, defines the same,
+    or binds mostly the same names is another version; so is one that makes a loss again and calls
+    backward on it, if an error (at lines of these indexes) follows the first. One with a head of
+    its own, that uses nothing of what is above, is another program.
+    """
     found: list[Program] = []
     for piece in pieces:
         following = _program(piece)
@@ -75,11 +77,11 @@ def _program(piece: Piece) -> Program:
                 elif code.column() == margin:
                     program.defined.add(name)
             program.used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            program.walked |= set(_walked(node))
+            program.differentiated |= set(_differentiated(node))
     return program
 
 
-def _walked(node: ast.stmt) -> Iterator[str]:
+def _differentiated(node: ast.stmt) -> Iterator[str]:
     for inner in ast.walk(node):
         match inner:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="backward")):

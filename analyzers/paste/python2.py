@@ -19,8 +19,11 @@ _SPELLINGS = (
 
 
 def as_python_3(text: str) -> str:
-    """The line with `print x`, `except E, e:`, `raise E, "why"`, `exec s`, backticks, `<>`, `0777`,
-    `cuda(async=True)` and their kin written anew; the comment at its end stays behind it."""
+    """Return the line in Python 3; the comment at its end stays.
+
+    It translates `print x`, `except E, e:`, `raise E, "why"`, `exec s`, backticks, `<>`, `0777`,
+    `cuda(async=True)` and the like.
+    """
     code, mark, comment = text.rpartition(" #") if "\n" not in text else (text, "", "")
     code = code or text
     for pattern, spelling in _SPELLINGS:

@@ -45,9 +45,9 @@ def with_quoted(python: str, text: str) -> str:
         left.remove(one)
         here = [row for row in made if row in [*placed.get(one.at, []), one]]  # in their order
         joined = BETWEEN.join(quoted.statement for quoted in here)
-        told = [*rows[: one.at], joined + _end(rows[one.at]), *rows[one.at + 1 :]]
-        if _fits(told, one):
-            rows, placed[one.at] = told, here
+        joined_rows = [*rows[: one.at], joined + _end(rows[one.at]), *rows[one.at + 1 :]]
+        if _fits(joined_rows, one):
+            rows, placed[one.at] = joined_rows, here
         elif empty := _places(rows, one):
             rows[empty[-1]] = one.statement + rows[empty[-1]]
     return "".join(rows)

@@ -65,8 +65,9 @@ class _Reader:
         self.left = MAX_JUDGED
 
     def read(self, region: Region) -> Iterator[Piece]:
-        """The pieces of one region: a marked one is one piece, whatever stands in it. Another one
-        ends where lines that are known to be none part it from what goes on at its margin."""
+        """The pieces of one region: a marked one is one piece, whatever stands in it, unless all of
+        it could as well be printed. Another one ends where lines that are known to be none part it
+        from what goes on at its margin."""
         code: list[Code] = []
         parted = False
         body = 0  # the column beyond which lines belong to a header above
@@ -93,7 +94,7 @@ class _Reader:
                 body = found.column() + 1 if found.header else min(body, found.column())
                 at = found.line.last
             at += 1
-        if code:
+        if code and not (region.marked and all(map(_is_printed, code))):
             yield Piece(tuple(code), region.marked)
 
     def _code(self, at: int, region: Region, body: int) -> tuple[Code | None, bool]:
@@ -112,6 +113,17 @@ class _Reader:
                 return None, True
             return Code(line, text, opens_block(text)), False
         return None, False
+
+
+def _is_printed(code: Code) -> bool:
+    """Whether a line between fences could as well be output: `x.shape: torch.Size([2])`,
+    `x.grad = tensor([1.])`."""
+    match statement(code.text):
+        case ast.Assign(value=ast.Call(func=ast.Name()) as value):
+            return is_sentence(ast.Expr(value))
+        case ast.stmt() as node:
+            return is_sentence(node)
+    return False
 
 
 def legible(text: str, skip: frozenset[int] = frozenset()) -> Pasted | None:

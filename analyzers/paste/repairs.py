@@ -41,8 +41,11 @@ def _attempts(text: str) -> Iterator[str]:
 
 
 def _without_emphasis(text: str) -> str:
-    """Markdown's stars around a line that is pointed out: `**loss.backward()**`."""
-    return text.replace("**", "")
+    """Return a line without Markdown's stars around it (`**loss.backward()**`), or a backtick that
+    has its other one on another line.
+    """
+    text = text.replace("**", "")
+    return text.strip("`") if text.count("`") == 1 else text
 
 
 def _with_comment(text: str) -> str:

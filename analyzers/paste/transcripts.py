@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analyzers.tracebacks import Frame, ParsedTraceback
+from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 
 _TYPED = re.compile(r'\s*File "<stdin>", line (\d+), in <module>')
 _PROMPT = re.compile(r"\s*(>>>|\.\.\.)(?: (.*))?$")
@@ -14,8 +14,8 @@ MOST = 60  # lines from a frame to its message
 
 
 def located_by_prompts(error: ParsedTraceback, text: str) -> ParsedTraceback:
-    """The error with the frame of what was typed told by its line of the text: the second line of
-    `<stdin>` is the second of what stands behind the last `>>>` above the traceback."""
+    """Return the error with the frame of what was typed at its line of the text: the second line of
+    `<stdin>` is the second of what follows the last `>>>` above the traceback."""
     lines = text.splitlines()
     frame = _typed(error, lines)
     if frame is None:
@@ -24,7 +24,7 @@ def located_by_prompts(error: ParsedTraceback, text: str) -> ParsedTraceback:
     return replace(error, frames=frames)
 
 
-def _typed(error: ParsedTraceback, lines: Sequence[str]) -> Frame | None:
+def _typed(error: ParsedTraceback, lines: Sequence[str]) -> TracebackFrame | None:
     if not any(f.file == "<stdin>" and f.function == "<module>" for f in error.frames):
         return None
     named = f"{error.exception}: {error.message}".splitlines()[0][:200]
@@ -37,12 +37,14 @@ def _typed(error: ParsedTraceback, lines: Sequence[str]) -> Frame | None:
         if number <= len(block):
             line = block[number - 1]
             code = _PROMPT.match(lines[line])
-            return Frame("<stdin>", line + 1, "<module>", (code[2] or "").strip() if code else "")
+            return TracebackFrame(
+                "<stdin>", line + 1, "<module>", (code[2] or "").strip() if code else ""
+            )
     return None
 
 
 def _block(lines: Sequence[str], end: int) -> list[int]:
-    """The indexes of the lines that were typed last in front of one, from its `>>>` on."""
+    """Return the indexes of the lines that were typed last before one, from its `>>>` on."""
     block: list[int] = []
     for at in range(end - 1, -1, -1):
         prompt = _PROMPT.match(lines[at])

@@ -1,15 +1,15 @@
-"""A running total of losses is walked while it still holds graphs that were walked before.
+"""Backward runs on a running total of losses that still holds graphs which it has freed.
 
 What happens: `total` grows by each iteration's loss, graph included, and `total.backward()` is
-called in every iteration. From the second on it walks losses whose graphs the earlier calls
-have freed.
+called in every iteration. From the second on, it runs through losses whose graphs the earlier
+calls have freed.
 
-The fix: call backward on this iteration's loss, and total up its value with `.item()` or
-`.detach()`. Or leave the total as it is and call `backward()` once, behind the loop.
+The fix: call backward on this iteration's loss, and add up its value with `.item()` or
+`.detach()`. Or leave the total as it is and call `backward()` once, after the loop.
 
 When this fix is wrong: it is not; which of the two is right depends on where `optimizer.step()`
-stands: inside the loop, the first; behind it, the second. Where one pass walks the total, steps,
-sums on and walks it again, the total is begun anew in front of the second summing.
+is: inside the loop, the first; after it, the second. If one iteration calls backward on the total,
+steps, adds to it and calls backward again, the total starts from zero before it is added to again.
 
 Broken::
 
@@ -69,8 +69,8 @@ def explain(match: Match, project: Project) -> str:
     if story_in(match).sums_on:
         return (
             account(match, project)
-            + " The total still holds the losses of the first backward: begin it anew before it is "
-            "added up for the second."
+            + " The total still holds the losses of the first backward: set it to zero before "
+            "losses are added up for the second."
         )
     return (
         account(match, project)

@@ -8,7 +8,7 @@ Why: a copy of such a tensor would have to copy, or to share, its graph. PyTorch
 silently.
 
 The fix: store the value without its graph, `.detach()`, where it is only looked at. A weight that
-is derived from parameters is computed anew in `forward` instead of being stored. A copy that goes
+is derived from parameters is computed in each `forward` instead of being stored. A copy that goes
 on to be computed with (a beam of a search) shares the tensors, and has lists of its own.
 
 When this fix is wrong: when the stored tensor is used in a loss later. A detached one no longer
@@ -48,7 +48,7 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.copy.sharing import shared_copy
 from analyzers.repair.value_only.reparametrised import NAMES, reparametrised
 from analyzers.repair.value_only.storing import derive_by_property, dropped_first, stored_detached
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import operations_in
 from analyzers.source.project import Project
 
 ID = "GM020"
@@ -63,7 +63,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "deepcopy":
         return None
     made = resolve_location(project, evidence.ended_at)
-    computed = made is not None and bool(calls_named(made.statement, *NAMES))
+    computed = made is not None and bool(operations_in(made.statement, NAMES))
     carrier = lost_name(evidence, project) if computed else None  # the layer, and not its weight
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, carrier)
 

@@ -32,18 +32,14 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.collected import collected
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
-from analyzers.explain.reuse.targets import steps_others, target_calls
+from analyzers.explain.reuse.read_only_uses import steps_others, target_calls
 from analyzers.explain.reuse.value_sources import built_by_a_module, of_parameters_alone
-from analyzers.repair.remake.moving import forward_into_loop
-from analyzers.repair.remake.recompute import recompute_where_used
 from analyzers.source.project import Project
 
 ID = "GM002"
@@ -88,12 +84,5 @@ def explain(match: Match, project: Project) -> str:
     """Explain what was derived once, and where it is used again."""
     return (
         account(match, project)
-        + " It depends on parameters, so each iteration needs it computed anew."
+        + " It depends on parameters, so compute it again in each iteration."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Recompute it in the loop, or in the method that uses it."""
-    story = story_in(match)
-    yield from recompute_where_used(story)
-    yield from forward_into_loop(story, rank=1)

@@ -55,9 +55,15 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
-from analyzers.explain.source_locations import SourceLocation, resolve_location
-from analyzers.repair.reconnect.differentiating import differentiable_gradients
-from analyzers.repair.reconnect.expecting import in_expectation
+from analyzers.explain.source_locations import resolve_location
+from analyzers.repair.edit_search.uncut import with_graph
+from analyzers.repair.reconnect.enable_recording import (
+    left_off,
+    non_reentrant,
+    recording,
+    switched_off_at,
+    where_switched_off,
+)
 from analyzers.repair.reconnect.freezing import (
     Freezing,
     flags_noted,
@@ -68,19 +74,9 @@ from analyzers.repair.reconnect.freezing import (
     thawed_again,
 )
 from analyzers.repair.reconnect.reasoned import for_reason
-from analyzers.repair.reconnect.recording import (
-    left_off,
-    non_reentrant,
-    recording,
-    switched_off_at,
-    where_switched_off,
-)
-from analyzers.repair.reconnect.softening import class_scores, differentiable
 from analyzers.repair.reconnect.uncutting import (
     as_parameters,
     cuts_of_loss,
-    sampled,
-    without_cut,
 )
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
@@ -206,7 +202,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     """Keep the graph where it was cut; record the work; a loss that has a gradient."""
     if isinstance(match.evidence, SilentFault):
         if (lost := resolve_location(project, match.location)) is not None:
-            yield from _with_graph(lost)
+            yield from with_graph(lost)
             yield from as_parameters([lost])
             yield from recording(lost, project)
         return
@@ -221,7 +217,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     frozen = match.facts["frozen"]
     if isinstance(frozen, Freezing):
         yield from thawed_again(frozen, project)
-    yield from _with_graph(where, 0 if frozen is None else 1)
+    yield from with_graph(where, 0 if frozen is None else 1)
     yield from non_reentrant(where)
     if evidence.lost_by in ("no_grad", "unknown"):
         yield from recording(where, project)
@@ -234,13 +230,3 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         walk := resolve_location(project, evidence.at)
     ) is not None:  # there may be a second cut on the way
         yield from cuts_of_loss(walk, replace(evidence, holders=()), project, rank=2)
-
-
-def _with_graph(lost: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Propose the same value with its graph, or a value with a gradient in its place."""
-    yield from differentiable_gradients(lost)
-    yield from class_scores(lost)
-    yield from in_expectation(lost)
-    yield from without_cut(lost, rank)
-    yield from sampled(lost)
-    yield from differentiable(lost)

@@ -1,4 +1,4 @@
-"""One loss is walked twice.
+"""Backward is called twice on one loss.
 
 What happens: `backward()` is called on the same loss a second time: in the next line, in a
 helper, a logger, a hook or a callback. The first call has freed the graph.
@@ -39,19 +39,19 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import BackwardCall, Evidence
+from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.combining import backward_before, runs_backward_per_part
+from analyzers.repair.edit_search.drop import without_call
 from analyzers.repair.remake.moving import recompute_before_backward
-from analyzers.source.calls import calls_named
-from analyzers.source.edits import Edit
-from analyzers.source.flow import backward_calls, backward_root
+from analyzers.source.flow import backward_root
 from analyzers.source.project import Project
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.trees import walk
+from provenance import BackwardCall
 
 ID = "GM003"
 NAME = "duplicate-backward"
@@ -93,15 +93,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     for rank, (visit, which) in enumerate(calls):
         other = calls[1 - rank][0]
         wanted = not story.reuse.same_root and _is_wanted(story, visit, other)
-        edit = None if wanted else _without(visit, project)
-        if edit is not None:
-            yield Proposal(
-                f"drop-{which}-backward",
-                f"Take out the {which} backward of the same loss",
-                edit,
-                "The original would have counted this loss twice.",
-                rank,
-            )
+        if not wanted:
+            yield from without_call(visit, which, project, rank)
     yield from recompute_before_backward(story, SECOND_CHOICE + 1)
 
 
@@ -115,7 +108,7 @@ def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -
     if other.at.frame == frame != visit.at.frame:
         return True
     where = resolve_location(story.project, visit.at)
-    call = where.call("backward") if where is not None else None
+    call = where.call("torch.Tensor.backward") if where is not None else None
     root = backward_root(call) if call is not None else None
     match root:
         case ast.Name(id=name) if where is not None and call is not None:
@@ -123,20 +116,3 @@ def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -
         case ast.Attribute(attr=name) if where is not None:
             return len(attributes_loaded(where.module.nodes, name)) == 1
     return False
-
-
-def _without(visit: BackwardCall, project: Project) -> tuple[Edit, ...] | None:
-    """Return the edit that removes a call's statement, or the call of a function that only makes
-    it.
-
-    Return None if the call is part of a larger statement.
-    """
-    where = resolve_location(project, visit.at)
-    if where is None or not backward_calls(where.statement):
-        return None
-    caller = resolve_location(project, visit.stack[-2]) if len(visit.stack) > 1 else None
-    name = getattr(where.scope, "name", "")
-    alone = getattr(where.scope, "body", ()) == [where.statement]
-    if alone and caller is not None and calls_named(caller.statement, name):
-        where = caller if isinstance(caller.statement, ast.Expr) else where
-    return (where.editor.delete(where.statement),)

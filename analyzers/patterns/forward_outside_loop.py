@@ -1,11 +1,11 @@
-"""The forward ran once, before the loop that calls backwards result many times.
+"""The forward ran once, before the loop that calls backward on its result many times.
 
-What happens: the model's output (or the loss itself) is computed in front of the loop. Each
+What happens: the model's output (or the loss itself) is computed before the loop. Each
 pass calls `backward()` on it or on something made from it. The first pass frees the graph; the
 second finds it freed. Even if it did not raise, every pass would train on the output of the
 weights as they were before the first step.
 
-The fix: move the forward into the loop, so that each pass walks a graph of its own, made from
+The fix: move the forward into the loop, so that each pass has a graph of its own, made from
 the current weights.
 
 When this fix is wrong: when the output is meant as a fixed input (features of a frozen

@@ -6,7 +6,8 @@ torch), and None for what needs none. An input that was changed in place has to 
 returned.
 
 The fix: count the arguments, keep their order, give `None` for numbers and flags, transpose where
-the product did. `torch.autograd.gradcheck`, in double precision, says which input is wrong.
+the product did. `torch.autograd.gradcheck`, in double precision, says which input is wrong: a patch
+that only runs may return the gradients of another input.
 
 When this fix is wrong: where torch can differentiate the forward by itself, the Function is not
 needed.
@@ -53,7 +54,12 @@ from collections.abc import Iterator
 from analyzers.evidence import KnownError
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal, evidence_in
-from analyzers.repair.settings.functions import in_order, index_in, one_for_each
+from analyzers.repair.settings.functions import (
+    in_order,
+    index_in,
+    one_for_each,
+    times_what_is_given,
+)
 from analyzers.source.project import Project
 
 ID = "GM035"
@@ -67,8 +73,13 @@ explain = known.explain
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose one gradient for each input, in their order."""
+    """Propose one gradient for each input, in their order; for one that is not the derivative, the
+    product with what the backward is given.
+    """
     error = evidence_in(match, KnownError)
+    if error.entry == "not-the-derivative":
+        yield from times_what_is_given(project)
+        return
     yield from one_for_each(project, error.names)
     if (index := index_in(error.message)) is not None:
         yield from in_order(project, error.names, index, 1)

@@ -1,12 +1,12 @@
 """`autograd.grad` freed what a later backward needs.
 
-What happens: `torch.autograd.grad` walks the graph like `backward()` does, and frees it too,
-unless it is told to keep it. A loss that shares a part with it, or a penalty on the gradients,
-is walked afterwards.
+What happens: `torch.autograd.grad` runs through the graph like `backward()` does, and frees it
+too, unless an argument says to keep it. Then `backward()` is called on a loss that shares a part
+with it, or on a penalty on the gradients.
 
 The fix: `create_graph=True` on that call where the gradients themselves are part of the loss
 (a gradient penalty); `retain_graph=True` on it where they are only looked at. Here the flag is
-the cure, not a cover: both walks are wanted, once each.
+the cure, not a cover: both calls are wanted, once each.
 
 When this fix is wrong: when the same gradients could come from one call for all inputs.
 
@@ -27,14 +27,11 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import story_of
-from analyzers.repair.combine.retain_graph import keep_for_second
 from analyzers.repair.sites.call_options import option_site
 from analyzers.source.project import Project
 
@@ -64,8 +61,3 @@ def explain(match: Match, project: Project) -> str:
         + " `autograd.grad` frees the graph like `backward()` does: tell it to keep what the "
         "later call needs."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Keep the graph, or make one of the gradients too."""
-    yield from keep_for_second(story_in(match))

@@ -10,8 +10,8 @@ before. Only when the last name of it is gone can that be freed.
 The fix: keep the value, not the tensor: `total += loss.item()`, or `.detach()` where a tensor is
 wanted and where `.item()` would make the GPU wait in every pass.
 
-When this fix is wrong: when the total itself is walked later (gradient accumulation by one
-backward behind the loop). Then it must keep its graphs; the loop should be short.
+When this fix is wrong: when backward is called on the total itself later (gradient accumulation by
+one backward after the loop). Then it must keep its graphs; the loop should be short.
 
 Broken::
 

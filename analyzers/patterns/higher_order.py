@@ -1,14 +1,14 @@
 """An inner loop's graph is needed by more than one outer backward.
 
 What happens: in MAML, unrolled optimisation and their kin the fast weights carry the graph of
-the inner updates. Each outer loss (one for each task, or query step) walks that graph; the
-first outer `backward()` frees it.
+the inner updates. The backward of each outer loss (one for each task, or query step) runs through
+that graph; the first one frees it.
 
-The fix: add the outer losses up and walk them once; `create_graph=True` belongs to the inner
-gradients, so that the outer walk can go through them.
+The fix: add the outer losses up and call backward once; `create_graph=True` belongs to the inner
+gradients, so that the outer backward can go through them.
 
 When this fix is wrong: when the tasks share no inner graph. Then each has a graph of its own
-and may be walked by itself.
+and its own backward.
 
 Broken::
 
@@ -33,7 +33,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Place
+from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
@@ -43,9 +43,11 @@ from analyzers.repair.combine.one_backward import one_backward
 from analyzers.repair.combine.retain_graph import keep_for_second, retain_on_first
 from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.sites.call_options import option_site
-from analyzers.source.flow import bindings, called_name, names_read_by, walk_scope
+from analyzers.source.callees import operation
+from analyzers.source.flow import bindings, names_read_by, walk_scope
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import remembered, walk
+from provenance import CodeLine
 
 ID = "GM006"
 NAME = "higher-order"
@@ -75,16 +77,15 @@ def _through_gradients(story: ReuseFeatures) -> bool:
     return False
 
 
-def _near_inner_update(story: ReuseFeatures, place: Place) -> bool:
+def _near_inner_update(story: ReuseFeatures, place: CodeLine) -> bool:
     """Return True if the line follows a call that records gradients, in its function."""
     where = resolve_location(story.project, place)
     if where is None:
         return False
     module, statement, scope = where.module, where.statement, where.scope
-    inner = [node for node in walk(scope) if isinstance(node, ast.Call) and _keeps_graph(node)]
     inner = [
         call
-        for call in inner
+        for call in _calls_that_keep(scope)
         if not _handed_back(module.statement_at(call.lineno, call.col_offset))
     ]
     return any(
@@ -94,13 +95,18 @@ def _near_inner_update(story: ReuseFeatures, place: Place) -> bool:
     )
 
 
+@remembered
+def _calls_that_keep(scope: ast.AST) -> list[ast.Call]:
+    return [node for node in walk(scope) if isinstance(node, ast.Call) and _keeps_graph(node)]
+
+
 def _keeps_graph(call: ast.Call) -> bool:
     """Return True if the gradients of a call are differentiable.
 
     They are by its option, or as the result of a transform (`torch.func.grad(loss)(weights)`).
     """
     options = {option.arg: option.value for option in call.keywords}
-    if called_name(call) in _TRANSFORMS and len(call.args) == 1 and "inputs" not in options:
+    if len(call.args) == 1 and "inputs" not in options and operation(call) in _TRANSFORMS:
         return True
     given = options.get("create_graph")
     return given is not None and not (isinstance(given, ast.Constant) and not given.value)

@@ -37,19 +37,11 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.inplace_changes import stale_in, stale_of
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.inplace_changes import stale_of
+from analyzers.explain.pattern import Match
 from analyzers.explain.sentences import changed
-from analyzers.repair.copy.overwriting import (
-    clone_first,
-    clone_saved,
-    not_in_place,
-    without_flag,
-)
 from analyzers.source.project import Project
 
 ID = "GM015"
@@ -69,12 +61,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which operation saved the value, and which line overwrote it."""
     return changed(match, project) + " Write the new value into a new tensor instead."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose an out-of-place operation, the module's flag, or a copy before or after saving."""
-    stale = stale_in(match)
-    yield from not_in_place(stale)
-    yield from without_flag(stale)
-    yield from clone_first(stale, rank=2)
-    yield from clone_saved(stale)

@@ -37,14 +37,10 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from analyzers.evidence import Evidence, InplaceChange
+from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import refused
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import Match
 from analyzers.explain.sentences import changed
-from analyzers.explain.source_locations import names_held, resolve_location
-from analyzers.repair.leaf.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
 from analyzers.source.project import Project
 
 ID = "GM016"
@@ -65,13 +61,3 @@ def explain(match: Match, project: Project) -> str:
         changed(match, project) + " It is a leaf that requires grad: autograd cannot record a "
         "write into it."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose `no_grad`, or an out-of-place operation if the value belongs to the model."""
-    evidence, where = evidence_in(match, InplaceChange), resolve_location(project, match.location)
-    if where is None:
-        return
-    by_hand = evidence.is_parameter or is_made_by_hand(where)
-    yield from under_no_grad(where, rank=0 if by_hand else 2)
-    yield from leaf_out_of_place(where, names_held(evidence.holders, match.location.function))

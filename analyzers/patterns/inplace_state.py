@@ -40,15 +40,11 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.inplace_changes import stale_in, stale_of
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.inplace_changes import stale_of
+from analyzers.explain.pattern import Match
 from analyzers.explain.sentences import changed
-from analyzers.repair.copy.overwriting import clone_first, clone_saved, not_in_place
-from analyzers.repair.copy.stacking import list_and_stack
 from analyzers.source.project import Project
 
 ID = "GM017"
@@ -68,12 +64,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which state was written, and which step needed it."""
     return changed(match, project) + " Give each step a tensor of its own."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose a list that is stacked, a new tensor each time, or a copy."""
-    stale = stale_in(match)
-    yield from list_and_stack(stale)
-    yield from not_in_place(stale, rank=1)
-    yield from clone_first(stale, rank=SECOND_CHOICE)
-    yield from clone_saved(stale, rank=SECOND_CHOICE + 1)

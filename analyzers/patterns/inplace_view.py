@@ -38,25 +38,11 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
-
-from analyzers.evidence import Evidence, InplaceChange
+from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import refused
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import Match
 from analyzers.explain.sentences import changed
-from analyzers.explain.source_locations import names_held, resolve_location
-from analyzers.repair.copy.stacking import any_stacked
-from analyzers.repair.copy.viewing import (
-    clone_views,
-    record_view,
-    rows_selected,
-    rows_stacked,
-    views_out_of_place,
-)
-from analyzers.repair.leaf.leaves import under_no_grad
 from analyzers.source.project import Project
-from analyzers.source.writes import writes
 
 ID = "GM018"
 NAME = "inplace-view"
@@ -77,24 +63,3 @@ def explain(match: Match, project: Project) -> str:
         changed(match, project) + " It is one of several views that one operation made, or one "
         "made under `no_grad`: compute a new tensor instead."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose `no_grad` for a parameter's update, else new rows, new tensors or clones.
-
-    New rows are stacked, if a loop iterates over them; clones are of the views.
-    """
-    evidence, where = evidence_in(match, InplaceChange), resolve_location(project, match.location)
-    if where is None:
-        return
-    names = names_held(evidence.holders, match.location.function)
-    if not (names or any(writes(where.statement))):  # it was written elsewhere
-        yield from islice(any_stacked(project), MAX_LOOPS)
-    if evidence.is_parameter:
-        yield from under_no_grad(where)
-        return
-    yield from rows_stacked(where, names)
-    yield from rows_selected(where, names)
-    yield from views_out_of_place(where, names)
-    yield from record_view(where, names, project)
-    yield from clone_views(where, names)

@@ -1,16 +1,16 @@
 """A hand-written truncated BPTT goes through the same steps twice.
 
 What happens: a list of states is kept, and gradients are handed from one segment to the one
-before it by `state.backward(gradient)`. A segment that is walked in one pass is still in the
-list in the next, connected to its own past, so it is walked again.
+before it by `state.backward(gradient)`. A segment that one iteration runs backward through is
+still in the list in the next, connected to its own past, so backward reaches it again.
 
-The fix: cut each state from its past when it enters the list, keep no more segments than are
-walked, and walk each of them once; or walk a chunk of steps with one backward and detach the
-state at the chunk's end.
+The fix: detach each state from its past when it enters the list, keep no more segments than are
+used, and run backward through each of them once; or call backward once for a chunk of steps and
+detach the state at the chunk's end.
 
 When this fix is wrong: when windows overlap on purpose (each step's loss goes k2 steps back,
-every k1 < k2 steps). Then segments are walked more than once by design, and `retain_graph=True`
-on those walks is right, with the list kept at k2 states.
+every k1 < k2 steps). Then backward reaches segments more than once by design, and
+`retain_graph=True` on those calls is right, with the list kept at k2 states.
 
 Broken::
 
@@ -46,7 +46,7 @@ from analyzers.repair.combine.totals import backward_of_this_loss
 from analyzers.repair.cut.cut_carriers import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.cut.windows import cut_window
-from analyzers.source.calls import calls_named, reads_gradient
+from analyzers.source.calls import calls_of, reads_gradient
 from analyzers.source.flow import definitions, mentions
 from analyzers.source.project import Project, Scope
 from analyzers.source.targets import target_names
@@ -85,7 +85,7 @@ def _hands_on_gradients(story: ReuseFeatures) -> bool:
         and _gradient_like(call.args[0], where.module.scope_of(call))
         for visit in (story.reuse.reached, story.reuse.freed)
         if (where := resolve_location(story.project, visit.at)) is not None
-        for call in calls_named(where.scope, "backward")
+        for call in calls_of(where.scope, "torch.Tensor.backward")
     )
 
 

@@ -3,7 +3,7 @@
 What happens: no `zero_grad()` between two steps of an optimizer, or one that stands outside of
 the loop, clears another optimizer, or lacks its parentheses. Each backward adds to what is
 there. Nothing is raised; the steps point where the sum of all past gradients points. The same
-happens where `zero_grad()` comes right behind the step, and the backward of another network then
+happens where `zero_grad()` comes right after the step, and the backward of another network then
 passes through this one: what it leaves here joins the next step. An optimizer that calls its
 closure several times in a step (LBFGS) wants it in the closure.
 
@@ -14,7 +14,7 @@ updates itself want the same: `w.grad = None` before each backward. So do those 
 returns, stores or gives to others after each backward.
 
 When this fix is wrong: in gradient accumulation, where several backwards belong to one step.
-There it goes in front of the first of them.
+There it goes before the first of them.
 
 Broken::
 
@@ -45,7 +45,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Evidence, Place, SilentFault
+from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.handed import handed_on, of_inputs
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
@@ -73,6 +73,7 @@ from analyzers.repair.reschedule.in_closures import backward_in_closure, clear_i
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 from analyzers.source.trees import remembered
+from provenance import CodeLine
 
 ID = "GM029"
 NAME = "missing-zero-grad"
@@ -81,7 +82,7 @@ SHOWN_AS = "gradients"
 TITLE = "Gradients of earlier steps are never cleared"
 TITLE_OF_ASCENT = "The gradient of an ascent stays in that of the step"
 SEEN_AS = "uncleared-gradients"
-UNTOUCHED = "nothing has cleared them between a step and the backward behind it"
+UNTOUCHED = "nothing has cleared them between a step and the backward after it"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
 CONTENDING = "a backward for another step has left gradients that pull the other way"
@@ -115,11 +116,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     named: list[ast.expr | ast.stmt] = [*uncalled(where)] if where is not None else []
     named = [partly] if partly is not None else named
     if where is not None and not named and (used := _used_up(fault, where)) is not None:
-        made = Place(where.module.path, used.made.lineno)
+        made = CodeLine(where.module.path, used.made.lineno)
         return matched(NAME, fault, made, GraphCarrier(used.name, made))
     if where is not None and fault.detail == PILED:
         named = [statement for statement in (backward_in_closure(where),) if statement is not None]
-    place = Place(where.module.path, named[0].lineno) if where is not None and named else None
+    place = CodeLine(where.module.path, named[0].lineno) if where is not None and named else None
     title = TITLE_OF_ASCENT if fault.detail == CLIMBED else ""
     return matched(NAME, fault, place, carrier, title)
 
@@ -162,16 +163,16 @@ def explain(match: Match, project: Project) -> str:
     if fault.detail == FOREIGN:
         text = (
             f"{who} steps on gradients that are not its own alone: nothing clears what another "
-            "loss has left in its parameters in front of its backward."
+            "loss has left in its parameters before its backward."
         )
     elif fault.detail == TAKEN:
         text = (
-            f"{who} steps on gradients that are not its own alone: behind `zero_grad`, backward "
+            f"{who} steps on gradients that are not its own alone: after `zero_grad`, backward "
             "calls for the gradient of an input have left theirs in its parameters, too."
         )
     elif fault.detail == CONTENDING:
         text = (
-            f"{who} steps on gradients that are not its own alone: behind `zero_grad`, the "
+            f"{who} steps on gradients that are not its own alone: after `zero_grad`, the "
             "backward for another step has left its own in these parameters, too, and the two "
             "pull in opposite directions."
         )

@@ -8,9 +8,10 @@ leaf `.grad` is None, too, when it is read at the wrong time: before `loss.backw
 
 Why: gradients are stored at leaves only, since keeping all of them would fill the memory.
 
-The fix: for an activation, call `retain_grad()` on it before the backward. For an input that
-should be learnt or explained, apply the operation first and `requires_grad_()` last, so that the
-result is the leaf. What is read at the wrong time is read between the backward and the clearing.
+The fix: for an input that should be learnt or explained, apply the operation first and
+`requires_grad_()` last, so that the result is the leaf; an optimizer takes nothing else. For an
+activation whose gradient is read, call `retain_grad()` on it before the backward. What is read at
+the wrong time is read between the backward and the clearing.
 
 When this fix is wrong: when the gradient of the original is meant, before the operation. Then
 read `.grad` there. `retain_grad()` on a clone made for the purpose reads zero or nothing.
@@ -77,7 +78,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     entry = entry_of(evidence.message)
     switched = "requires_grad flags" in evidence.message
     found = matched(NAME, evidence, Certainty.CERTAIN, evidence.at if switched else None)
-    return replace(found, title=entry.title) if found is not None and entry is not None else found
+    if found is None or entry is None:
+        return found
+    return replace(found, title=entry.title, remedy=entry.causes[0].do if switched else "")
 
 
 def explain(match: Match, project: Project) -> str:

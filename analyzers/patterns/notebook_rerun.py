@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Place
+from analyzers.evidence import Evidence
 from analyzers.explain.pattern import CrossedBoundary, Match, Proposal
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
@@ -59,6 +59,7 @@ from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.remake.moving import forward_into_cell, statements_in
 from analyzers.source.cells import NotebookCell
 from analyzers.source.project import Module, Project
+from provenance import CodeLine
 
 ID = "GM009"
 NAME = "notebook-rerun"
@@ -89,7 +90,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     found = matched(
         story, NAME, Certainty.CERTAIN, story.reuse.reached.at, freed=freed, reached=reached
     )
-    place = Place(shared.module.path, reached.first, shared.function)
+    place = CodeLine(shared.module.path, reached.first, shared.function)
     return replace(found, boundary=CrossedBoundary("cell", place))
 
 

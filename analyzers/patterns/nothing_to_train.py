@@ -55,7 +55,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.advice.parameters import unregistered_layers, used_up_generator
+from analyzers.advice.missing_parameters import unregistered_layers, used_up_generator
 from analyzers.explain import known
 from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.reconnect.registering import registered_at

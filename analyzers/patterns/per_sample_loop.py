@@ -34,18 +34,13 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.value_sources import of_parameters_alone
-from analyzers.repair.combine.combining import sum_after_loop
-from analyzers.repair.combine.retain_graph import retain_on_first
 from analyzers.repair.cut.constants import slice_is_stale
-from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
 ID = "GM010"
@@ -72,11 +67,3 @@ def explain(match: Match, project: Project) -> str:
         + " Every sample hangs on that one graph: reduce first and call backward once, or run the "
         "forward inside the loop."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose a sum in the loop and one backward after it, else a forward for every sample."""
-    story = story_in(match)
-    yield from sum_after_loop(story)
-    yield from forward_into_loop(story, rank=SECOND_CHOICE)
-    yield from retain_on_first(story)

@@ -55,6 +55,7 @@ from analyzers.source.project import Project
 
 ID = "GM012"
 NAME = "shared-subgraph"
+OF_SEVERAL_LOSSES = True
 FAMILY = "graph-reuse"
 TITLE = "Two losses share activations, each with its own backward"
 

@@ -45,12 +45,11 @@ Fixed::
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import chain
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, KnownError, MissingGraph, Place, SilentFault
+from analyzers.evidence import Evidence, KnownError, MissingGraph, SilentFault
 from analyzers.explain import known, missing
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
@@ -62,15 +61,21 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.explain.target_networks import is_of_follower
 from analyzers.repair.blocks import joined
 from analyzers.repair.leaf.rebinding import leaves_renewed
+from analyzers.repair.reconnect.enable_recording import (
+    recording,
+    switched_off_at,
+    where_switched_off,
+)
 from analyzers.repair.reconnect.freezing import frozen_among, unfrozen
 from analyzers.repair.reconnect.missing_gradients import Cut, cuts_of_fault
 from analyzers.repair.reconnect.optimizing import optimizer_of_what_learns, owner_path
-from analyzers.repair.reconnect.recording import recording, switched_off_at, where_switched_off
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.restore_gradient_flow import fed_again
 from analyzers.repair.reconnect.uncutting import without_cut
-from analyzers.source.flow import called_name
+from analyzers.source import priors
+from analyzers.source.callees import operation
 from analyzers.source.project import Module, Project, spelled
+from provenance import CodeLine
 
 ID = "GM031"
 NAME = "starved-parameter"
@@ -85,10 +90,6 @@ ELSEWHERE = "backward calls of others give them gradients, and the one before th
 SEEN_AS = "unfed-parameters"
 UNHELD = "unheld-parameters"
 KIND = "no-inf-checks"
-_KEPT_OUT = re.compile(  # what is left out of an optimizer on purpose goes by such names
-    r"fixed|frozen|random|target|teacher|critic|judge|percept|vgg|lpips|prior|proxy|(?<![a-z])(?:ema|old|ref)(?![a-z])",
-    re.IGNORECASE,
-)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -141,14 +142,14 @@ def _meant_to_stay(fault: SilentFault, project: Project) -> bool:
     are loaded.
     """
     asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
-    kept = any(_KEPT_OUT.search(name) or name in asked for name in fault.instead)
+    kept = any(priors.is_left_out(name) or name in asked for name in fault.instead)
     return kept or (fault.kind == UNHELD and any(map(_loads, project.each(ast.Call))))
 
 
 def _loads(found: tuple[Module, ast.Call]) -> bool:
     """Return True if a call loads weights that were trained before into a module."""
     _, call = found
-    name = called_name(call)
+    name = operation(call)
     if name in ("from_pretrained", "load_state_dict", "load_from_checkpoint"):
         return True
     return any(
@@ -164,7 +165,7 @@ def _missed(evidence: MissingGraph, project: Project) -> Match | None:
         return None
     where = where_switched_off(evidence.ended_stack, project)
     off = switched_off_at(where) if where is not None else None
-    place = Place(where.module.path, off) if where is not None and off else None
+    place = CodeLine(where.module.path, off) if where is not None and off else None
     return missing.matched(NAME, evidence, Certainty.CERTAIN, place)
 
 
@@ -202,9 +203,9 @@ def explain(match: Match, project: Project) -> str:
             )
         if not match.evidence.params:
             return (
-                f"The optimizer that is made at {line(match.location, project)} was made before "
-                f"{some(fed)}. Gradients come to these, and no optimizer holds them: no step "
-                "changes them."
+                f"The optimizer that is made at {line(match.location, project)} does not hold "
+                f"{some(fed)}, which were made, replaced or unfrozen after it. Gradients come to "
+                "these, and no step changes them."
             )
         return (
             f"The optimizer that is made at {line(match.location, project)} holds "

@@ -9,13 +9,13 @@ The message speaks of an "inplace operation", though the script seems to hold no
 `retain_graph=True` on a recurrent state, the old graph of an earlier pass is the one that meets
 the step.
 
-The fix: compute the second loss behind the step, from the weights as they are then; or let all
+The fix: compute the second loss after the step, from the weights as they are then; or let all
 backwards run before the first step. A state that only carries values from pass to pass is
 detached.
 
 When this fix is wrong: moving a step behind the other backward lets gradients of both losses
 meet in weights that they share. If the first network should not learn from the second loss, the
-forward behind the step is right.
+forward after the step is right.
 
 Broken::
 
@@ -46,35 +46,20 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Place
-from analyzers.explain.inplace_changes import StaleValue, stale_in, stale_of
-from analyzers.explain.pattern import SECOND_CHOICE, CrossedBoundary, GraphCarrier, Match, Proposal
+from analyzers.evidence import Evidence
+from analyzers.explain.inplace_changes import StaleValue, stale_of
+from analyzers.explain.pattern import CrossedBoundary, GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.source_locations import SourceLocation, resolve_location
-from analyzers.repair.combine.one_backward import sum_with_earlier_backward
 from analyzers.repair.cut.carrying import carried_names
-from analyzers.repair.remake.thread_parameter import called_again, recompute_where_read
-from analyzers.repair.reschedule.schedule import StepBeforeBackward, schedule_of
-from analyzers.repair.reschedule.stale_carriers import (
-    detach_attributes,
-    detach_carried,
-    freed_again,
-)
-from analyzers.repair.reschedule.stepping import (
-    all_steps_last,
-    forward_in_loop,
-    fresh_forward,
-    step_after_loop,
-    steps_after_backwards,
-    steps_last,
-)
+from analyzers.repair.reschedule.schedule import StepBeforeBackward, made_before, schedule_of
 from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, names_read
-from analyzers.source.project import Loop, Project
+from analyzers.source.project import Project
+from provenance import CodeLine
 
 ID = "GM019"
 NAME = "step-between-backwards"
@@ -97,7 +82,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         location=kept.place if kept is not None else found.location,
         carrier=kept or _carrier(stale, schedule),
         boundary=boundary,
-        facts={**found.facts, "schedule": schedule},
     )
 
 
@@ -115,7 +99,7 @@ def _carrier(stale: StaleValue, schedule: StepBeforeBackward | None) -> GraphCar
         loops = schedule.loops
         for name in carried_names(loops[0], schedule.roots) if loops else []:
             return GraphCarrier(name, place)
-        for name in _made_before(loops[0], resolve_location(stale.project, saved)) if loops else []:
+        for name in made_before(loops[0], resolve_location(stale.project, saved)) if loops else []:
             return GraphCarrier(name, place)
     root = [*visit.root] or _root_names(resolve_location(stale.project, visit.at))
     return GraphCarrier(root[-1], place) if root else None
@@ -142,22 +126,12 @@ def _kept(stale: StaleValue, schedule: StepBeforeBackward | None) -> GraphCarrie
     return GraphCarrier(names[0], saved, "attribute") if names else None
 
 
-def _made_before(loop: Loop, saving: SourceLocation | None) -> list[str]:
-    """Return what the statement that saved the weight binds, before the loop that reads it."""
-    if saving is None or saving.module.holds(loop, saving.statement):
-        return []
-    if saving.module.scope_of(loop) is not saving.scope:
-        return []
-    read = names_read(loop)
-    return [name for name in bindings(saving.statement) if name in read]
-
-
 def _boundary(schedule: StepBeforeBackward | None) -> CrossedBoundary:
     if schedule is None or schedule.straight:
         return CrossedBoundary()
     loops = schedule.loops
     path = schedule.where.module.path
-    return CrossedBoundary("loop", Place(path, loops[0].lineno)) if loops else CrossedBoundary()
+    return CrossedBoundary("loop", CodeLine(path, loops[0].lineno)) if loops else CrossedBoundary()
 
 
 def explain(match: Match, project: Project) -> str:
@@ -168,29 +142,3 @@ def explain(match: Match, project: Project) -> str:
         return text
     where = line(match.boundary.place, project)
     return f"{text} `{match.carrier.name}` took it to a later pass of the loop at {where}."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose a fresh forward, or the steps last; across iterations a cut state, or a forward
-    inside."""
-    stale, schedule = stale_in(match), match.facts["schedule"]
-    if not isinstance(schedule, StepBeforeBackward):
-        visit = stale.evidence.reached
-        where = resolve_location(project, visit.at) if visit is not None else None
-        yield from sum_with_earlier_backward(where) if where is not None else ()
-        yield from detach_attributes(stale)
-        yield from freed_again(stale)
-    elif schedule.straight:
-        yield from fresh_forward(schedule)
-        yield from called_again(stale, schedule, rank=1)
-        yield from steps_last(schedule)
-        yield from all_steps_last(schedule)
-    else:
-        yield from recompute_where_read(stale)
-        yield from detach_carried(stale, schedule)
-        yield from forward_in_loop(stale, schedule)
-        yield from steps_after_backwards(schedule, rank=1)
-        yield from step_after_loop(schedule)
-        yield from detach_attributes(stale, SECOND_CHOICE)
-        if not any(_made_before(loop, stale.saving) for loop in schedule.loops[:1]):
-            yield from freed_again(stale)

@@ -36,24 +36,15 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, Place
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.evidence import Evidence
+from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.collected import collected, kept_by_module
-from analyzers.explain.reuse.describe import account, line, matched, story_in
+from analyzers.explain.reuse.describe import account, line, matched
 from analyzers.explain.reuse.escapes import handed_for_good
 from analyzers.explain.reuse.features import story_of
-from analyzers.explain.reuse.measures import keeps_losses
-from analyzers.repair.cut.constants import collected_without_graph
-from analyzers.repair.cut.cut_carriers import at_boundary, cuts
-from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
-from analyzers.repair.cut.windows import emptied, gathered_emptied
-from analyzers.repair.remake.caches import without_cache
-from analyzers.repair.remake.encoding import encoded_where_read
-from analyzers.repair.remake.recompute import computed_for_next_pass
 from analyzers.source.project import Project
+from provenance import CodeLine
 
 ID = "GM013"
 NAME = "stored-graph"
@@ -73,7 +64,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story.reuse.same_root or story.summed:
         return None
     if (rollout := next(collected(story.reuse, project), None)) is not None:
-        at = Place(rollout[1].path, rollout[2].lineno)
+        at = CodeLine(rollout[1].path, rollout[2].lineno)
         return matched(story, NAME, Certainty.CERTAIN, at)
     if not story.bound_inside:
         return None
@@ -82,7 +73,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story.stored:
         return matched(story, NAME, Certainty.POSSIBLE if story.self_fed else Certainty.LIKELY)
     handed = next(handed_for_good(story.reuse, project), None)
-    place = Place(handed[0].path, handed[1].lineno) if handed is not None else None
+    place = CodeLine(handed[0].path, handed[1].lineno) if handed is not None else None
     return matched(story, NAME, Certainty.POSSIBLE, place)
 
 
@@ -93,28 +84,3 @@ def explain(match: Match, project: Project) -> str:
     if kept not in text:
         text += f" It was put there at {kept}."
     return text + " What is kept across iterations should be values only: detach it when stored."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to store no graph.
-
-    No cache of what no iteration recomputes; a detached value in the store; a plain value
-    recomputed; failing that, an emptied store or a cut at the boundary.
-    """
-    story = story_in(match)
-    yield from gathered_emptied(story)
-    if not story.reuse.remade:
-        yield from without_cache(story)
-    yield from encoded_where_read(story)
-    gathered = any(collected(story.reuse, project))
-    constant = not story.reuse.remade or keeps_losses(story) or gathered
-    stored = -SECOND_CHOICE if constant else 0
-    if not story.same_pass and (gathered or not story.bound_inside):
-        yield from collected_without_graph(story, stored)
-    observed = list(cuts(story.reuse, project, stored_first=True, stored=stored))
-    yield from observed
-    yield from computed_for_next_pass(story)
-    yield from emptied(story, rank=3)
-    if not at_boundary(observed):
-        yield from stored_cuts(story, rank=stored)
-        yield from boundary_cuts(story, rank=SECOND_CHOICE)

@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, KnownError, Place, SilentFault
+from analyzers.evidence import Evidence, KnownError, SilentFault
 from analyzers.explain import known
 from analyzers.explain.bootstrap_targets import CROSSED, BootstrapTarget, constant_target
 from analyzers.explain.listed import some
@@ -47,7 +47,7 @@ from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.collected import kept_with_graph
 from analyzers.explain.reuse.describe import account, line, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.explain.reuse.targets import entry_targets
+from analyzers.explain.reuse.read_only_uses import entry_targets
 from analyzers.explain.reuse.untouched_weights import spared_by_closure
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
@@ -63,6 +63,7 @@ from analyzers.repair.cut.constants import (
 )
 from analyzers.repair.cut.cut_carriers import cuts
 from analyzers.source.project import Project
+from provenance import CodeLine
 
 ID = "GM014"
 NAME = "undetached-target"
@@ -100,7 +101,7 @@ def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
     if target is None:
         return None
     module = target.where.module
-    at = target.where.place if target.made is None else Place(module.path, target.made.lineno)
+    at = target.where.place if target.made is None else CodeLine(module.path, target.made.lineno)
     found = matched_silent(NAME, fault, at, GraphCarrier(target.name, at) if target.name else None)
     if found is not None:
         found.facts["target"] = target

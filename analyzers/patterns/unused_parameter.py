@@ -101,7 +101,7 @@ def explain(match: Match, project: Project) -> str:
     if match.title == TITLE_OF_NONE:
         return (
             f"{line(match.location, project).capitalize()} clears a gradient that is None there: "
-            "no backward in front of it has led to this leaf."
+            "no backward before it has led to this leaf."
         )
     who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
     text = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from analyzers.evidence import Evidence, Place, Reading
+from analyzers.evidence import Evidence, Reading
 from analyzers.reading import (  # noqa: F401  (each registers what it evaluates)
     expressions,
     guesses,
@@ -17,6 +17,7 @@ from analyzers.reading import (  # noqa: F401  (each registers what it evaluates
 from analyzers.reading.machine import Machine, OutOfBudgetError
 from analyzers.reading.reach import reached_names
 from analyzers.source.project import Project
+from provenance import CodeLine
 
 MAX_EVIDENCE = 16
 
@@ -46,7 +47,7 @@ def read(
         if path.endswith(".py") and project.module(path) is None
     }
     evidence: dict[object, Evidence] = {}
-    places: dict[Place, None] = {}
+    places: dict[CodeLine, None] = {}
     sources: set[str] = set()
     machines = _followed(project, tuple(reruns), suspecting, reached)
     for machine in machines:
@@ -75,13 +76,19 @@ def _followed(
     """Return the finished symbolic runs of a project that may call backward."""
     if not suspecting and not roots.mentions_backward(project):
         return []
-    models = roots.model_names(project)
+    models, learners = roots.model_names(project), roots.cloned_learners(project)
     leaves = guesses.leaf_names(project) if suspecting else frozenset()
     names = reached_names(project, reached) if suspecting else frozenset[str]()
     machines: list[Machine] = []
     for arm in (0, 1):
         machine = Machine(
-            project, arm, models, suspecting=suspecting, leaf_names=leaves, reached=names
+            project,
+            arm,
+            models,
+            suspecting=suspecting,
+            leaf_names=leaves,
+            reached=names,
+            cloned_learners=learners,
         )
         _run(machine, reruns, machines[0].undecided if machines else None)
         machines.append(machine)

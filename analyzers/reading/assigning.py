@@ -6,13 +6,15 @@ import ast
 
 from analyzers.reading import attributes, containers, inplace_writes, operators
 from analyzers.reading.classes import method_of
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
+from analyzers.reading.values import AbstractTensor, AbstractValue, Const, Sequence, Unknown
 from analyzers.source.project import spelled
 
 
-def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
+def assign(
+    machine: Machine, target: ast.expr, value: AbstractValue, frame: InterpreterFrame
+) -> None:
     """Give a value to an assignment target."""
     if isinstance(target, ast.Name):
         machine.bind(frame, target.id, value)
@@ -29,7 +31,9 @@ def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> No
         containers.store(machine, container, index, value, spelled(target.value), frame)
 
 
-def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Frame) -> None:
+def _unpack(
+    machine: Machine, targets: list[ast.expr], value: AbstractValue, frame: InterpreterFrame
+) -> None:
     starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     if starred is None:
         parts = containers.split(machine, value, len(targets), frame)
@@ -45,13 +49,13 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
         assign(machine, target, part, frame)
 
 
-def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
+def augment(machine: Machine, node: ast.AugAssign, frame: InterpreterFrame) -> None:
     """Execute `x += y`: in place for tensors and lists, a new value for everything else."""
     load = _as_load(node.target)
     old = machine.evaluate(load, frame)
     value = machine.evaluate(node.value, frame)
-    if isinstance(old, Tensor) and isinstance(node.op, operators.IN_PLACE):
-        new: Value = inplace_writes.write(
+    if isinstance(old, AbstractTensor) and isinstance(node.op, operators.IN_PLACE):
+        new: AbstractValue = inplace_writes.write(
             machine, old, operators.name_of(node.op) + "_", [value], frame
         )
     elif isinstance(old, Sequence) and isinstance(node.op, ast.Add):
@@ -60,7 +64,7 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
     elif (own := _own(old, node.op)) is not None:
         new = machine.call(own, [value], {}, frame)
     elif isinstance(old, Unknown) and not machine.grad:
-        new = old  # written in place unrecorded, it stays what it is: a leaf, perhaps
+        new = old  # written in place without recording, it stays what it is: perhaps a leaf
     else:
         new = operators.binary(machine, node.op, old, value, frame)
     if isinstance(old, Const) and isinstance(node.target, ast.Attribute):
@@ -71,7 +75,7 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
     assign(machine, node.target, new, frame)
 
 
-def _own(value: Value, operator: ast.operator) -> Value | None:
+def _own(value: AbstractValue, operator: ast.operator) -> AbstractValue | None:
     """Return the result of the object's own `__iadd__` or its like, or None."""
     name = operators.DUNDERS.get(type(operator))
     return method_of(value, f"__i{name}__") if name is not None else None
@@ -90,7 +94,7 @@ def _as_load(target: ast.expr) -> ast.expr:
     return ast.copy_location(load, target)
 
 
-def forget(value: Value) -> Value:
+def forget(value: AbstractValue) -> AbstractValue:
     """Return an unknown in place of a number that a loop changes."""
     changes = isinstance(value, Const) and type(value.value) in (int, float)
     return Unknown(data=True) if changes else value

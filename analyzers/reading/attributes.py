@@ -13,13 +13,15 @@ from analyzers.reading import (
     operators,
     tensors,
 )
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, NameBinding
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.tensors import MODULE_METHODS, TENSOR_METHODS
 from analyzers.reading.values import (
     NONE,
+    AbstractTensor,
+    AbstractValue,
     Bound,
     Class,
     Const,
@@ -33,9 +35,7 @@ from analyzers.reading.values import (
     OptimizerValue,
     Sequence,
     Super,
-    Tensor,
     Unknown,
-    Value,
 )
 from analyzers.source.project import spelled
 
@@ -44,7 +44,9 @@ _FACTS = frozenset({"shape", "device", "dtype", "ndim", "is_cuda", "layout", "re
 _FIELDS = {"values": 0, "indices": 1}
 
 
-def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
+def read(
+    machine: Machine, owner: AbstractValue, name: str, frame: InterpreterFrame
+) -> AbstractValue:
     """Return the value of `owner.name`."""
     if isinstance(owner, Instance):
         return _of_instance(machine, owner, name, frame)
@@ -52,7 +54,7 @@ def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
         return importing.member(owner.path, name)
     if isinstance(owner, Unknown):
         return _of_unknown(machine, owner, name, frame)
-    if isinstance(owner, Tensor):
+    if isinstance(owner, AbstractTensor):
         return _of_tensor(machine, owner, name, frame)
     if isinstance(owner, Class):
         found = owner.lookup(name)
@@ -78,7 +80,9 @@ def read(machine: Machine, owner: Value, name: str, frame: Frame) -> Value:
     return MethodValue(owner, name)
 
 
-def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> Value:
+def _of_instance(
+    machine: Machine, owner: Instance, name: str, frame: InterpreterFrame
+) -> AbstractValue:
     if name in owner.attrs:
         return owner.attrs[name]
     found = owner.cls.lookup(name)
@@ -104,19 +108,21 @@ def _of_instance(machine: Machine, owner: Instance, name: str, frame: Frame) -> 
     return _remember(owner.attrs, name)
 
 
-def _remember(attrs: dict[str, Value], name: str) -> Value:
+def _remember(attrs: dict[str, AbstractValue], name: str) -> AbstractValue:
     value = attrs[name] = Unknown(name)
     return value
 
 
-def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Value:
+def _of_unknown(
+    machine: Machine, owner: Unknown, name: str, frame: InterpreterFrame
+) -> AbstractValue:
     if name in owner.attrs:
         return owner.attrs[name]
     if name in TENSOR_METHODS:
         return MethodValue(owner, name)
     if name == "data":
         cut = (owner.node,) if owner.node is not None else ()
-        return Tensor(lost=Lost("data", frame.place(), cut, operators.origins([owner])[1]))
+        return AbstractTensor(lost=Lost("data", frame.place(), cut, operators.origins([owner])[1]))
     if name == "grad" or name in _FACTS:
         return Unknown(data=True)
     value = Unknown(name, data=owner.data, lost=owner.lost)
@@ -128,7 +134,9 @@ def _of_unknown(machine: Machine, owner: Unknown, name: str, frame: Frame) -> Va
     return value
 
 
-def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Value:
+def _of_tensor(
+    machine: Machine, owner: AbstractTensor, name: str, frame: InterpreterFrame
+) -> AbstractValue:
     match name:
         case "data":
             lost = owner.lost
@@ -136,7 +144,7 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
                 lost = Lost("data", frame.place(), (owner.node,))
             apart = type(owner.storage)(owner.storage.leaf)  # the same memory, a version of its own
             apart.names = owner.storage.names
-            data = Tensor(storage=apart, scalar=owner.scalar, lost=lost)
+            data = AbstractTensor(storage=apart, scalar=owner.scalar, lost=lost)
             data.shape = owner.shape
             return data
         case "grad":
@@ -152,7 +160,7 @@ def _of_tensor(machine: Machine, owner: Tensor, name: str, frame: Frame) -> Valu
     return MethodValue(owner, name)
 
 
-def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
+def _grad_of(machine: Machine, owner: AbstractTensor, frame: InterpreterFrame) -> AbstractValue:
     """Return `x.grad`: the gradient of a leaf, None for a non-leaf that a backward call reached."""
     node = owner.node
     if node is not None and node.leaf:
@@ -166,7 +174,7 @@ def _grad_of(machine: Machine, owner: Tensor, frame: Frame) -> Value:
     return Unknown(data=True)
 
 
-def _of_super(owner: Super, name: str) -> Value:
+def _of_super(owner: Super, name: str) -> AbstractValue:
     lineage = owner.receiver.cls.lineage()
     start = lineage.index(owner.owner) + 1 if owner.owner in lineage else 1
     for cls in lineage[start:]:
@@ -177,7 +185,11 @@ def _of_super(owner: Super, name: str) -> Value:
 
 
 def write(
-    machine: Machine, owner: Value, target: ast.Attribute, value: Value, frame: Frame
+    machine: Machine,
+    owner: AbstractValue,
+    target: ast.Attribute,
+    value: AbstractValue,
+    frame: InterpreterFrame,
 ) -> None:
     """Execute `owner.name = value`."""
     name = target.attr
@@ -186,10 +198,12 @@ def write(
             return
         if owner.cls.engine:
             handwritten_engines.attribute_set(owner, name, value)
-    if isinstance(owner, GradientValue) or (name == "grad" and isinstance(owner, Tensor | Unknown)):
+    if isinstance(owner, GradientValue) or (
+        name == "grad" and isinstance(owner, AbstractTensor | Unknown)
+    ):
         machine.gradient_set(owner)
         return
-    if isinstance(owner, Tensor):
+    if isinstance(owner, AbstractTensor):
         _write_tensor(machine, owner, name, value, frame)
         return
     attrs = getattr(owner, "attrs", None)
@@ -210,7 +224,7 @@ def write(
 
 
 def _set_by_property(
-    machine: Machine, owner: Instance, name: str, value: Value, frame: Frame
+    machine: Machine, owner: Instance, name: str, value: AbstractValue, frame: InterpreterFrame
 ) -> bool:
     setter = owner.cls.lookup(name)
     if not (isinstance(setter, FunctionValue) and "setter" in setter.tags):
@@ -219,7 +233,13 @@ def _set_by_property(
     return True
 
 
-def _write_tensor(machine: Machine, owner: Tensor, name: str, value: Value, frame: Frame) -> None:
+def _write_tensor(
+    machine: Machine,
+    owner: AbstractTensor,
+    name: str,
+    value: AbstractValue,
+    frame: InterpreterFrame,
+) -> None:
     if name == "requires_grad" and isinstance(value, Const):
         if value.value and owner.node is None:
             owner.node = machine.leaf_node(frame, owner.lost)  # type: ignore[misc]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analyzers.evidence import BackwardCall, Holder, MissingGraph, Place
+from analyzers.evidence import MissingGraph
 from analyzers.reading import guesses, operators, silent_faults
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, Reached, TapeNode
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Const, Sequence, Tensor, Unknown, Value
+from analyzers.reading.values import AbstractTensor, AbstractValue, Const, Sequence, Unknown
 from analyzers.source import ops
+from provenance import BackwardCall, CodeLine, Referrer
 
 FLAT = "One of the differentiated Tensors does not require grad"
 
 
 def backward(
     machine: Machine,
-    values: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
+    values: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
     *,
     kind: str = "backward",
     explicit: bool = False,
@@ -48,11 +49,11 @@ def backward(
         _check_inputs(machine, kwargs, found, frame)
 
 
-def _goals(options: dict[str, Value]) -> frozenset[TapeNode]:
+def _goals(options: dict[str, AbstractValue]) -> frozenset[TapeNode]:
     """Return the tensors whose gradients alone are asked for; empty if they are not all known."""
     inputs = options.get("inputs")
     given = inputs.items if isinstance(inputs, Sequence) else [inputs] if inputs else []
-    nodes = [tensor.node for tensor in given if isinstance(tensor, Tensor) and tensor.node]
+    nodes = [tensor.node for tensor in given if isinstance(tensor, AbstractTensor) and tensor.node]
     whole = not (isinstance(inputs, Sequence) and inputs.open) and len(nodes) == len(given)
     return frozenset(nodes) if whole else frozenset()
 
@@ -103,11 +104,11 @@ def _sources(found: Reached) -> set[str]:
     return learning | {node.op for node in found.live if ops.op(node.op) is ops.UNKNOWN}
 
 
-def _line(place: Place) -> tuple[str, int]:
+def _line(place: CodeLine) -> tuple[str, int]:
     return place.file, place.line
 
 
-def _flag(kwargs: dict[str, Value], name: str) -> bool:
+def _flag(kwargs: dict[str, AbstractValue], name: str) -> bool:
     """Return True if a flag is given and not known to be false."""
     value = kwargs.get(name)
     if value is None:
@@ -115,7 +116,9 @@ def _flag(kwargs: dict[str, Value], name: str) -> bool:
     return bool(value.value) if isinstance(value, Const) else True
 
 
-def _roots(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[TapeNode, ...]:
+def _roots(
+    machine: Machine, values: Iterable[AbstractValue], frame: InterpreterFrame
+) -> tuple[TapeNode, ...]:
     """Return the nodes that backward starts from; an unknown tensor gets its node on first use."""
     found: list[TapeNode] = []
     for value in values:
@@ -136,7 +139,7 @@ def names_of(roots: tuple[TapeNode, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))[:8]
 
 
-def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
+def _missing(machine: Machine, values: list[AbstractValue], frame: InterpreterFrame) -> None:
     """Report a backward call from something that certainly has no graph."""
     lost = operators.lost_by(values)
     if lost is None or (operators.maybe_graph(values) and machine.suspecting != "no-grad"):
@@ -144,24 +147,28 @@ def _missing(machine: Machine, values: list[Value], frame: Frame) -> None:
     _report(machine, "missing", values, lost, frame, op="backward")
 
 
-def named(values: Iterable[Value]) -> tuple[Holder, ...]:
+def named(values: Iterable[AbstractValue]) -> tuple[Referrer, ...]:
     """Return the names that hold the values, the latest first."""
     return tuple(
-        Holder(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
+        Referrer(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
         for value in values
-        if isinstance(value, Tensor)
+        if isinstance(value, AbstractTensor)
         for b in reversed(value.storage.names)
     )[:8]
 
 
-def _check_scalar(machine: Machine, values: list[Value], kind: str, frame: Frame) -> None:
+def _check_scalar(
+    machine: Machine, values: list[AbstractValue], kind: str, frame: InterpreterFrame
+) -> None:
     value = values[0] if values else None
-    if isinstance(value, Tensor) and value.scalar is False:
+    if isinstance(value, AbstractTensor) and value.scalar is False:
         made = value.node.at if value.node else frame.place()
         _report(machine, "non-scalar", values, Lost("non_scalar", made), frame, op=kind)
 
 
-def _check_copies(machine: Machine, values: list[Value], found: Reached, frame: Frame) -> None:
+def _check_copies(
+    machine: Machine, values: list[AbstractValue], found: Reached, frame: InterpreterFrame
+) -> None:
     """Report a backward call that ends only at copies of values which had graphs.
 
     The flag that made them leaves only silenced the error.
@@ -173,7 +180,7 @@ def _check_copies(machine: Machine, values: list[Value], found: Reached, frame: 
 
 
 def _check_inputs(
-    machine: Machine, options: dict[str, Value], found: Reached, frame: Frame
+    machine: Machine, options: dict[str, AbstractValue], found: Reached, frame: InterpreterFrame
 ) -> None:
     """Report a gradient asked of a tensor that the outputs do not depend on.
 
@@ -188,7 +195,7 @@ def _check_inputs(
     inputs = options.get("inputs", Unknown())
     given = inputs.items if isinstance(inputs, Sequence) else [inputs]
     for tensor in given:
-        if not isinstance(tensor, Tensor):
+        if not isinstance(tensor, AbstractTensor):
             continue
         node = tensor.node
         if node is None and machine.grad:
@@ -201,9 +208,9 @@ def _check_inputs(
 def _report(
     machine: Machine,
     why: str,
-    values: list[Value],
+    values: list[AbstractValue],
     lost: Lost,
-    frame: Frame,
+    frame: InterpreterFrame,
     message: str = "",
     op: str = "grad",
 ) -> None:
@@ -225,7 +232,9 @@ def _report(
     )
 
 
-def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Frame) -> None:
+def refused(
+    machine: Machine, tensor: AbstractTensor, op: str, message: str, frame: InterpreterFrame
+) -> None:
     """Report an operation that torch refuses on a tensor with a graph."""
     place = frame.place()
     machine.report(
@@ -243,6 +252,8 @@ def refused(machine: Machine, tensor: Tensor, op: str, message: str, frame: Fram
     )
 
 
-def without_grad(machine: Machine, tensor: Tensor, lost: Lost, frame: Frame) -> None:
+def without_grad(
+    machine: Machine, tensor: AbstractTensor, lost: Lost, frame: InterpreterFrame
+) -> None:
     """Report a read of the gradient of a non-leaf."""
     _report(machine, lost.op, [tensor], lost, frame)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
-from analyzers.evidence import Place, SilentFault
-from analyzers.reading.frames import Frame
+from analyzers.evidence import SilentFault
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
+from provenance import CodeLine
 
 # Whatever may clear a gradient, or take its place.
 _CLEARING = re.compile(
@@ -21,7 +21,7 @@ _CLEARING = re.compile(
 )
 
 
-def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
+def check_updates(machine: Machine, node: ast.For | ast.While, frame: InterpreterFrame) -> None:
     """Report a loop that runs backward and updates `p.data -= lr * p.grad` without clearing
     `p.grad`.
 
@@ -42,7 +42,7 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> 
         SilentFault(
             kind="uncleared-gradients",
             how="predicted",
-            at=Place(visit.at.file, visit.at.line, visit.at.function),
+            at=CodeLine(visit.at.file, visit.at.line, visit.at.function),
             params=_leaves(updates[0], node),
             visit=visit,
             detail="nothing clears the gradients between two updates",
@@ -50,8 +50,10 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Frame) -> 
     )
 
 
-def _updates(loop: ast.For | ast.While) -> Iterator[ast.Assign | ast.AugAssign]:
-    """Yield `p.data -= lr * p.grad`, or the same written out."""
+@remembered
+def _updates(loop: ast.For | ast.While) -> list[ast.Assign | ast.AugAssign]:
+    """Return the statements `p.data -= lr * p.grad`, or the same written out."""
+    found: list[ast.Assign | ast.AugAssign] = []
     for node in walk_scope(loop):
         if isinstance(node, ast.Assign | ast.AugAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -60,7 +62,8 @@ def _updates(loop: ast.For | ast.While) -> Iterator[ast.Assign | ast.AugAssign]:
                 if any(
                     spelled(n) == wanted for n in walk(node.value) if isinstance(n, ast.Attribute)
                 ):
-                    yield node
+                    found.append(node)
+    return found
 
 
 def _target(update: ast.Assign | ast.AugAssign) -> ast.Attribute:
@@ -94,5 +97,5 @@ def _leaves(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> tuple[str, ...
     return tuple(name for name in sources if name == own or name.endswith(".parameters()"))
 
 
-def _within(at: Place, loop: ast.For | ast.While, frame: Frame) -> bool:
+def _within(at: CodeLine, loop: ast.For | ast.While, frame: InterpreterFrame) -> bool:
     return at.file == frame.file and loop.lineno <= at.line <= (loop.end_lineno or loop.lineno)

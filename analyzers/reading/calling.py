@@ -15,11 +15,12 @@ from analyzers.reading import (
     tensors,
     unknowns,
 )
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import MAX_CALLS, MAX_RECURSION, Machine, callable_kind
 from analyzers.reading.values import (
     NONE,
     OTHERS,
+    AbstractValue,
     Bound,
     Class,
     Const,
@@ -33,7 +34,6 @@ from analyzers.reading.values import (
     Native,
     Sequence,
     Unknown,
-    Value,
 )
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import spelled
@@ -42,7 +42,7 @@ from analyzers.source.trees import remembered
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def make_function(machine: Machine, node: Definition, frame: Frame) -> FunctionValue:
+def make_function(machine: Machine, node: Definition, frame: InterpreterFrame) -> FunctionValue:
     """Return the function of a definition, with its defaults evaluated now."""
     function = FunctionValue(node, frame)
     if not frame.captured:
@@ -60,8 +60,12 @@ def make_function(machine: Machine, node: Definition, frame: Frame) -> FunctionV
 
 
 def decorate(
-    machine: Machine, decorator: ast.expr, value: Value, function: FunctionValue, frame: Frame
-) -> Value:
+    machine: Machine,
+    decorator: ast.expr,
+    value: AbstractValue,
+    function: FunctionValue,
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the value of a function under a decorator."""
     made = machine.evaluate(decorator, frame)
     name = made.path.rpartition(".")[2] if isinstance(made, Library) else ""
@@ -95,11 +99,11 @@ def _is_cache(decorator: ast.expr) -> bool:
 def call_at(
     machine: Machine,
     node: ast.Call,
-    callee: Value,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    callee: AbstractValue,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a call in the source: container methods need the receiver's spelling."""
     if isinstance(callee, MethodValue) and isinstance(callee.receiver, Sequence | Mapping):
         receiver = callee.receiver
@@ -118,7 +122,7 @@ def call_at(
     return value
 
 
-def is_generator(callee: Value) -> bool:
+def is_generator(callee: AbstractValue) -> bool:
     """Return True if a call of it makes one of the script's generators."""
     function = callee.function if isinstance(callee, Bound) else callee
     return isinstance(function, FunctionValue) and _yields(function.definition)
@@ -133,10 +137,10 @@ def _yields(definition: ast.AST) -> bool:
 def call_function(
     machine: Machine,
     function: FunctionValue,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Enter a function of the script with a new frame."""
     key: object = None
     if function.cached is not None:
@@ -157,17 +161,17 @@ def call_function(
     return value
 
 
-def _cache_key(value: Value) -> object:
+def _cache_key(value: AbstractValue) -> object:
     return ("const", repr(value.value)) if isinstance(value, Const) else id(value)
 
 
 def _enter(
     machine: Machine,
     function: FunctionValue,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     definition = function.definition
     inner = machine.new_frame(
         function.frame.file,
@@ -200,9 +204,9 @@ def _enter(
 def bind_arguments(
     machine: Machine,
     function: FunctionValue,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    inner: Frame,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    inner: InterpreterFrame,
 ) -> None:
     """Give the parameters their values; unknown where an argument is missing."""
     parameters = function.definition.args
@@ -231,29 +235,45 @@ def bind_arguments(
 
 @callable_kind(Bound)
 def _call_bound(
-    machine: Machine, bound: Bound, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    bound: Bound,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     return machine.call(bound.function, [bound.receiver, *args], kwargs, frame)
 
 
 @callable_kind(Native)
 def _call_native(
-    machine: Machine, native: Native, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    native: Native,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     return native.call(args, kwargs)
 
 
 @callable_kind(Class)
 def _call_class(
-    machine: Machine, cls: Class, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    cls: Class,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     return classes.instantiate(machine, cls, args, kwargs, frame)
 
 
 @callable_kind(Instance)
 def _call_instance(
-    machine: Machine, instance: Instance, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    instance: Instance,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     for name in ("__call__", "forward"):
         method = instance.cls.lookup(name)
         if method is not None:
@@ -270,15 +290,23 @@ def _call_instance(
 
 @callable_kind(Library)
 def _call_library(
-    machine: Machine, function: Library, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    function: Library,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     return library.call(machine, function.path, args, kwargs, frame)
 
 
 @callable_kind(MethodValue)
 def _call_method(
-    machine: Machine, method: MethodValue, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    method: MethodValue,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     receiver = method.receiver
     if isinstance(receiver, Sequence | Mapping):
         return container_methods.method(machine, receiver, method.name, args, "", frame)
@@ -287,6 +315,10 @@ def _call_method(
 
 @callable_kind(Unknown)
 def _call_unknown(
-    machine: Machine, callee: Unknown, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    callee: Unknown,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     return unknowns.call_unknown(machine, callee, args, kwargs, frame)

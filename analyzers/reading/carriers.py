@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from analyzers import evidence
-from analyzers.evidence import Holder
 from analyzers.reading.graph import NameBinding, Reached, TapeNode, Traversal
+from provenance import Node, Referrer
 
 MAX_HOLDERS = 12
 
 
-def public(node: TapeNode) -> evidence.Node:
+def public(node: TapeNode) -> Node:
     """Return a node as evidence."""
-    return evidence.Node(node.op, node.at, made_after=node.made_after)
+    return Node(node.op, node.at, made_after=node.made_after)
 
 
-def holder_of(binding: NameBinding, when: str) -> Holder:
+def holder_of(binding: NameBinding, when: str) -> Referrer:
     """Return a name as evidence; `when` it held the tensor: now, or when the graph was freed."""
-    return Holder(
+    return Referrer(
         binding.path,
         binding.scope,
         binding.kind,  # type: ignore[arg-type]
@@ -50,7 +49,7 @@ def carriers_of(
 
 def holders(
     sources: list[TapeNode], new: TapeNode | None, freed: Traversal, traversal: Traversal
-) -> tuple[Holder, ...]:
+) -> tuple[Referrer, ...]:
     """Return the names that held the tensor when its graph was freed, best first.
 
     First are names alive then and when the new graph was made, in a frame that both calls share, by
@@ -59,7 +58,7 @@ def holders(
     shared = {p.frame for p in freed.visit.stack} & {p.frame for p in traversal.visit.stack}
     read = set(new.reads) if new is not None else set()
     born = new.born if new is not None else traversal.moment
-    ranked: list[tuple[tuple[bool, int, bool, bool, bool, int], Holder]] = []
+    ranked: list[tuple[tuple[bool, int, bool, bool, bool, int], Referrer]] = []
     for distance, source in enumerate(dict.fromkeys([*sources, *_below(sources[-1])])):
         for binding in source.names:
             end = binding.end()

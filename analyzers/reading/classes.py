@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 
 from analyzers.reading import handwritten_engines, modules
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
+    AbstractValue,
     Bound,
     Class,
     FunctionValue,
     Instance,
     Super,
     Unknown,
-    Value,
 )
 
 
-def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
+def define(machine: Machine, node: ast.ClassDef, frame: InterpreterFrame) -> Class:
     """Run a class body; its functions become methods."""
     bases = [machine.evaluate(base, frame) for base in node.bases]
     cls = Class(node, bases, frame)
@@ -46,8 +46,12 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
 
 
 def instantiate(
-    machine: Machine, cls: Class, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    cls: Class,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return a new instance, with `__init__` run."""
     if any("Enum" in path for path in cls.library_bases()):
         return Unknown(cls.name, data=True)
@@ -70,7 +74,9 @@ def instantiate(
     return instance
 
 
-def _default(machine: Machine, cls: Class, name: str, frame: Frame) -> Value | None:
+def _default(
+    machine: Machine, cls: Class, name: str, frame: InterpreterFrame
+) -> AbstractValue | None:
     """Return a dataclass field's default; factories are called for each instance."""
     value = cls.lookup(name)
     if isinstance(value, Unknown) and "default_factory" in value.attrs:
@@ -78,7 +84,7 @@ def _default(machine: Machine, cls: Class, name: str, frame: Frame) -> Value | N
     return value
 
 
-def method_of(value: Value, name: str) -> Value | None:
+def method_of(value: AbstractValue, name: str) -> AbstractValue | None:
     """Return a bound method of an instance, or None."""
     if isinstance(value, Instance):
         found = value.cls.lookup(name)
@@ -87,7 +93,7 @@ def method_of(value: Value, name: str) -> Value | None:
     return None
 
 
-def bind(function: FunctionValue, receiver: Instance) -> Value:
+def bind(function: FunctionValue, receiver: Instance) -> AbstractValue:
     """Return the value of a function looked up on an instance."""
     if "staticmethod" in function.tags:
         return function
@@ -96,9 +102,9 @@ def bind(function: FunctionValue, receiver: Instance) -> Value:
     return Bound(function, receiver)
 
 
-def super_value(frame: Frame) -> Value:
+def super_value(frame: InterpreterFrame) -> AbstractValue:
     """Return what `super()` denotes in a method."""
-    inner: Frame | None = frame
+    inner: InterpreterFrame | None = frame
     while inner is not None and inner.owner is None:
         inner = inner.parent
     if inner is not None and inner.owner is not None and inner.names:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from analyzers.reading.values import Const, Native, Sequence, Unknown, Value
+from analyzers.reading.values import AbstractValue, Const, Native, Sequence, Unknown
 
 
-def parser() -> Value:
+def parser() -> AbstractValue:
     """Return an `argparse.ArgumentParser` whose parsed options have their defaults."""
     options = Unknown("args", data=True)
     made = Unknown("parser", data=True)
 
-    def add(more: list[Value], named: dict[str, Value]) -> Value:
+    def add(more: list[AbstractValue], named: dict[str, AbstractValue]) -> AbstractValue:
         flags = [a.value for a in more if isinstance(a, Const) and isinstance(a.value, str)]
         flag = named.get("dest", Const(max(flags, key=len) if flags else ""))
         name = str(flag.value).lstrip("-").replace("-", "_") if isinstance(flag, Const) else ""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import (
+    AbstractTensor,
+    AbstractValue,
     Bound,
     Class,
     Const,
@@ -19,9 +21,7 @@ from analyzers.reading.values import (
     MethodValue,
     OptimizerValue,
     Sequence,
-    Tensor,
     Unknown,
-    Value,
 )
 
 _JUMPS = (ast.Return, ast.Continue, ast.Break, ast.Raise)
@@ -38,7 +38,7 @@ _ALWAYS_TRUE = (
 )
 
 
-def truth(value: Value) -> bool | None:
+def truth(value: AbstractValue) -> bool | None:
     """Return the truth of a value; None if it is not known."""
     if isinstance(value, Const):
         return bool(value.value)
@@ -51,7 +51,7 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def key_of(value: Value) -> object:
+def key_of(value: AbstractValue) -> object:
     """Return what identifies a value in assumptions: the same key means the same outcome."""
     if isinstance(value, Const):
         return ("const", value.value)
@@ -67,7 +67,7 @@ def unknown(*parts: object) -> Unknown:
     return value
 
 
-def decide_if(machine: Machine, node: ast.If, frame: Frame) -> bool:
+def decide_if(machine: Machine, node: ast.If, frame: InterpreterFrame) -> bool:
     """Return True if an `if` takes its body."""
     machine.compared = machine.asked = None
     value = machine.evaluate(node.test, frame)
@@ -89,7 +89,7 @@ def watch(machine: Machine, node: ast.AST) -> None:
         machine.decisions[node] = machine.compared
 
 
-def assume(machine: Machine, value: Value, preferred: bool) -> bool:
+def assume(machine: Machine, value: AbstractValue, preferred: bool) -> bool:
     """Return the assumption on an undecided value, which its first use makes."""
     key = key_of(value)
     negated = False
@@ -122,9 +122,9 @@ def _preferred(machine: Machine, node: ast.If) -> bool:
 
 
 @expression(ast.Compare)
-def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Value:
+def _compare(machine: Machine, node: ast.Compare, frame: InterpreterFrame) -> AbstractValue:
     left = machine.evaluate(node.left, frame)
-    result: Value = Const(True)
+    result: AbstractValue = Const(True)
     for operator, comparator in zip(node.ops, node.comparators, strict=True):
         right = machine.evaluate(comparator, frame)
         result = compare(machine, operator, left, right)
@@ -134,7 +134,9 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Value:
     return result
 
 
-def compare(machine: Machine, operator: ast.cmpop, left: Value, right: Value) -> Value:
+def compare(
+    machine: Machine, operator: ast.cmpop, left: AbstractValue, right: AbstractValue
+) -> AbstractValue:
     """Return one comparison: known, or an unknown that negated and repeated comparisons share."""
     if isinstance(operator, ast.Is | ast.IsNot):
         return _identity(left, right, isinstance(operator, ast.Is))
@@ -143,7 +145,7 @@ def compare(machine: Machine, operator: ast.cmpop, left: Value, right: Value) ->
         return _known(operator, left.value, right.value)
     if isinstance(operator, ast.In | ast.NotIn):
         return _membership(left, right, isinstance(operator, ast.In))
-    if isinstance(left, Tensor) or isinstance(right, Tensor):
+    if isinstance(left, AbstractTensor) or isinstance(right, AbstractTensor):
         return Unknown(data=True)
     keys = (key_of(left), key_of(right))
     if isinstance(operator, ast.NotEq):
@@ -156,20 +158,20 @@ def compare(machine: Machine, operator: ast.cmpop, left: Value, right: Value) ->
     return unknown(type(operator).__name__, *keys)
 
 
-def _identity(left: Value, right: Value, positive: bool) -> Value:
+def _identity(left: AbstractValue, right: AbstractValue, positive: bool) -> AbstractValue:
     if isinstance(left, Const) and isinstance(right, Const):
         return Const((left.value is right.value) == positive)
     if isinstance(right, Const) and right.value is None:
         return Const(not positive)
     if left is right:
         return Const(positive)
-    known = (*_ALWAYS_TRUE, Const, Sequence, Tensor)
+    known = (*_ALWAYS_TRUE, Const, Sequence, AbstractTensor)
     if isinstance(left, known) and isinstance(right, known):
         return Const(not positive)
     return Unknown(data=True)
 
 
-def _membership(left: Value, right: Value, positive: bool) -> Value:
+def _membership(left: AbstractValue, right: AbstractValue, positive: bool) -> AbstractValue:
     if isinstance(left, Const) and isinstance(right, Mapping) and not right.rest:
         return Const((_hashable(left.value) in right.items) == positive)
     if isinstance(left, Const) and isinstance(right, Sequence) and not right.open:
@@ -183,7 +185,7 @@ def _hashable(value: object) -> object:
     return value if isinstance(value, str | int | float | bytes | tuple | None) else repr(value)
 
 
-def _known(operator: ast.cmpop, left: object, right: object) -> Value:
+def _known(operator: ast.cmpop, left: object, right: object) -> AbstractValue:
     outcome: bool
     try:
         match operator:
@@ -209,10 +211,10 @@ def _known(operator: ast.cmpop, left: object, right: object) -> Value:
 
 
 @expression(ast.BoolOp)
-def _bool(machine: Machine, node: ast.BoolOp, frame: Frame) -> Value:
+def _bool(machine: Machine, node: ast.BoolOp, frame: InterpreterFrame) -> AbstractValue:
     stops_at = isinstance(node.op, ast.Or)
-    undecided: list[Value] = []
-    value: Value = Const(True)
+    undecided: list[AbstractValue] = []
+    value: AbstractValue = Const(True)
     for operand in node.values:
         value = machine.evaluate(operand, frame)
         known = truth(value)
@@ -229,7 +231,7 @@ def _bool(machine: Machine, node: ast.BoolOp, frame: Frame) -> Value:
 
 
 @expression(ast.IfExp)
-def _conditional(machine: Machine, node: ast.IfExp, frame: Frame) -> Value:
+def _conditional(machine: Machine, node: ast.IfExp, frame: InterpreterFrame) -> AbstractValue:
     value = machine.evaluate(node.test, frame)
     known = truth(value)
     if known is None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from analyzers.reading.containers import append, extend, named_in, store
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import NONE, Const, Mapping, Sequence, Unknown, Value
+from analyzers.reading.values import NONE, AbstractValue, Const, Mapping, Sequence, Unknown
 
 
 def method(
-    machine: Machine, receiver: Value, name: str, args: list[Value], path: str, frame: Frame
-) -> Value:
+    machine: Machine,
+    receiver: AbstractValue,
+    name: str,
+    args: list[AbstractValue],
+    path: str,
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a method of a list, deque, set or dict."""
     if isinstance(receiver, Sequence):
         return _sequence_method(machine, receiver, name, args, path, frame)
@@ -19,8 +24,13 @@ def method(
 
 
 def _sequence_method(
-    machine: Machine, receiver: Sequence, name: str, args: list[Value], path: str, frame: Frame
-) -> Value:
+    machine: Machine,
+    receiver: Sequence,
+    name: str,
+    args: list[AbstractValue],
+    path: str,
+    frame: InterpreterFrame,
+) -> AbstractValue:
     match name:
         case "append" | "add" | "push" | "put" if args:
             append(machine, receiver, args[0], path, frame)
@@ -50,8 +60,13 @@ def _sequence_method(
 
 
 def _mapping_method(
-    machine: Machine, receiver: Mapping, name: str, args: list[Value], path: str, frame: Frame
-) -> Value:
+    machine: Machine,
+    receiver: Mapping,
+    name: str,
+    args: list[AbstractValue],
+    path: str,
+    frame: InterpreterFrame,
+) -> AbstractValue:
     match name:
         case "get" | "setdefault" | "pop" if args:
             key = args[0]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator
 
 from analyzers.reading import inplace_writes
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import NameBinding, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import MAX_ITEMS
-from analyzers.reading.parameters import leaves
+from analyzers.reading.parameters import is_cloned, leaves
 from analyzers.reading.values import (
+    AbstractTensor,
+    AbstractValue,
     Const,
     Instance,
     Layer,
@@ -21,17 +22,17 @@ from analyzers.reading.values import (
     ParametersValue,
     Sequence,
     StreamValue,
-    Tensor,
     Unknown,
-    Value,
 )
-from analyzers.source import ops
+from analyzers.source import ops, priors
 
 
-def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") -> Value:
+def part_of(
+    machine: Machine, value: AbstractValue, frame: InterpreterFrame, op: str = "select"
+) -> AbstractValue:
     """Return one part of something indexed, unpacked or iterated over."""
-    if isinstance(value, Tensor):
-        part = Tensor(storage=value.storage, lost=value.lost)
+    if isinstance(value, AbstractTensor):
+        part = AbstractTensor(storage=value.storage, lost=value.lost)
         part.view = True
         if value.node is not None:
             part = machine.tensor(op, (value.node,), frame, saves=False)
@@ -45,7 +46,7 @@ def part_of(machine: Machine, value: Value, frame: Frame, op: str = "select") ->
     return Unknown(data=True)
 
 
-def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
+def listed(machine: Machine, value: AbstractValue, frame: InterpreterFrame) -> list[AbstractValue]:
     """Return the items of a container, as far as they are known."""
     if isinstance(value, Sequence):
         return list(value.items)
@@ -59,7 +60,9 @@ def listed(machine: Machine, value: Value, frame: Frame) -> list[Value]:
     return [part_of(machine, value, frame)]
 
 
-def split(machine: Machine, value: Value, count: int, frame: Frame) -> list[Value]:
+def split(
+    machine: Machine, value: AbstractValue, count: int, frame: InterpreterFrame
+) -> list[AbstractValue]:
     """Return the value unpacked into `count` parts."""
     if isinstance(value, Sequence | StreamValue):
         items = listed(machine, value, frame)
@@ -72,11 +75,19 @@ def split(machine: Machine, value: Value, count: int, frame: Frame) -> list[Valu
     return [part_of(machine, value, frame, "unpack") for _ in range(count)]
 
 
-# Names of what is no data, though it was not seen to be made of parameters.
-_DERIVED = re.compile(r"grad|loss|param|weight", re.IGNORECASE)
+def _parameter_of(
+    machine: Machine, source: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
+    """Return a parameter of something not seen: for a meta-learner's clone, an operation's
+    result."""
+    if is_cloned(source) and source.node is not None:
+        return machine.tensor("clone", (source.node,), frame, saves=False)
+    return Unknown()
 
 
-def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
+def iterate(
+    machine: Machine, value: AbstractValue, frame: InterpreterFrame
+) -> Iterator[AbstractValue]:
     """Yield the items that a loop receives, without end if their number is not known."""
     if isinstance(value, StreamValue):
         yield from value.make()
@@ -94,44 +105,50 @@ def iterate(machine: Machine, value: Value, frame: Frame) -> Iterator[Value]:
     elif isinstance(value, Layer):
         yield from value.children
     elif isinstance(value, ParametersValue):
-        found: list[Value] = [*leaves(value)] or [Unknown()]
+        found: list[AbstractValue] = [*leaves(value)] or [
+            _parameter_of(machine, value.source, frame)
+        ]
         for leaf in found:
             yield Sequence([Unknown(data=True), leaf], "tuple") if value.named else leaf
-    elif isinstance(value, Tensor):
+    elif isinstance(value, AbstractTensor):
         yield from _rows(machine, value, frame)
     elif not isinstance(value, Const):
         carries = value.node is not None and (machine.suspecting or value.node.strong)
         while True:  # what was not seen to be made of parameters is a loader, and gives data
-            data = not _DERIVED.search(getattr(value, "origin", ""))
+            data = not priors.is_derived(getattr(value, "origin", ""))
             part = part_of(machine, value, frame) if carries else Unknown(data=data)
             if isinstance(part, Unknown) and isinstance(value, Unknown):
                 part.whole = value
             yield part
 
 
-def enough(value: Value) -> float:
+def enough(value: AbstractValue) -> float:
     """Return after how many items of an iteration all others are alike; infinity if none are."""
     if isinstance(value, Sequence):
         return len(value.items) + 2 if value.open else math.inf
     if isinstance(value, StreamValue):
         return math.inf
-    return 3 if isinstance(value, Tensor | Unknown) else math.inf
+    return 3 if isinstance(value, AbstractTensor | Unknown) else math.inf
 
 
-def _rows(machine: Machine, value: Tensor, frame: Frame) -> Iterator[Value]:
+def _rows(
+    machine: Machine, value: AbstractTensor, frame: InterpreterFrame
+) -> Iterator[AbstractValue]:
     """Yield a tensor's slices: outputs of one `unbind`."""
     whole = machine.tensor("unbind", (value.node,), frame, False) if value.node else value
     whole.storage = value.storage
     certain = value.node is None or value.node.leaf or ops.op(value.node.op) is not ops.UNKNOWN
     while True:
         part = part_of(machine, whole, frame, "unbind")
-        if isinstance(part, Tensor):
+        if isinstance(part, AbstractTensor):
             part.siblings = certain
             part.whole = None if certain else value
         yield part
 
 
-def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Value:
+def fetch(
+    machine: Machine, container: AbstractValue, index: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
     """Return `container[index]`."""
     if isinstance(container, Sequence):
         return _fetch_item(container, index)
@@ -154,7 +171,7 @@ def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Val
         ):
             return container.children[position]
         return container.children[0]
-    if isinstance(container, Tensor):
+    if isinstance(container, AbstractTensor):
         return _fetch_slice(machine, container, index, frame)
     if isinstance(container, Unknown) and container.node is None and isinstance(index, Const):
         name = f"[{index.value!r}]"
@@ -166,8 +183,12 @@ def fetch(machine: Machine, container: Value, index: Value, frame: Frame) -> Val
 
 
 def _made_for(
-    machine: Machine, container: Mapping, factory: Value, index: Value, frame: Frame
-) -> Value:
+    machine: Machine,
+    container: Mapping,
+    factory: AbstractValue,
+    index: AbstractValue,
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return what a `defaultdict` stores under a missing key."""
     made = machine.call(factory, [], {}, frame)
     if isinstance(index, Const):
@@ -177,7 +198,7 @@ def _made_for(
     return made
 
 
-def _fetch_item(container: Sequence, index: Value) -> Value:
+def _fetch_item(container: Sequence, index: AbstractValue) -> AbstractValue:
     items = container.items
     if isinstance(index, Const):
         position = index.value
@@ -189,23 +210,30 @@ def _fetch_item(container: Sequence, index: Value) -> Value:
     return items[-1] if items else Unknown()
 
 
-def _fetch_slice(machine: Machine, tensor: Tensor, index: Value, frame: Frame) -> Value:
+def _fetch_slice(
+    machine: Machine, tensor: AbstractTensor, index: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
     """Return a slice: basic indexing is a view that saves nothing, a tensor index is saved."""
     advanced = isinstance(index, Sequence) and index.kind == "list"
     parts = index.items if isinstance(index, Sequence) else [index]
-    if advanced or any(isinstance(part, Tensor | Sequence) for part in parts):
+    if advanced or any(isinstance(part, AbstractTensor | Sequence) for part in parts):
         if tensor.node is None:
-            return Tensor(lost=tensor.lost)
+            return AbstractTensor(lost=tensor.lost)
         return machine.tensor("index", (tensor.node,), frame, saves=True)
     return part_of(machine, tensor, frame)
 
 
 def store(
-    machine: Machine, container: Value, index: Value, value: Value, path: str, frame: Frame
+    machine: Machine,
+    container: AbstractValue,
+    index: AbstractValue,
+    value: AbstractValue,
+    path: str,
+    frame: InterpreterFrame,
 ) -> None:
     """Execute `container[index] = value`."""
     key = index.value if isinstance(index, Const) else None
-    if isinstance(container, Tensor):
+    if isinstance(container, AbstractTensor):
         if not isinstance(key, str):  # which no tensor has: it was taken for one
             inplace_writes.write(machine, container, "copy_", [value], frame)
         return
@@ -226,7 +254,9 @@ def store(
         named_in(machine, container, index.value, value, path, frame)
 
 
-def append(machine: Machine, target: Sequence, value: Value, path: str, frame: Frame) -> None:
+def append(
+    machine: Machine, target: Sequence, value: AbstractValue, path: str, frame: InterpreterFrame
+) -> None:
     """Put a value at the end of a list or deque."""
     target.items.append(value)
     limit = target.maxlen or MAX_ITEMS
@@ -236,7 +266,9 @@ def append(machine: Machine, target: Sequence, value: Value, path: str, frame: F
     named_in(machine, target, len(target.items) - 1, value, path, frame)
 
 
-def extend(machine: Machine, target: Sequence, value: Value, frame: Frame) -> None:
+def extend(
+    machine: Machine, target: Sequence, value: AbstractValue, frame: InterpreterFrame
+) -> None:
     """Put all items of another container at the end."""
     for item in listed(machine, value, frame):
         append(machine, target, item, "", frame)
@@ -245,7 +277,12 @@ def extend(machine: Machine, target: Sequence, value: Value, frame: Frame) -> No
 
 
 def named_in(
-    machine: Machine, target: Value, key: object, value: Value, path: str, frame: Frame
+    machine: Machine,
+    target: AbstractValue,
+    key: object,
+    value: AbstractValue,
+    path: str,
+    frame: InterpreterFrame,
 ) -> None:
     """Record at the graph of a stored value where it is stored."""
     names: list[NameBinding] = getattr(target, "names", [])

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from analyzers.reading import backward_calls
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import (
     OTHERS,
+    AbstractTensor,
+    AbstractValue,
     Instance,
     Layer,
     Mapping,
     Sequence,
-    Tensor,
     Unknown,
-    Value,
 )
 
 MESSAGE = "Only Tensors created explicitly by the user support the deepcopy protocol"
 MAX_DEPTH = 6
 
 
-def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
+def deep(
+    machine: Machine, value: AbstractValue, frame: InterpreterFrame, depth: int = 0
+) -> AbstractValue:
     """Return the deep copy of a value; parameters become parameters of their own."""
     if depth > MAX_DEPTH:
         return Unknown()
 
-    def copied(inner: Value) -> Value:
+    def copied(inner: AbstractValue) -> AbstractValue:
         return deep(machine, inner, frame, depth + 1)
 
-    if isinstance(value, Tensor):
+    if isinstance(value, AbstractTensor):
         return _tensor(machine, value, frame)
     if isinstance(value, Layer):
         leaf = leaf_tensor(machine, frame) if value.leaf is not None else None
@@ -50,7 +52,7 @@ def deep(machine: Machine, value: Value, frame: Frame, depth: int = 0) -> Value:
     return value
 
 
-def changed(value: Value, changes: dict[str, Value]) -> Value:
+def changed(value: AbstractValue, changes: dict[str, AbstractValue]) -> AbstractValue:
     """Return the result of `dataclasses.replace`: a new instance with some fields changed.
 
     If a name is not known, any field may have changed.
@@ -63,10 +65,10 @@ def changed(value: Value, changes: dict[str, Value]) -> Value:
     return twin
 
 
-def _tensor(machine: Machine, tensor: Tensor, frame: Frame) -> Value:
+def _tensor(machine: Machine, tensor: AbstractTensor, frame: InterpreterFrame) -> AbstractValue:
     node = tensor.node
     if node is None:
-        return Tensor(scalar=tensor.scalar, lost=tensor.lost)
+        return AbstractTensor(scalar=tensor.scalar, lost=tensor.lost)
     if node.leaf:
         twin = leaf_tensor(machine, frame)
         if twin.node is not None:
@@ -74,4 +76,4 @@ def _tensor(machine: Machine, tensor: Tensor, frame: Frame) -> Value:
         return twin
     if node.strong:
         backward_calls.refused(machine, tensor, "deepcopy", MESSAGE, frame)
-    return Tensor()
+    return AbstractTensor()

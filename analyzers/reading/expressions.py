@@ -6,22 +6,22 @@ import ast
 
 from analyzers.reading import attributes, calling, containers, guesses, loops
 from analyzers.reading.builtin_names import BUILTINS, USUAL_IMPORTS
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import (
     OTHERS,
+    AbstractValue,
     Const,
     Library,
     Mapping,
     Sequence,
     StreamValue,
     Unknown,
-    Value,
 )
 
 
 @expression(ast.Name)
-def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
+def _name(machine: Machine, node: ast.Name, frame: InterpreterFrame) -> AbstractValue:
     value = frame.lookup(node.id)
     if value is None:
         if node.id in BUILTINS:
@@ -36,12 +36,12 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
 
 
 @expression(ast.Constant)
-def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Value:
+def _constant(machine: Machine, node: ast.Constant, frame: InterpreterFrame) -> AbstractValue:
     return Const(node.value)
 
 
 @expression(ast.Attribute)
-def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Value:
+def _attribute(machine: Machine, node: ast.Attribute, frame: InterpreterFrame) -> AbstractValue:
     value = attributes.read(machine, machine.evaluate(node.value, frame), node.attr, frame)
     if value.node is not None:
         value.node.read = node.attr
@@ -49,13 +49,13 @@ def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Value:
 
 
 @expression(ast.Subscript)
-def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Value:
+def _subscript(machine: Machine, node: ast.Subscript, frame: InterpreterFrame) -> AbstractValue:
     container = machine.evaluate(node.value, frame)
     return containers.fetch(machine, container, machine.evaluate(node.slice, frame), frame)
 
 
 @expression(ast.Slice)
-def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Value:
+def _slice(machine: Machine, node: ast.Slice, frame: InterpreterFrame) -> AbstractValue:
     bounds: list[int | None] = []
     for bound in (node.lower, node.upper, node.step):
         value = machine.evaluate(bound, frame) if bound is not None else Const(None)
@@ -66,8 +66,10 @@ def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Value:
     return Const(slice(*bounds)) if bounds[2] != 0 else Const(slice(None))
 
 
-def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Value]:
-    items: list[Value] = []
+def _elements(
+    machine: Machine, nodes: list[ast.expr], frame: InterpreterFrame
+) -> list[AbstractValue]:
+    items: list[AbstractValue] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
             items.extend(containers.listed(machine, machine.evaluate(node.value, frame), frame))
@@ -77,23 +79,23 @@ def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Val
 
 
 @expression(ast.List)
-def _list(machine: Machine, node: ast.List, frame: Frame) -> Value:
+def _list(machine: Machine, node: ast.List, frame: InterpreterFrame) -> AbstractValue:
     others_fill = bool(machine.suspecting) and not node.elts
     return Sequence(_elements(machine, node.elts, frame), open_=others_fill)
 
 
 @expression(ast.Tuple)
-def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Value:
+def _tuple(machine: Machine, node: ast.Tuple, frame: InterpreterFrame) -> AbstractValue:
     return Sequence(_elements(machine, node.elts, frame), "tuple")
 
 
 @expression(ast.Set)
-def _set(machine: Machine, node: ast.Set, frame: Frame) -> Value:
+def _set(machine: Machine, node: ast.Set, frame: InterpreterFrame) -> AbstractValue:
     return Sequence(_elements(machine, node.elts, frame), "set")
 
 
 @expression(ast.Dict)
-def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Value:
+def _dict(machine: Machine, node: ast.Dict, frame: InterpreterFrame) -> AbstractValue:
     found = Mapping()
     for key, item in zip(node.keys, node.values, strict=True):
         value = machine.evaluate(item, frame)
@@ -110,7 +112,9 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Value:
 
 
 @expression(ast.ListComp, ast.SetComp, ast.GeneratorExp)
-def _list_comprehension(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
+def _list_comprehension(
+    machine: Machine, node: ast.ListComp, frame: InterpreterFrame
+) -> AbstractValue:
     items = [
         machine.evaluate(node.elt, frame)
         for _ in loops.comprehension(machine, node.generators, frame)
@@ -119,7 +123,9 @@ def _list_comprehension(machine: Machine, node: ast.ListComp, frame: Frame) -> V
 
 
 @expression(ast.DictComp)
-def _dict_comprehension(machine: Machine, node: ast.DictComp, frame: Frame) -> Value:
+def _dict_comprehension(
+    machine: Machine, node: ast.DictComp, frame: InterpreterFrame
+) -> AbstractValue:
     found = Mapping()
     for _ in loops.comprehension(machine, node.generators, frame):
         key = machine.evaluate(node.key, frame)
@@ -132,24 +138,24 @@ def _dict_comprehension(machine: Machine, node: ast.DictComp, frame: Frame) -> V
 
 
 @expression(ast.Lambda)
-def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Value:
+def _lambda(machine: Machine, node: ast.Lambda, frame: InterpreterFrame) -> AbstractValue:
     return calling.make_function(machine, node, frame)
 
 
 @expression(ast.NamedExpr)
-def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Value:
+def _walrus(machine: Machine, node: ast.NamedExpr, frame: InterpreterFrame) -> AbstractValue:
     value = machine.evaluate(node.value, frame)
     machine.bind(frame, node.target.id, value)
     return value
 
 
 @expression(ast.Starred, ast.Await)
-def _inner(machine: Machine, node: ast.Starred, frame: Frame) -> Value:
+def _inner(machine: Machine, node: ast.Starred, frame: InterpreterFrame) -> AbstractValue:
     return machine.evaluate(node.value, frame)
 
 
 @expression(ast.JoinedStr)
-def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
+def _text(machine: Machine, node: ast.JoinedStr, frame: InterpreterFrame) -> AbstractValue:
     parts: list[str] = []
     for part in node.values:
         inner = part.value if isinstance(part, ast.FormattedValue) else part
@@ -162,7 +168,7 @@ def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
 
 
 @expression(ast.Yield)
-def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Value:
+def _yield(machine: Machine, node: ast.Yield, frame: InterpreterFrame) -> AbstractValue:
     value = machine.evaluate(node.value, frame) if node.value else Const(None)
     if frame.consumer is not None:
         frame.consumer(value)
@@ -172,7 +178,7 @@ def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Value:
 
 
 @expression(ast.YieldFrom)
-def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Value:
+def _yield_from(machine: Machine, node: ast.YieldFrom, frame: InterpreterFrame) -> AbstractValue:
     with machine.feeding(node.value, frame.consumer):
         value = machine.evaluate(node.value, frame)
     if frame.consumer is not None:
@@ -184,7 +190,7 @@ def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Value:
 
 
 @expression(ast.Call)
-def _call(machine: Machine, node: ast.Call, frame: Frame) -> Value:
+def _call(machine: Machine, node: ast.Call, frame: InterpreterFrame) -> AbstractValue:
     callee = machine.evaluate(node.func, frame)
     args, kwargs = _arguments(machine, node, frame)
     func = node.func
@@ -195,9 +201,9 @@ def _call(machine: Machine, node: ast.Call, frame: Frame) -> Value:
 
 
 def _arguments(
-    machine: Machine, node: ast.Call, frame: Frame
-) -> tuple[list[Value], dict[str, Value]]:
-    args: list[Value] = []
+    machine: Machine, node: ast.Call, frame: InterpreterFrame
+) -> tuple[list[AbstractValue], dict[str, AbstractValue]]:
+    args: list[AbstractValue] = []
     for arg in node.args:
         value = machine.evaluate(arg, frame)
         if isinstance(arg, ast.Starred):
@@ -205,7 +211,7 @@ def _arguments(
                 args.extend(containers.listed(machine, value, frame))
                 continue
         args.append(value)
-    kwargs: dict[str, Value] = {}
+    kwargs: dict[str, AbstractValue] = {}
     for keyword in node.keywords:
         value = machine.evaluate(keyword.value, frame)
         if keyword.arg is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from analyzers.evidence import Place
-from analyzers.reading.values import Class, Value
+from analyzers.reading.values import AbstractValue, Class
+from provenance import CodeLine
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class InterpreterFrame:
     """One activation. `parent` is the frame closed over, `caller` the one that waits.
     `captured`: an inner function keeps its names alive. `consumer`: of a generator's, what is done
     with each value before the generator goes on."""
@@ -18,34 +18,34 @@ class Frame:
     file: str
     function: str
     serial: int
-    parent: Frame | None = None
-    caller: Frame | None = None
-    module: Frame | None = None
+    parent: InterpreterFrame | None = None
+    caller: InterpreterFrame | None = None
+    module: InterpreterFrame | None = None
     line: int = 1
     column: int = -1
-    names: dict[str, Value] = field(default_factory=dict)
+    names: dict[str, AbstractValue] = field(default_factory=dict)
     logs: dict[str, list[int]] = field(default_factory=dict)
-    elsewhere: dict[str, Frame] = field(default_factory=dict)
-    yields: list[Value] | None = None
-    consumer: Callable[[Value], None] | None = None
-    returned: Value | None = None
+    elsewhere: dict[str, InterpreterFrame] = field(default_factory=dict)
+    yields: list[AbstractValue] | None = None
+    consumer: Callable[[AbstractValue], None] | None = None
+    returned: AbstractValue | None = None
     owner: Class | None = None
     captured: bool = False
-    places: dict[tuple[int, int], Place] = field(default_factory=dict)
+    places: dict[tuple[int, int], CodeLine] = field(default_factory=dict)
 
-    def place(self) -> Place:
+    def place(self) -> CodeLine:
         """Return the line being executed."""
         key = line, column = self.line, self.column
         place = self.places.get(key)
         if place is None:
-            place = Place(self.file, line, self.function, self.serial, column)
+            place = CodeLine(self.file, line, self.function, self.serial, column)
             self.places[key] = place
         return place
 
-    def stack(self) -> tuple[Place, ...]:
+    def stack(self) -> tuple[CodeLine, ...]:
         """Return the lines being executed, outermost first, at most forty."""
-        places: list[Place] = []
-        frame: Frame | None = self
+        places: list[CodeLine] = []
+        frame: InterpreterFrame | None = self
         while frame is not None and len(places) < 40:
             if frame.function:
                 places.append(frame.place())
@@ -58,9 +58,9 @@ class Frame:
             for log in self.logs.values():
                 log.append(moment)
 
-    def lookup(self, name: str) -> Value | None:
+    def lookup(self, name: str) -> AbstractValue | None:
         """Return the value of a name as a function body sees it, or None."""
-        frame: Frame | None = self
+        frame: InterpreterFrame | None = self
         while frame is not None:
             value = frame.names.get(name)
             if value is not None:

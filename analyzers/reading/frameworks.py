@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.evidence import Place
 from analyzers.reading import backward_calls, classes
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Class, Const, FunctionValue, Instance, Mapping, Sequence, Value
+from analyzers.reading.values import (
+    AbstractValue,
+    Class,
+    Const,
+    FunctionValue,
+    Instance,
+    Mapping,
+    Sequence,
+)
 from analyzers.source import trees
+from provenance import CodeLine
 
 # The method that returns the loss, and the name of the base class that calls backward on it.
 TRAINERS = {"training_step": "LightningModule", "compute_loss": "Trainer"}
 STEPS = 3
 
 
-def train(machine: Machine, cls: Class, frame: Frame) -> None:
+def train(machine: Machine, cls: Class, frame: InterpreterFrame) -> None:
     """Execute a few steps of training as the class's trainer would."""
     for name, base in TRAINERS.items():
         method = cls.attrs.get(name)
@@ -30,7 +38,7 @@ def train(machine: Machine, cls: Class, frame: Frame) -> None:
             run_returned(machine, method, machine.call(method, [instance], {}, frame))
 
 
-def run_returned(machine: Machine, method: FunctionValue, returned: Value) -> None:
+def run_returned(machine: Machine, method: FunctionValue, returned: AbstractValue) -> None:
     """Call backward on the loss that a training step returns, as its trainer does.
 
     Other methods are ignored. If an in-place change is to be explained, the caller is taken to run
@@ -53,7 +61,7 @@ def _runs_backward_itself(instance: Instance) -> bool:
     return isinstance(flag, Const) and not flag.value
 
 
-def _loss(returned: Value) -> Value | None:
+def _loss(returned: AbstractValue) -> AbstractValue | None:
     """Return the loss in the returned value: itself, under its name, or first of a tuple."""
     if isinstance(returned, Mapping):
         return returned.items.get("loss")
@@ -62,13 +70,13 @@ def _loss(returned: Value) -> Value | None:
     return returned
 
 
-def _place_of_return(method: FunctionValue) -> Place:
+def _place_of_return(method: FunctionValue) -> CodeLine:
     returns = [n.lineno for n in trees.walk(method.definition) if isinstance(n, ast.Return)]
     line = max(returns, default=method.definition.lineno)
-    return Place(method.frame.file, line, method.qualified)
+    return CodeLine(method.frame.file, line, method.qualified)
 
 
-def run_backward(machine: Machine, loss: Value, place: Place) -> None:
+def run_backward(machine: Machine, loss: AbstractValue, place: CodeLine) -> None:
     """Run the trainer's backward call, located at the line that returned the loss."""
     node = loss.node
     if node is None:

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analyzers.evidence import BackwardCall, Place, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.reading.carriers import MAX_HOLDERS, holder_of
 from analyzers.reading.graph import NameBinding, TapeNode, Traversal
-from analyzers.reading.values import Const, GradientValue, Mapping, Sequence, Taken, Value
+from analyzers.reading.values import AbstractValue, Const, GradientValue, Mapping, Sequence, Taken
+from provenance import BackwardCall, CodeLine
 
 if TYPE_CHECKING:
-    from analyzers.reading.frames import Frame
+    from analyzers.reading.frames import InterpreterFrame
     from analyzers.reading.machine import Machine
 
 SHARING = frozenset({"detach", "view", "view_as", "reshape", "flatten", "ravel", "detach_"})
@@ -73,7 +74,7 @@ class Slots:
             slot.written += 1
             slot.filled, slot.last = True, traversal.visit
 
-    def zeroed(self, given: Value | None) -> None:
+    def zeroed(self, given: AbstractValue | None) -> None:
         """Record `zero_grad()`: unless it keeps the tensors, the next backward call makes
         others."""
         if not (isinstance(given, Const) and given.value is False):
@@ -85,7 +86,7 @@ class Slots:
         slot.filled = False
 
 
-def read(machine: Machine, leaf: TapeNode, frame: Frame) -> GradientValue:
+def read(machine: Machine, leaf: TapeNode, frame: InterpreterFrame) -> GradientValue:
     """Return `p.grad`: until something is added to it there is no tensor that could be kept."""
     slot = machine.gradients.of(leaf)
     if not slot.filled:
@@ -94,7 +95,9 @@ def read(machine: Machine, leaf: TapeNode, frame: Frame) -> GradientValue:
     return GradientValue(leaf, (taken,), names=machine.gradients.names.setdefault(taken, []))
 
 
-def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[Taken, ...]:
+def computed(
+    machine: Machine, values: Iterable[AbstractValue], frame: InterpreterFrame
+) -> tuple[Taken, ...]:
     """Return the gradients that a computation with these values reads.
 
     Report a line that reads one gradient twice at different times without a change in between.
@@ -115,7 +118,7 @@ def computed(machine: Machine, values: Iterable[Value], frame: Frame) -> tuple[T
     return tuple(dict.fromkeys(found))[:MAX_PARTS]
 
 
-def _gradients(values: Iterable[Value], depth: int = 2) -> Iterator[GradientValue]:
+def _gradients(values: Iterable[AbstractValue], depth: int = 2) -> Iterator[GradientValue]:
     for value in values:
         if isinstance(value, GradientValue):
             yield value
@@ -125,7 +128,7 @@ def _gradients(values: Iterable[Value], depth: int = 2) -> Iterator[GradientValu
             yield from _gradients(list(value.items.values())[:MAX_PARTS], depth - 1)
 
 
-def _tell(machine: Machine, taken: Taken, place: Place) -> None:
+def _tell(machine: Machine, taken: Taken, place: CodeLine) -> None:
     names = [holder_of(name, "now") for name in machine.gradients.names[taken]]
     machine.report(
         ("overwritten", taken.at.file, taken.at.line),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from analyzers.evidence import BackwardCall, Place
+from provenance import BackwardCall, CodeLine
 
 
 @dataclass(slots=True)
@@ -32,11 +32,14 @@ class NameBinding:
     def within(self, key: object, container: str) -> NameBinding:
         """Return the binding of a part, named through its container."""
         outer = self.container if self.container != "Tensor" else container
-        return replace(self, path=f"{self.path}[{key!r}]", container=outer)
+        return self._as(f"{self.path}[{key!r}]", self.kind, outer)
 
     def member(self, attribute: str) -> NameBinding:
         """Return the binding of an attribute, named through its object."""
-        return replace(self, path=f"{self.path}.{attribute}", kind="attribute")
+        return self._as(f"{self.path}.{attribute}", "attribute", self.container)
+
+    def _as(self, path: str, kind: str, container: str) -> NameBinding:
+        return NameBinding(path, self.scope, kind, container, self.frame, self.log, self.moment)
 
 
 class Storage:
@@ -46,7 +49,7 @@ class Storage:
 
     def __init__(self, leaf: TapeNode | None = None) -> None:
         self.version = 0
-        self.change: tuple[Place, str] | None = None
+        self.change: tuple[CodeLine, str] | None = None
         self.leaf = leaf
         self.names: list[NameBinding] = []
 
@@ -83,7 +86,12 @@ class TapeNode:
     )
 
     def __init__(
-        self, op: str, at: Place, parents: tuple[TapeNode, ...], saves: bool | None, made_after: int
+        self,
+        op: str,
+        at: CodeLine,
+        parents: tuple[TapeNode, ...],
+        saves: bool | None,
+        made_after: int,
     ) -> None:
         self.op = op
         self.at = at
@@ -112,10 +120,10 @@ class Lost:
     around it, outermost first, where recording was off."""
 
     op: str
-    at: Place
+    at: CodeLine
     cut: tuple[TapeNode, ...] = ()
     before: tuple[Lost, ...] = ()
-    stack: tuple[Place, ...] = ()
+    stack: tuple[CodeLine, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

@@ -8,11 +8,18 @@ from __future__ import annotations
 import ast
 
 from analyzers.reading import inplace_writes, operators
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
-from analyzers.reading.values import NONE, Bound, FunctionValue, Tensor, Unknown, Value
+from analyzers.reading.values import (
+    NONE,
+    AbstractTensor,
+    AbstractValue,
+    Bound,
+    FunctionValue,
+    Unknown,
+)
 from analyzers.source import ops
 from analyzers.source.flow import names_read
 from analyzers.source.project import Project
@@ -43,7 +50,7 @@ def leaf_names(project: Project) -> frozenset[str]:
     return frozenset(used - made)
 
 
-def name(machine: Machine, name: str, frame: Frame) -> Value:
+def name(machine: Machine, name: str, frame: InterpreterFrame) -> AbstractValue:
     """Return what an unbound name denotes."""
     if machine.suspecting in _OF_TENSORS and name in machine.leaf_names:
         leaf = leaf_tensor(machine, frame)
@@ -52,7 +59,9 @@ def name(machine: Machine, name: str, frame: Frame) -> Value:
     return Unknown(name)
 
 
-def argument(machine: Machine, function: FunctionValue, name: str, frame: Frame) -> Value:
+def argument(
+    machine: Machine, function: FunctionValue, name: str, frame: InterpreterFrame
+) -> AbstractValue:
     """Return the argument of a function that nothing calls.
 
     If memory is at issue it is an activation, unless it is used in ways that a tensor does not
@@ -75,7 +84,9 @@ def _is_object(function: FunctionValue, name: str) -> bool:
     )
 
 
-def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> Tensor | None:
+def called(
+    machine: Machine, callee: Unknown, args: list[AbstractValue], frame: InterpreterFrame
+) -> AbstractTensor | None:
     """Return the tensor that a call is guessed to give, or None.
 
     An operation has its own rules, a loss without a graph gives none, other callees are models with
@@ -89,23 +100,23 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     if constructs(callee.origin):
         return None
     if callee.node is not None:  # a method, of something that carries a graph
-        args = [Tensor(callee.node), *args]
+        args = [AbstractTensor(callee.node), *args]
     if not args:
         return None
     parents = operators.graphs(args)
     if ops.op(callee.origin) is not ops.UNKNOWN:
         made = operators.operate(machine, callee.origin, args, frame)
-        return made if isinstance(made, Tensor) else None
+        return made if isinstance(made, AbstractTensor) else None
     if any(parent.leaf for parent in parents):
         callee.attrs["<function>"] = NONE  # of parameters that it is given
     plain = "<function>" in callee.attrs
     lost = operators.lost_by(args)
     if lost is not None and not parents and (plain or len(args) > 1):  # two are compared
-        return Tensor(lost=lost)
+        return AbstractTensor(lost=lost)
     if plain:
         return machine.tensor(callee.origin, parents, frame, saves=True)
     own = callee.attrs.get("<leaf>")
-    if not isinstance(own, Tensor):
+    if not isinstance(own, AbstractTensor):
         own = callee.attrs["<leaf>"] = leaf_tensor(machine, frame)
         assert own.node is not None
         own.node.op = callee.origin
@@ -117,7 +128,7 @@ def called(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -
     return result
 
 
-def loss(machine: Machine, origin: str, frame: Frame) -> TapeNode | None:
+def loss(machine: Machine, origin: str, frame: InterpreterFrame) -> TapeNode | None:
     """Return the graph of a loss that the fragment does not define, or None.
 
     The loss is taken to come from the same model as its neighbours, made before, with that model's
@@ -143,7 +154,9 @@ def constructs(origin: str) -> bool:
     return origin[:1].isupper() and len(origin) > 2
 
 
-def closure(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) -> None:
+def closure(
+    machine: Machine, callee: Unknown, args: list[AbstractValue], frame: InterpreterFrame
+) -> None:
     """Call the closure that is passed to `step` of an unknown optimizer, several times."""
     if callee.origin == "step" and args and isinstance(args[0], FunctionValue | Bound):
         machine.library.append("torch/optim/lbfgs.py")
@@ -152,7 +165,7 @@ def closure(machine: Machine, callee: Unknown, args: list[Value], frame: Frame) 
         machine.library.pop()
 
 
-def _step(machine: Machine, frame: Frame) -> None:
+def _step(machine: Machine, frame: InterpreterFrame) -> None:
     """Record that an unknown optimizer changes what the last backward call reached."""
     last = machine.tape.calls[-1:]
     for leaf in last[0].leaves if last else ():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import parts
-from analyzers.reading.values import Class, FunctionValue, Instance, Value
+from analyzers.reading.values import AbstractValue, Class, FunctionValue, Instance
 from analyzers.source.trees import walk
 
 
@@ -38,7 +38,7 @@ def backward_method(cls: Class) -> str:
     return ""
 
 
-def _refuses(method: Value | None) -> bool:
+def _refuses(method: AbstractValue | None) -> bool:
     return isinstance(method, FunctionValue) and any(
         isinstance(node, ast.Raise | ast.Assert) for node in walk(method.definition)
     )
@@ -68,7 +68,7 @@ def _makes(func: ast.expr, name: str) -> bool:
     return False
 
 
-def engine_nodes(values: list[Value]) -> tuple[TapeNode, ...]:
+def engine_nodes(values: list[AbstractValue]) -> tuple[TapeNode, ...]:
     """Return the graphs of engine instances among the values."""
     return tuple(
         dict.fromkeys(
@@ -80,7 +80,9 @@ def engine_nodes(values: list[Value]) -> tuple[TapeNode, ...]:
     )
 
 
-def created(machine: Machine, instance: Instance, args: list[Value], frame: Frame) -> None:
+def created(
+    machine: Machine, instance: Instance, args: list[AbstractValue], frame: InterpreterFrame
+) -> None:
     """Give a new engine instance its node: instances among the arguments are its parents."""
     parents = engine_nodes(args)
     node = machine.tape.node(instance.cls.name, frame.place(), parents, bool(parents))
@@ -90,7 +92,7 @@ def created(machine: Machine, instance: Instance, args: list[Value], frame: Fram
     instance.node = node  # type: ignore[misc]
 
 
-def attribute_set(owner: Instance, name: str, value: Value) -> None:
+def attribute_set(owner: Instance, name: str, value: AbstractValue) -> None:
     """Record parents that are attached after creation."""
     node = owner.node
     if node is None or name == "grad":

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Instance, Layer, OptimizerValue, Sequence, Value
+from analyzers.reading.values import AbstractValue, Instance, Layer, OptimizerValue, Sequence
 
 When = Literal["before", "after"]
 
@@ -20,7 +20,7 @@ REGISTERED: dict[str, When] = {
 CALLED = 8  # hooks of one moment that are followed
 
 
-def register(receiver: Value, name: str, hook: Value) -> None:
+def register(receiver: AbstractValue, name: str, hook: AbstractValue) -> None:
     """Execute `receiver.register_…_hook(hook)`."""
     if isinstance(receiver, Layer | Instance | OptimizerValue):
         hooks = receiver.attrs.setdefault(_key(REGISTERED[name]), Sequence([]))
@@ -31,10 +31,10 @@ def register(receiver: Value, name: str, hook: Value) -> None:
 def around(
     machine: Machine,
     receiver: Layer | Instance | OptimizerValue,
-    args: list[Value],
-    frame: Frame,
-    compute: Callable[[], Value],
-) -> Value:
+    args: list[AbstractValue],
+    frame: InterpreterFrame,
+    compute: Callable[[], AbstractValue],
+) -> AbstractValue:
     """Return what `receiver` computes from `args`, calling its hooks before and after as torch
     does."""
     given = Sequence(list(args), "tuple")
@@ -48,8 +48,8 @@ def _call(
     machine: Machine,
     receiver: Layer | Instance | OptimizerValue,
     when: When,
-    given: list[Value],
-    frame: Frame,
+    given: list[AbstractValue],
+    frame: InterpreterFrame,
 ) -> None:
     hooks = receiver.attrs.get(_key(when))
     for hook in hooks.items[:CALLED] if isinstance(hooks, Sequence) else ():

@@ -7,14 +7,14 @@ import posixpath
 from collections.abc import Sequence
 from functools import lru_cache
 
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Const, Library, Unknown, Value
+from analyzers.reading.values import AbstractValue, Const, Library, Unknown
 
 
 def module_frame(
     machine: Machine, path: str, name: str, only: Sequence[ast.stmt] | None = None
-) -> Frame | None:
+) -> InterpreterFrame | None:
     """Return the frame of a project module, run on first use; `only`: these of its statements."""
     if path in machine.modules:
         return machine.modules[path]
@@ -62,12 +62,14 @@ def find(machine: Machine, dotted: str, base: str = "") -> str | None:
         directory = above
 
 
-def import_module(machine: Machine, dotted: str, alias: str | None, frame: Frame) -> None:
+def import_module(
+    machine: Machine, dotted: str, alias: str | None, frame: InterpreterFrame
+) -> None:
     """Execute `import a.b.c [as d]`."""
     path = find(machine, dotted, posixpath.dirname(frame.file))
     if path is not None:
         inner = module_frame(machine, path, dotted)
-        value: Value = Unknown(dotted)
+        value: AbstractValue = Unknown(dotted)
         if inner is not None and isinstance(value, Unknown):
             value.attrs = inner.names
         frame.names[alias or dotted.partition(".")[0]] = value
@@ -78,7 +80,7 @@ def import_module(machine: Machine, dotted: str, alias: str | None, frame: Frame
         frame.names[root] = Library(root)
 
 
-def import_names(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
+def import_names(machine: Machine, node: ast.ImportFrom, frame: InterpreterFrame) -> None:
     """Execute `from a.b import c [as d]`, relative or absolute."""
     base = posixpath.dirname(frame.file)
     for _ in range(max(node.level - 1, 0)):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from analyzers.evidence import Change, Holder, InplaceChange
+from analyzers.evidence import InplaceChange
 from analyzers.reading import operators
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Storage, TapeNode
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Tensor, Value
+from analyzers.reading.values import AbstractTensor, AbstractValue
 from analyzers.source import ops
+from provenance import InplaceWrite, Referrer
 
 _RESHAPING = ops.words("t_ transpose_ squeeze_ unsqueeze_ swapaxes_ resize_ resize_as_ set_")
 
 
-def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame: Frame) -> Tensor:
+def write(
+    machine: Machine,
+    target: AbstractTensor,
+    op: str,
+    values: list[AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractTensor:
     """Change a tensor in place: its storage gets a new version, its graph a new node."""
     place = frame.place()
     if machine.grad:
@@ -37,13 +44,13 @@ def write(machine: Machine, target: Tensor, op: str, values: list[Value], frame:
     return target
 
 
-def bump(storage: Storage, frame: Frame, op: str) -> None:
+def bump(storage: Storage, frame: InterpreterFrame, op: str) -> None:
     """Raise the version of a storage: what saved it before is stale now."""
     storage.version += 1
     storage.change = (frame.place(), op)
 
 
-def _check(machine: Machine, target: Tensor, op: str, frame: Frame) -> None:
+def _check(machine: Machine, target: AbstractTensor, op: str, frame: InterpreterFrame) -> None:
     node = target.node
     if node is None:
         return
@@ -62,14 +69,14 @@ def _check(machine: Machine, target: Tensor, op: str, frame: Frame) -> None:
             node=None,
             holders=_holders(node, target.storage),
             is_parameter=leaf,
-            changes=(Change(place, op=op),),
+            changes=(InplaceWrite(place, op=op),),
         ),
     )
 
 
-def _holders(node: TapeNode, storage: Storage) -> tuple[Holder, ...]:
+def _holders(node: TapeNode, storage: Storage) -> tuple[Referrer, ...]:
     names = node.names or storage.names
     return tuple(
-        Holder(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
+        Referrer(b.path, b.scope, b.kind, b.container, "now", b.frame)  # type: ignore[arg-type]
         for b in reversed(names)
     )

@@ -16,27 +16,27 @@ from analyzers.reading import (
     tensors,
 )
 from analyzers.reading.containers import listed
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.unknowns import call_unknown
 from analyzers.reading.values import (
     NONE,
+    AbstractTensor,
+    AbstractValue,
     Const,
     Context,
     FunctionValue,
     Instance,
     Sequence,
     StreamValue,
-    Tensor,
     Unknown,
-    Value,
 )
 from analyzers.source import ops
 
-Args = list[Value]
-Kwargs = dict[str, Value]
+Args = list[AbstractValue]
+Kwargs = dict[str, AbstractValue]
 
 _SWITCHES = {
     "no_grad": False,
@@ -60,7 +60,9 @@ _CONVERTING = ops.words(
 )
 
 
-def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def call(
+    machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     """Return the result of a library function, given its dotted name."""
     root = path.partition(".")[0]
     last = path.rpartition(".")[2]
@@ -82,12 +84,12 @@ def call(machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: Frame) 
     return call_unknown(machine, Unknown(last), args, kwargs, frame)
 
 
-def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
+def _loader(machine: Machine, dataset: AbstractValue, frame: InterpreterFrame) -> AbstractValue:
     """Return batches of what is known of the data; of anything else, plain data."""
     if not operators.graphs([_sample(machine, dataset, frame)]):
         return Unknown("DataLoader", data=True)
 
-    def batches() -> Iterator[Value]:
+    def batches() -> Iterator[AbstractValue]:
         while True:
             sample = _sample(machine, dataset, frame)
             if isinstance(sample, Sequence):
@@ -99,7 +101,7 @@ def _loader(machine: Machine, dataset: Value, frame: Frame) -> Value:
     return StreamValue(batches)
 
 
-def _sample(machine: Machine, dataset: Value, frame: Frame) -> Value:
+def _sample(machine: Machine, dataset: AbstractValue, frame: InterpreterFrame) -> AbstractValue:
     """Return one sample of a data set that the script defines."""
     if isinstance(dataset, Sequence) and dataset.items:
         return dataset.items[-1]
@@ -108,7 +110,9 @@ def _sample(machine: Machine, dataset: Value, frame: Frame) -> Value:
     return NONE
 
 
-def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
+def _drawn(
+    machine: Machine, name: str, source: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
     """Return a random draw from a container: any of its items."""
     items = listed(machine, source, frame)
     if name == "choice":
@@ -116,27 +120,27 @@ def _drawn(machine: Machine, name: str, source: Value, frame: Frame) -> Value:
     return Sequence(items[:4], "list", open_=True)
 
 
-def _numpy(machine: Machine, name: str, args: Args, frame: Frame) -> Value:
+def _numpy(machine: Machine, name: str, args: Args, frame: InterpreterFrame) -> AbstractValue:
     """Return the result of a NumPy function; some convert their arguments, which a graph
     forbids."""
     if name in _CONVERTING:
         for part in (part for value in args for part in operators.parts(value, 1)):
-            if isinstance(part, Tensor) and part.node is not None and part.node.strong:
+            if isinstance(part, AbstractTensor) and part.node is not None and part.node.strong:
                 backward_calls.refused(machine, part, "numpy", tensors.NUMPY, frame)
                 break
     return _no_graph(args, frame)
 
 
-def _no_graph(args: Args, frame: Frame) -> Value:
+def _no_graph(args: Args, frame: InterpreterFrame) -> AbstractValue:
     graphs, ended = operators.origins(args)
     if graphs:
-        return Tensor(lost=Lost("numpy", frame.place(), graphs, ended))
+        return AbstractTensor(lost=Lost("numpy", frame.place(), graphs, ended))
     return Unknown(data=True, lost=operators.joined(ended))
 
 
 def _torch(
-    machine: Machine, path: str, last: str, args: Args, kwargs: Kwargs, frame: Frame
-) -> Value:
+    machine: Machine, path: str, last: str, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     """Return the result of a torch function."""
     if last in _SWITCHES:
         return _switch(machine, last, args, kwargs)
@@ -162,19 +166,21 @@ def _torch(
         return _loader(machine, args[0] if args else kwargs.get("dataset", NONE), frame)
     if last in ops.NO_GRAPH or path.startswith(("torch.cuda", "torch.utils", "torch.manual")):
         if last in ops.INDICES and (graphs := operators.graphs(args)):
-            return Tensor(lost=Lost(last, frame.place(), graphs))
+            return AbstractTensor(lost=Lost(last, frame.place(), graphs))
         return Unknown(data=True)
     if last[:1].isupper() or path.count(".") > 3 or ".distributions." in path:
         return call_unknown(machine, Unknown(last), args, kwargs, frame)
     return _function(machine, last, args, kwargs, frame)
 
 
-def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _function(
+    machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     """Return the result of `torch.f(x)` or `F.f(x)`: the operation of that name."""
     values = [*args, *kwargs.values()]
     option = kwargs.get("inplace")
     first = args[0] if args else None
-    if isinstance(first, Tensor) and (
+    if isinstance(first, AbstractTensor) and (
         (isinstance(option, Const) and option.value)
         or (name.endswith("_") and not name.endswith("__"))
     ):
@@ -192,7 +198,7 @@ def _function(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Fr
     return tensors.shaped(machine, name, result, args[1:], kwargs, frame)
 
 
-def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> Value:
+def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> AbstractValue:
     """Return a context manager or switch of recording; a bare decorator counts too."""
     grad = _SWITCHES[name]
     if name == "set_grad_enabled":
@@ -205,7 +211,9 @@ def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> Value:
     return Context(grad)
 
 
-def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _make(
+    machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     """Return a new tensor, a leaf if `requires_grad=True`, without the graph of its data."""
     lost = None
     if name in _COPYING:
@@ -213,16 +221,18 @@ def _make(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame)
         guessed = machine.suspecting == "no-grad" and operators.maybe_graph(args)
         made = Lost("tensor", frame.place(), graphs, ended)
         lost = made if graphs or guessed else operators.joined(ended)
-    if name == "as_tensor" and args and isinstance(args[0], Tensor):
+    if name == "as_tensor" and args and isinstance(args[0], AbstractTensor):
         return args[0]
     wanted = kwargs.get("requires_grad")
     leaf = isinstance(wanted, Const) and bool(wanted.value)
-    tensor = leaf_tensor(machine, frame, lost) if leaf else Tensor(lost=lost)
+    tensor = leaf_tensor(machine, frame, lost) if leaf else AbstractTensor(lost=lost)
     shapes.give(tensor, shapes.made(name, args, kwargs))
     return tensor
 
 
-def _backward(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _backward(
+    machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     """Execute `torch.autograd.grad` or `torch.autograd.backward`."""
     names: tuple[str, ...] = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
     if name == "backward":
@@ -242,12 +252,14 @@ def _backward(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Fr
     return _gradients(machine, options, outputs, frame)
 
 
-def is_given(value: Value | None) -> bool:
+def is_given(value: AbstractValue | None) -> bool:
     """Return True if an argument is present and not None."""
     return value is not None and not (isinstance(value, Const) and value.value is None)
 
 
-def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) -> Value:
+def _gradients(
+    machine: Machine, options: Kwargs, outputs: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
     """Return gradients, which carry a graph of their own only under `create_graph`."""
     create = options.get("create_graph")
     wanted = create is not None and not (isinstance(create, Const) and not create.value)
@@ -255,8 +267,8 @@ def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) 
     weights = options.get("grad_outputs", NONE)
     parents = operators.graphs([outputs, inputs, weights]) if wanted else ()
 
-    def gradient(of: Value) -> Value:
-        made = Tensor(lost=Lost("grad", frame.place()))
+    def gradient(of: AbstractValue) -> AbstractValue:
+        made = AbstractTensor(lost=Lost("grad", frame.place()))
         if parents:
             made = machine.tensor("grad", parents, frame, saves=True)
         shapes.give(made, shapes.of(of))
@@ -264,6 +276,6 @@ def _gradients(machine: Machine, options: Kwargs, outputs: Value, frame: Frame) 
 
     if isinstance(inputs, Sequence) and not inputs.open:
         return Sequence([gradient(item) for item in inputs.items], "tuple")
-    if isinstance(inputs, Tensor):
+    if isinstance(inputs, AbstractTensor):
         return Sequence([gradient(inputs)], "tuple")
     return Sequence([gradient(NONE)], "tuple", open_=True)

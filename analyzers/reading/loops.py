@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from analyzers.reading import assigning, containers
 from analyzers.reading.by_hand import check_updates
 from analyzers.reading.conditions import truth
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine, Signal, statement
 from analyzers.reading.parameters import leaves
 from analyzers.reading.silent_faults import check_growth
 from analyzers.reading.values import (
+    AbstractValue,
     Const,
     Instance,
     Layer,
@@ -24,7 +25,6 @@ from analyzers.reading.values import (
     ParametersValue,
     Sequence,
     Unknown,
-    Value,
 )
 from analyzers.source.targets import target_names
 
@@ -38,7 +38,7 @@ class _Passes:
     """The passes over a loop's body, and after each whether another can tell anything new."""
 
     def __init__(
-        self, machine: Machine, node: ast.For | ast.While, frame: Frame, least: int = 0
+        self, machine: Machine, node: ast.For | ast.While, frame: InterpreterFrame, least: int = 0
     ) -> None:
         self.machine = machine
         self.least = least
@@ -122,7 +122,7 @@ class _Passes:
 def _run(
     machine: Machine,
     node: ast.For | ast.While,
-    frame: Frame,
+    frame: InterpreterFrame,
     advance: Callable[[bool], bool],
     least: int = 0,
 ) -> Signal | None:
@@ -139,7 +139,7 @@ def _run(
 
 
 @statement(ast.For, ast.AsyncFor)
-def _for(machine: Machine, node: ast.For, frame: Frame) -> Signal | None:
+def _for(machine: Machine, node: ast.For, frame: InterpreterFrame) -> Signal | None:
     call, numbered = _generator_of(node.iter)
     taking = _Taking(machine, node, frame, numbered)
     try:
@@ -171,13 +171,15 @@ class _Taking:
     What follows a `yield` runs after the iteration over that value.
     """
 
-    def __init__(self, machine: Machine, node: ast.For, frame: Frame, numbered: bool) -> None:
+    def __init__(
+        self, machine: Machine, node: ast.For, frame: InterpreterFrame, numbered: bool
+    ) -> None:
         self._machine, self._node, self._frame = machine, node, frame
         self._numbered = numbered
         self._passes = _Passes(machine, node, frame)
         self.taken = False
 
-    def __call__(self, value: Value) -> None:
+    def __call__(self, value: AbstractValue) -> None:
         machine = self._machine
         writes, moving = machine.writes, machine.moving
         self.taken = True
@@ -206,7 +208,7 @@ def _generator_of(node: ast.expr) -> tuple[ast.expr, bool]:
     return node, False
 
 
-def _least(machine: Machine, node: ast.For, source: Value) -> int:
+def _least(machine: Machine, node: ast.For, source: AbstractValue) -> int:
     """Return how many objects a loop surely receives: each of them gets the same treatment."""
     if isinstance(source, ParametersValue):
         return len(leaves(source)) if machine.facts_of(node).freezes else 0
@@ -216,7 +218,7 @@ def _least(machine: Machine, node: ast.For, source: Value) -> int:
     return min(len(items), MAX_OBJECTS)
 
 
-def _is_object(item: Value) -> bool:
+def _is_object(item: AbstractValue) -> bool:
     """Return True for an object, or the name of one; alone, or together with others."""
     parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
     return any(
@@ -224,11 +226,11 @@ def _is_object(item: Value) -> bool:
     )
 
 
-def _is_name(part: Value) -> bool:
+def _is_name(part: AbstractValue) -> bool:
     return isinstance(part, Const) and isinstance(part.value, str)
 
 
-def _blurred(item: Value) -> Value:
+def _blurred(item: AbstractValue) -> AbstractValue:
     """Return the item with its numbers forgotten: `(i, batch)` of an enumeration."""
     if isinstance(item, Sequence) and item.kind == "tuple":
         return Sequence([assigning.forget(part) for part in item.items], "tuple")
@@ -236,7 +238,7 @@ def _blurred(item: Value) -> Value:
 
 
 @statement(ast.While)
-def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal | None:
+def _while(machine: Machine, node: ast.While, frame: InterpreterFrame) -> Signal | None:
     def advance(forgotten: bool) -> bool:
         value = machine.evaluate(node.test, frame)
         return truth(value) is not False
@@ -245,7 +247,7 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal | None:
 
 
 def comprehension(
-    machine: Machine, generators: list[ast.comprehension], frame: Frame
+    machine: Machine, generators: list[ast.comprehension], frame: InterpreterFrame
 ) -> Iterator[None]:
     """Bind the targets for each iteration of comprehension clauses and restore the names
     afterwards."""
@@ -259,7 +261,9 @@ def comprehension(
             frame.names.pop(name, None)
 
 
-def _clauses(machine: Machine, generators: list[ast.comprehension], frame: Frame) -> Iterator[None]:
+def _clauses(
+    machine: Machine, generators: list[ast.comprehension], frame: InterpreterFrame
+) -> Iterator[None]:
     if not generators:
         yield
         return

@@ -14,23 +14,24 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TypeVar
 
-from analyzers.evidence import Evidence, Place
+from analyzers.evidence import Evidence
 from analyzers.reading.facts import LoopFacts
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.gradients import Slots
 from analyzers.reading.graph import Lost, NameBinding, Storage, TapeNode
 from analyzers.reading.tape import LEAF, Tape
 from analyzers.reading.values import (
     KEEPS_NAMES,
+    AbstractTensor,
+    AbstractValue,
     GradientValue,
     Instance,
     OptimizerValue,
     Sequence,
-    Tensor,
     Unknown,
-    Value,
 )
 from analyzers.source.project import Project
+from provenance import CodeLine
 
 STEPS = 20_000
 STEPS_PER_LINE = 40
@@ -54,9 +55,11 @@ class OutOfBudgetError(Exception):
     """The run has used up its steps."""
 
 
-Evaluator = Callable[["Machine", Any, Frame], Value]
-Executor = Callable[["Machine", Any, Frame], Signal | None]
-Caller = Callable[["Machine", Any, list[Value], dict[str, Value], Frame], Value]
+Evaluator = Callable[["Machine", Any, InterpreterFrame], AbstractValue]
+Executor = Callable[["Machine", Any, InterpreterFrame], Signal | None]
+Caller = Callable[
+    ["Machine", Any, list[AbstractValue], dict[str, AbstractValue], InterpreterFrame], AbstractValue
+]
 F = TypeVar("F")
 EXPRESSIONS: dict[type, Evaluator] = {}
 CALLS: dict[type, Caller] = {}
@@ -76,6 +79,7 @@ class Machine:
         suspecting: str = "",
         leaf_names: frozenset[str] = frozenset(),
         reached: frozenset[str] = frozenset(),
+        cloned_learners: frozenset[str] = frozenset(),
     ) -> None:
         self.project = project
         self.arm = arm
@@ -86,7 +90,7 @@ class Machine:
         self.reached = reached  # functions that the entry may come to
         self.guessed: dict[TapeNode, Storage] = {}
         self.unseen: dict[
-            Frame, TapeNode
+            InterpreterFrame, TapeNode
         ] = {}  # what made the losses that a frame has from outside
         self.depth = 0
         self.active: list[ast.AST] = []
@@ -95,7 +99,7 @@ class Machine:
         self.grad = True
         self.incomplete: dict[str, None] = {}
         self.evidence: dict[object, Evidence] = {}
-        self.backward_places: dict[Place, None] = {}
+        self.backward_places: dict[CodeLine, None] = {}
         self.sources: set[str] = set()
         self.assumed: dict[object, bool] = {}
         self.top: ast.stmt | None = None  # the outermost statement of the entry that runs now
@@ -106,24 +110,29 @@ class Machine:
         self.asked: int | None = None  # of which one the length was asked last
         self.decisions: dict[ast.AST, object] = {}
         self.compared: object = None
-        self.counters: dict[tuple[int, str], dict[str, Value]] = {}
-        self.modules: dict[str, Frame] = {}
-        self.captured: list[Frame] = []  # those that functions close over
+        self.counters: dict[tuple[int, str], dict[str, AbstractValue]] = {}
+        self.modules: dict[str, InterpreterFrame] = {}
+        self.captured: list[InterpreterFrame] = []  # those that functions close over
         self.entered: set[int] = set()
-        self.consumers: dict[ast.expr, Callable[[Value], None]] = {}  # by the generator's call
-        self.consumer: Callable[[Value], None] | None = None  # of the generator called now
+        self.consumers: dict[
+            ast.expr, Callable[[AbstractValue], None]
+        ] = {}  # by the generator's call
+        self.consumer: Callable[[AbstractValue], None] | None = None  # of the generator called now
         self.zeroings = 0
         self.gradients = Slots()
-        self.optimizers: list[tuple[OptimizerValue, Frame]] = []
+        self.optimizers: list[tuple[OptimizerValue, InterpreterFrame]] = []
         self.unfollowed: set[TapeNode] = set()  # graphs handed to what is not seen
         self.fed: set[TapeNode] = (
             set()
         )  # leaves that the script changes by hand, or gives gradients
         self.library: list[str] = []
         self.model_names = model_names
+        self.cloned_learners = cloned_learners
 
     @contextmanager
-    def feeding(self, call: ast.expr, consumer: Callable[[Value], None] | None) -> Iterator[None]:
+    def feeding(
+        self, call: ast.expr, consumer: Callable[[AbstractValue], None] | None
+    ) -> Iterator[None]:
         """Give what a generator's call yields to the consumer, if there is one, within the block.
 
         Calls of the same generator may be nested.
@@ -135,7 +144,7 @@ class Machine:
         finally:
             self.consumers = outer
 
-    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
+    def evaluate(self, node: ast.expr, frame: InterpreterFrame) -> AbstractValue:
         """Return the value of an expression; unknown if it is not followed."""
         self.steps -= 1
         if self.steps < 0:
@@ -152,7 +161,7 @@ class Machine:
         finally:
             self.depth -= 1
 
-    def execute(self, body: Seq[ast.stmt], frame: Frame) -> Signal | None:
+    def execute(self, body: Seq[ast.stmt], frame: InterpreterFrame) -> Signal | None:
         """Execute a block; return why it ended early, or None."""
         for statement in body:
             self.steps -= 1
@@ -168,13 +177,19 @@ class Machine:
         return None
 
     def call(
-        self, callee: Value, args: list[Value], kwargs: dict[str, Value], frame: Frame
-    ) -> Value:
+        self,
+        callee: AbstractValue,
+        args: list[AbstractValue],
+        kwargs: dict[str, AbstractValue],
+        frame: InterpreterFrame,
+    ) -> AbstractValue:
         """Return the result of calling a value; unknown for what cannot be called."""
         caller = CALLS.get(type(callee))
         return Unknown() if caller is None else caller(self, callee, args, kwargs, frame)
 
-    def invoke(self, owner: Instance, name: str, args: list[Value], frame: Frame) -> Value:
+    def invoke(
+        self, owner: Instance, name: str, args: list[AbstractValue], frame: InterpreterFrame
+    ) -> AbstractValue:
         """Call a method that the instance's class defines in the script."""
         method = owner.cls.lookup(name)
         if method is None:
@@ -196,13 +211,13 @@ class Machine:
         self,
         file: str,
         function: str,
-        parent: Frame | None = None,
-        caller: Frame | None = None,
-        module: Frame | None = None,
-    ) -> Frame:
+        parent: InterpreterFrame | None = None,
+        caller: InterpreterFrame | None = None,
+        module: InterpreterFrame | None = None,
+    ) -> InterpreterFrame:
         """Return a new activation, with a number of its own."""
         self.frames += 1
-        return Frame(file, function, self.frames, parent, caller, module)
+        return InterpreterFrame(file, function, self.frames, parent, caller, module)
 
     def report(self, key: object, found: Evidence) -> None:
         """Keep a piece of evidence, once for each key."""
@@ -227,23 +242,23 @@ class Machine:
         self,
         op: str,
         parents: tuple[TapeNode, ...],
-        frame: Frame,
+        frame: InterpreterFrame,
         saves: bool | None = None,
         scalar: bool | None = None,
         ended: tuple[Lost, ...] = (),
-    ) -> Tensor:
+    ) -> AbstractTensor:
         """Return the result of an operation on graphs, without one while recording is off.
 
         `ended`: graphs among its operands that had ended already.
         """
         if not self.grad:
             lost = Lost("no_grad", frame.place(), parents, ended, frame.stack())
-            return Tensor(lost=lost, scalar=scalar)
+            return AbstractTensor(lost=lost, scalar=scalar)
         node = self.tape.node(op, frame.place(), parents, saves)
         node.ended = ended
-        return Tensor(node, scalar=scalar)
+        return AbstractTensor(node, scalar=scalar)
 
-    def leaf_node(self, frame: Frame, lost: Lost | None = None) -> TapeNode:
+    def leaf_node(self, frame: InterpreterFrame, lost: Lost | None = None) -> TapeNode:
         """Return a node for a leaf that requires a gradient; `lost`: where its data lost a
         graph."""
         node = self.tape.node(LEAF, frame.place(), (), saves=False)
@@ -251,7 +266,7 @@ class Machine:
         node.ended = (lost,) if lost is not None else ()
         return node
 
-    def gradient_set(self, owner: Value) -> None:
+    def gradient_set(self, owner: AbstractValue) -> None:
         """Record `p.grad = None` or its like."""
         self.zeroings += 1
         leaf = owner.leaf if isinstance(owner, GradientValue) else owner.node
@@ -268,14 +283,14 @@ class Machine:
         if self.tape.calls:
             self.fed.add(leaf)
 
-    def write(self, target: object, value: Value) -> None:
+    def write(self, target: object, value: AbstractValue) -> None:
         """Note what a name took on: loops run until these notes repeat."""
         node = value.node
         if node is not None:
             above = tuple([(p.at.line, p.freed is not None) for p in node.parents[:6]])
             self.writes.add((target, node.at.line, node.freed is not None, above))
 
-    def bind(self, frame: Frame, name: str, value: Value) -> None:
+    def bind(self, frame: InterpreterFrame, name: str, value: AbstractValue) -> None:
         """Give a value to a plain name."""
         if frame.elsewhere:
             frame = frame.elsewhere.get(name, frame)
@@ -292,7 +307,7 @@ class Machine:
         self.name(value, NameBinding(name, scope, kind, "Tensor", frame.serial, log, moment))
         self.write((scope, name), value)
 
-    def name(self, value: Value, binding: NameBinding, depth: int = 0) -> None:
+    def name(self, value: AbstractValue, binding: NameBinding, depth: int = 0) -> None:
         """Record at the graph of a value a name that is bound to it."""
         names = value.names
         if names is not None:
@@ -307,13 +322,13 @@ class Machine:
             for field in value.cls.fields[:8]:
                 if field in value.attrs:
                     self.name(value.attrs[field], binding.member(field), depth + 1)
-        if isinstance(value, Tensor):
+        if isinstance(value, AbstractTensor):
             value.storage.names.append(binding)
             del value.storage.names[:-6]
 
-    def _name_parts(self, value: Value, binding: NameBinding, depth: int) -> None:
+    def _name_parts(self, value: AbstractValue, binding: NameBinding, depth: int) -> None:
         items: object = getattr(value, "items", None)
-        parts: list[tuple[object, Value]] = []
+        parts: list[tuple[object, AbstractValue]] = []
         if isinstance(items, list):
             parts = list(enumerate(items[-6:], max(len(items) - 6, 0)))
         elif isinstance(items, dict):

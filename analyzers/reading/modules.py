@@ -6,18 +6,18 @@ from functools import partial
 
 from analyzers.reading import hooks, inplace_writes, operators, shapes
 from analyzers.reading.containers import part_of
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine, callable_kind
 from analyzers.reading.parameters import leaf_tensor, parameter
 from analyzers.reading.values import (
     NONE,
+    AbstractTensor,
+    AbstractValue,
     Const,
     Layer,
     Mapping,
     Sequence,
-    Tensor,
     Unknown,
-    Value,
 )
 
 PAIRS = frozenset({"GRU", "RNN", "LSTMCell", "MultiheadAttention"})
@@ -83,8 +83,12 @@ INPUT_FOR_WEIGHT = WEIGHT_FOR_INPUT
 
 
 def make(
-    machine: Machine, kind: str, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    kind: str,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of constructing `torch.nn.<kind>`."""
     if kind == "Parameter":
         return parameter(machine, args, kwargs, frame)
@@ -104,8 +108,8 @@ def make(
     return layer
 
 
-def _children(args: list[Value]) -> list[Value]:
-    found: list[Value] = []
+def _children(args: list[AbstractValue]) -> list[AbstractValue]:
+    found: list[AbstractValue] = []
     for arg in args:
         if isinstance(arg, Sequence):
             found.extend(arg.items)
@@ -118,16 +122,24 @@ def _children(args: list[Value]) -> list[Value]:
 
 @callable_kind(Layer)
 def call_layer(
-    machine: Machine, layer: Layer, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    layer: Layer,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Apply a layer to its inputs."""
     made = partial(_apply, machine, layer, args, kwargs, frame)
     return hooks.around(machine, layer, args, frame, made)
 
 
 def _apply(
-    machine: Machine, layer: Layer, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    layer: Layer,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     values = [*args, *kwargs.values()]
     kind = layer.kind
     if kind == "Sequential":
@@ -143,7 +155,7 @@ def _apply(
     return _weighted(machine, layer, values, frame)
 
 
-def reduced(options: dict[str, Value]) -> bool | None:
+def reduced(options: dict[str, AbstractValue]) -> bool | None:
     """Return whether a loss with these options yields one number; None if it is not known."""
     reduction = options.get("reduction")
     if reduction is None:
@@ -151,15 +163,24 @@ def reduced(options: dict[str, Value]) -> bool | None:
     return reduction.value != "none" if isinstance(reduction, Const) else None
 
 
-def _activation(machine: Machine, layer: Layer, values: list[Value], frame: Frame) -> Value:
+def _activation(
+    machine: Machine, layer: Layer, values: list[AbstractValue], frame: InterpreterFrame
+) -> AbstractValue:
     name = NO_PARAMETERS[layer.kind]
     option = layer.options.get("inplace")
-    if isinstance(option, Const) and option.value and values and isinstance(values[0], Tensor):
+    if (
+        isinstance(option, Const)
+        and option.value
+        and values
+        and isinstance(values[0], AbstractTensor)
+    ):
         return inplace_writes.write(machine, values[0], name + "_", [], frame)
     return operators.operate(machine, name, values, frame)
 
 
-def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame) -> Value:
+def _weighted(
+    machine: Machine, layer: Layer, values: list[AbstractValue], frame: InterpreterFrame
+) -> AbstractValue:
     inputs, ended = operators.origins(values)
     weights = layer.leaf.node if layer.leaf is not None else None
     parents = inputs
@@ -177,15 +198,19 @@ def _weighted(machine: Machine, layer: Layer, values: list[Value], frame: Frame)
         if layer.leaf is not None and needs_weights and layer.kind.startswith(WEIGHT_FOR_INPUT):
             saved.append((layer.leaf.storage, layer.leaf.storage.version))
         if layer.kind.startswith(INPUT_FOR_WEIGHT) and weights in parents:
-            tensors = [p for v in values for p in operators.parts(v) if isinstance(p, Tensor)]
+            tensors = [
+                p for v in values for p in operators.parts(v) if isinstance(p, AbstractTensor)
+            ]
             saved.extend((tensor.storage, tensor.storage.version) for tensor in tensors)
     return _outputs(machine, layer, result, frame)
 
 
-def _outputs(machine: Machine, layer: Layer, result: Value, frame: Frame) -> Value:
+def _outputs(
+    machine: Machine, layer: Layer, result: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
     """Return a layer's result in its layout: recurrent layers return their state too."""
 
-    def part() -> Value:
+    def part() -> AbstractValue:
         return part_of(machine, result, frame, layer.kind.lower())
 
     if layer.kind == "LSTM":

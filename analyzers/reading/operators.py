@@ -7,19 +7,19 @@ from collections.abc import Iterable
 
 from analyzers.reading import gradients, shapes
 from analyzers.reading.conditions import key_of, truth, unknown
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, TapeNode
 from analyzers.reading.machine import Machine, expression
 from analyzers.reading.values import (
+    AbstractTensor,
+    AbstractValue,
     Const,
     GradientValue,
     Instance,
     Mapping,
     Sequence,
     Shape,
-    Tensor,
     Unknown,
-    Value,
 )
 from analyzers.source import ops
 
@@ -55,7 +55,7 @@ def name_of(operator: ast.operator) -> str:
     return NAMES.get(type(operator), "unknown")
 
 
-def parts(value: Value, depth: int = 4) -> Iterable[Value]:
+def parts(value: AbstractValue, depth: int = 4) -> Iterable[AbstractValue]:
     """Yield the value and what its containers hold."""
     yield value
     if depth:
@@ -70,12 +70,12 @@ def parts(value: Value, depth: int = 4) -> Iterable[Value]:
                 yield from parts(item, min(depth - 1, 1))
 
 
-def origins(values: Iterable[Value]) -> tuple[tuple[TapeNode, ...], tuple[Lost, ...]]:
+def origins(values: Iterable[AbstractValue]) -> tuple[tuple[TapeNode, ...], tuple[Lost, ...]]:
     """Return the graphs that the values carry, and where others ended; each once."""
     found: dict[TapeNode, None] = {}
     lost: dict[Lost, None] = {}
     for value in values:
-        for part in (value,) if isinstance(value, Tensor) else parts(value):
+        for part in (value,) if isinstance(value, AbstractTensor) else parts(value):
             node = part.node
             if node is not None:
                 if node.trainable:
@@ -85,14 +85,14 @@ def origins(values: Iterable[Value]) -> tuple[tuple[TapeNode, ...], tuple[Lost, 
     return tuple(found)[:MAX_PARENTS], tuple(lost)[:MAX_PARENTS]
 
 
-def maybe_graph(values: Iterable[Value]) -> bool:
+def maybe_graph(values: Iterable[AbstractValue]) -> bool:
     """Return True if any of the values may carry a graph."""
     return any(
         isinstance(part, Unknown) and not part.data for value in values for part in parts(value)
     )
 
 
-def graphs(values: Iterable[Value]) -> tuple[TapeNode, ...]:
+def graphs(values: Iterable[AbstractValue]) -> tuple[TapeNode, ...]:
     """Return the graphs that the values carry, each once."""
     return origins(values)[0]
 
@@ -104,7 +104,7 @@ def joined(ended: tuple[Lost, ...]) -> Lost | None:
     return Lost(ended[0].op, ended[0].at, (), ended, ended[0].stack)
 
 
-def lost_by(values: Iterable[Value]) -> Lost | None:
+def lost_by(values: Iterable[AbstractValue]) -> Lost | None:
     """Return where the graphs of values that have none now ended, or None."""
     return joined(origins(values)[1])
 
@@ -112,44 +112,48 @@ def lost_by(values: Iterable[Value]) -> Lost | None:
 def operate(
     machine: Machine,
     name: str,
-    values: list[Value],
-    frame: Frame,
+    values: list[AbstractValue],
+    frame: InterpreterFrame,
     scalar: bool | None = None,
     shape: Shape | None = None,
-) -> Value:
+) -> AbstractValue:
     """Return the result of a named differentiable operation."""
     gradients.computed(machine, values, frame)
     result = _computed(machine, name, values, frame, scalar)
-    if isinstance(result, Tensor):
+    if isinstance(result, AbstractTensor):
         known = () if scalar else shape
         shapes.give(result, known if known is not None else shapes.result(name, values))
     return result
 
 
 def _computed(
-    machine: Machine, name: str, values: list[Value], frame: Frame, scalar: bool | None
-) -> Value:
+    machine: Machine,
+    name: str,
+    values: list[AbstractValue],
+    frame: InterpreterFrame,
+    scalar: bool | None,
+) -> AbstractValue:
     parents, ended = origins(values)
     if parents:
         kind = ops.op(name)
         result = machine.tensor(name, parents, frame, kind.saves, scalar, ended)
         if result.node is not None:
             _save(result, kind, values)
-        if name in ops.VIEWS and isinstance(values[0], Tensor):
+        if name in ops.VIEWS and isinstance(values[0], AbstractTensor):
             result.storage = values[0].storage
             result.view = True
             result.siblings = name in ops.MULTI_VIEWS
         return result
-    if name in ops.VIEWS and isinstance(values[0], Tensor):
-        return Tensor(storage=values[0].storage, scalar=scalar, lost=values[0].lost)
+    if name in ops.VIEWS and isinstance(values[0], AbstractTensor):
+        return AbstractTensor(storage=values[0].storage, scalar=scalar, lost=values[0].lost)
     lost = joined(ended)
     if not maybe_graph(values) or (lost is not None and machine.suspecting == "no-grad"):
-        return Tensor(scalar=scalar, lost=lost)
+        return AbstractTensor(scalar=scalar, lost=lost)
     result = machine.tensor(name, (), frame, ops.op(name).saves, ended=ended)
     return Unknown(name, result.node, lost=result.lost)
 
 
-def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
+def _save(result: AbstractTensor, kind: ops.Op, values: list[AbstractValue]) -> None:
     """Note which memory the new node needs unchanged."""
     assert result.node is not None
     saved = result.node.saved
@@ -157,17 +161,21 @@ def _save(result: Tensor, kind: ops.Op, values: list[Value]) -> None:
         saved.append((result.storage, result.storage.version))
     if kind.inputs:
         for at, value in enumerate(values):
-            if not isinstance(value, Tensor):
+            if not isinstance(value, AbstractTensor):
                 continue
             others = any(v.node is not None for v in (*values[:at], *values[at + 1 :]))
-            alone = len(values) == 1 or not isinstance(values[-1], Tensor)
+            alone = len(values) == 1 or not isinstance(values[-1], AbstractTensor)
             if others or (alone and not kind.bilinear):
                 saved.append((value.storage, value.storage.version))
 
 
 def binary(
-    machine: Machine, operator: ast.operator, left: Value, right: Value, frame: Frame
-) -> Value:
+    machine: Machine,
+    operator: ast.operator,
+    left: AbstractValue,
+    right: AbstractValue,
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return `left op right`."""
     if isinstance(left, Const) and isinstance(right, Const):
         return _arithmetic(operator, left.value, right.value)
@@ -194,8 +202,12 @@ def binary(
 
 
 def _by_gradient(
-    machine: Machine, operator: ast.operator, left: Value, right: Value, frame: Frame
-) -> Value | None:
+    machine: Machine,
+    operator: ast.operator,
+    left: AbstractValue,
+    right: AbstractValue,
+    frame: InterpreterFrame,
+) -> AbstractValue | None:
     """Return arithmetic with `p.grad`, or None if no operand is a gradient.
 
     Gradients alone give a gradient; together with a graph the result is a manual update, which is
@@ -207,34 +219,38 @@ def _by_gradient(
     if other.node is None:
         return of_gradients(machine, [left, right], frame)
     result = operate(machine, name_of(operator), [left, right], frame)
-    if isinstance(result, Tensor) and result.node is not None:
+    if isinstance(result, AbstractTensor) and result.node is not None:
         result.grad_cut = Lost("rebound", frame.place())
     return result
 
 
-def of_gradients(machine: Machine, values: list[Value], frame: Frame) -> GradientValue:
+def of_gradients(
+    machine: Machine, values: list[AbstractValue], frame: InterpreterFrame
+) -> GradientValue:
     """Return the result of a computation with at least one gradient."""
     leaf = next(value.leaf for value in values if isinstance(value, GradientValue))
     taken = gradients.computed(machine, values, frame)
     return GradientValue(leaf, taken, len(machine.tape.calls))
 
 
-def _scalar(left: Value, right: Value) -> bool | None:
-    kinds = [v.scalar if isinstance(v, Tensor) else True if isinstance(v, Const) else None
+def _scalar(left: AbstractValue, right: AbstractValue) -> bool | None:
+    kinds = [v.scalar if isinstance(v, AbstractTensor) else True if isinstance(v, Const) else None
              for v in (left, right)]  # fmt: skip
     if False in kinds:
         return False
     return True if kinds == [True, True] else None
 
 
-def _unknown_arithmetic(operator: ast.operator, left: Value, right: Value) -> Value:
+def _unknown_arithmetic(
+    operator: ast.operator, left: AbstractValue, right: AbstractValue
+) -> AbstractValue:
     data = all(isinstance(v, Const) or (isinstance(v, Unknown) and v.data) for v in (left, right))
     result = Unknown(data=data, lost=lost_by((left, right)))
     result.key = (name_of(operator), key_of(left), key_of(right))
     return result
 
 
-def _arithmetic(operator: ast.operator, left: object, right: object) -> Value:
+def _arithmetic(operator: ast.operator, left: object, right: object) -> AbstractValue:
     """Return exact arithmetic on small numbers and joined strings; anything else is unknown."""
     if isinstance(left, str) and isinstance(right, str) and isinstance(operator, ast.Add):
         return Const(left + right) if len(left) + len(right) < 4096 else Unknown(data=True)
@@ -264,14 +280,14 @@ def _arithmetic(operator: ast.operator, left: object, right: object) -> Value:
 
 
 @expression(ast.BinOp)
-def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Value:
+def _binary(machine: Machine, node: ast.BinOp, frame: InterpreterFrame) -> AbstractValue:
     left = machine.evaluate(node.left, frame)
     right = machine.evaluate(node.right, frame)
     return binary(machine, node.op, left, right, frame)
 
 
 @expression(ast.UnaryOp)
-def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
+def _unary(machine: Machine, node: ast.UnaryOp, frame: InterpreterFrame) -> AbstractValue:
     value = machine.evaluate(node.operand, frame)
     if isinstance(node.op, ast.Not):
         known = truth(value)
@@ -285,5 +301,5 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Value:
         return machine.invoke(value, "__neg__", [], frame)
     if isinstance(value, Unknown) and value.node is None:
         return Unknown(data=value.data, lost=value.lost)
-    scalar = value.scalar if isinstance(value, Tensor) else None
+    scalar = value.scalar if isinstance(value, AbstractTensor) else None
     return operate(machine, "neg", [value], frame, scalar)

@@ -5,30 +5,34 @@ from __future__ import annotations
 from functools import partial
 
 from analyzers.reading import backward_calls, hooks, silent_faults
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.inplace_writes import bump
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
+    AbstractTensor,
+    AbstractValue,
     Mapping,
     OptimizerValue,
     ParametersValue,
     Sequence,
-    Tensor,
     Unknown,
-    Value,
 )
 
 
 def make(
-    machine: Machine, kind: str, args: list[Value], kwargs: dict[str, Value], frame: Frame
+    machine: Machine,
+    kind: str,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
 ) -> OptimizerValue:
     """Return `torch.optim.<kind>(params, ...)`."""
     params = args[0] if args else kwargs.get("params", Unknown())
     if isinstance(params, Sequence):
         params = Sequence([_group(item) for item in params.items])
     for item in params.items if isinstance(params, Sequence) else []:
-        if isinstance(item, Tensor) and item.node is not None and not item.node.leaf:
+        if isinstance(item, AbstractTensor) and item.node is not None and not item.node.leaf:
             backward_calls.refused(
                 machine, item, "nonleaf", "can't optimize a non-leaf Tensor", frame
             )
@@ -37,15 +41,19 @@ def make(
     return optimizer
 
 
-def _group(item: Value) -> Value:
+def _group(item: AbstractValue) -> AbstractValue:
     if isinstance(item, Mapping):
         return item.items.get("params", item)
     return item
 
 
 def method(
-    machine: Machine, optimizer: OptimizerValue, name: str, args: list[Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    optimizer: OptimizerValue,
+    name: str,
+    args: list[AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a method call on an optimizer."""
     if name == "step":
         return hooks.around(
@@ -59,9 +67,11 @@ def method(
     return Unknown(data=True)
 
 
-def step(machine: Machine, optimizer: OptimizerValue, args: list[Value], frame: Frame) -> Value:
+def step(
+    machine: Machine, optimizer: OptimizerValue, args: list[AbstractValue], frame: InterpreterFrame
+) -> AbstractValue:
     """Change the parameters, after calling the closure where one is given."""
-    result: Value = Unknown(data=True)
+    result: AbstractValue = Unknown(data=True)
     if args:
         machine.library.append(f"torch/optim/{optimizer.kind.lower()}.py")
         for _ in range(3 if optimizer.kind == "LBFGS" else 1):

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from analyzers.reading import shapes
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.values import (
+    AbstractTensor,
+    AbstractValue,
     Const,
     Instance,
     Layer,
     Mapping,
     ParametersValue,
     Sequence,
-    Tensor,
     Unknown,
-    Value,
 )
 
 
-def leaf_tensor(machine: Machine, frame: Frame, lost: Lost | None = None) -> Tensor:
+def leaf_tensor(
+    machine: Machine, frame: InterpreterFrame, lost: Lost | None = None
+) -> AbstractTensor:
     """Return a leaf that requires a gradient; `lost`: where its data lost a graph."""
-    tensor = Tensor(machine.leaf_node(frame, lost))
+    tensor = AbstractTensor(machine.leaf_node(frame, lost))
     tensor.storage.leaf = tensor.node
     return tensor
 
 
-def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], frame: Frame) -> Value:
+def parameter(
+    machine: Machine,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return `nn.Parameter(...)`: a leaf, unless `requires_grad` is False."""
     wanted = kwargs.get("requires_grad", args[1] if len(args) > 1 else Const(True))
     tensor = leaf_tensor(machine, frame)
@@ -36,7 +43,14 @@ def parameter(machine: Machine, args: list[Value], kwargs: dict[str, Value], fra
     return tensor
 
 
-def leaves(value: Value, depth: int = 10, seen: set[int] | None = None) -> list[Tensor]:
+def is_cloned(value: AbstractValue) -> bool:
+    """Return True for a clone of something not seen, or a part of it, that has a graph."""
+    return isinstance(value, Unknown) and value.node is not None and value.node.op == "clone"
+
+
+def leaves(
+    value: AbstractValue, depth: int = 10, seen: set[int] | None = None
+) -> list[AbstractTensor]:
     """Return the parameters that a value holds, each once."""
     seen = seen if seen is not None else set()
     if id(value) in seen or depth < 0:
@@ -44,9 +58,9 @@ def leaves(value: Value, depth: int = 10, seen: set[int] | None = None) -> list[
     seen.add(id(value))
     if isinstance(value, ParametersValue):
         return leaves(value.source, depth, seen)
-    if isinstance(value, Tensor):
+    if isinstance(value, AbstractTensor):
         return [value] if value.node is not None and value.node.leaf else []
-    inner: list[Value] = []
+    inner: list[AbstractValue] = []
     if isinstance(value, Layer):
         inner = [*([value.leaf] if value.leaf else []), *value.children, *value.attrs.values()]
     elif isinstance(value, Instance):
@@ -55,6 +69,6 @@ def leaves(value: Value, depth: int = 10, seen: set[int] | None = None) -> list[
         inner = value.items
     elif isinstance(value, Mapping):
         inner = [*value.items.values(), *value.rest]
-    elif isinstance(value, Unknown) and isinstance(value.attrs.get("<leaf>"), Tensor):
+    elif isinstance(value, Unknown) and isinstance(value.attrs.get("<leaf>"), AbstractTensor):
         inner = [value.attrs["<leaf>"]]
     return [leaf for part in inner for leaf in leaves(part, depth - 1, seen)]

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 
 from analyzers.reading import attributes, containers, operators
 from analyzers.reading.conditions import key_of, unknown
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.values import (
     NONE,
+    AbstractTensor,
+    AbstractValue,
     Const,
     Instance,
     Layer,
@@ -21,17 +23,17 @@ from analyzers.reading.values import (
     ParametersValue,
     Sequence,
     StreamValue,
-    Tensor,
     Unknown,
-    Value,
 )
 
-Args = list[Value]
-Kwargs = dict[str, Value]
-Model = Callable[[Machine, Args, Kwargs, Frame], Value]
+Args = list[AbstractValue]
+Kwargs = dict[str, AbstractValue]
+Model = Callable[[Machine, Args, Kwargs, InterpreterFrame], AbstractValue]
 
 
-def call(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def call(
+    machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     """Return the result of a builtin function."""
     modelled = _BUILTINS.get(name)
     if modelled is not None:
@@ -41,11 +43,11 @@ def call(machine: Machine, name: str, args: Args, kwargs: Kwargs, frame: Frame) 
     return Unknown(data=True)
 
 
-def _number(name: str, args: Args, frame: Frame) -> Value:
-    if args and isinstance(args[0], Tensor):
+def _number(name: str, args: Args, frame: InterpreterFrame) -> AbstractValue:
+    if args and isinstance(args[0], AbstractTensor):
         node = args[0].node
         lost = Lost("item", frame.place(), (node,)) if node is not None else args[0].lost
-        return Tensor(lost=lost, scalar=True)
+        return AbstractTensor(lost=lost, scalar=True)
     if args and isinstance(args[0], Const) and isinstance(args[0].value, int | float):
         value = args[0].value
         return Const(
@@ -54,7 +56,9 @@ def _number(name: str, args: Args, frame: Frame) -> Value:
     return Unknown(data=True, lost=operators.lost_by(args))
 
 
-def to_range(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def to_range(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     bounds = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int)]
     if len(bounds) == len(args) and bounds and not (len(bounds) == 3 and bounds[2] == 0):
         exact = range(*bounds)
@@ -65,20 +69,22 @@ def to_range(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
     return StreamValue(lambda: (Const(i) for i in itertools.count(start)))
 
 
-def _enumerate(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _enumerate(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     source = args[0] if args else Unknown()
     first = kwargs.get("start", args[1] if len(args) > 1 else Const(0))
     start = first.value if isinstance(first, Const) and isinstance(first.value, int) else 0
 
-    def pairs() -> Iterator[Value]:
+    def pairs() -> Iterator[AbstractValue]:
         for i, item in enumerate(containers.iterate(machine, source, frame), start):
             yield Sequence([Const(i), item], "tuple")
 
     return StreamValue(pairs, exact=not isinstance(source, Unknown))
 
 
-def _zip(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
-    def rows() -> Iterator[Value]:
+def _zip(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
+    def rows() -> Iterator[AbstractValue]:
         streams = [containers.iterate(machine, arg, frame) for arg in args]
         for row in zip(*streams, strict=False):
             yield Sequence(list(row), "tuple")
@@ -86,11 +92,11 @@ def _zip(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return StreamValue(rows, exact=any(isinstance(a, Sequence | StreamValue) for a in args))
 
 
-def same(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def same(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     return args[0] if args else Unknown(data=True)
 
 
-def _length(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _length(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     value = args[0] if args else Unknown()
     if isinstance(value, Sequence) and not value.open:
         machine.measured.setdefault(id(value), (value, set()))
@@ -101,24 +107,24 @@ def _length(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value
     return unknown("len", key_of(value))
 
 
-def to_list(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def to_list(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     if not args:
         return Sequence([])
     source = args[0]
-    open_ = isinstance(source, Unknown | Tensor) or (
+    open_ = isinstance(source, Unknown | AbstractTensor) or (
         isinstance(source, StreamValue) and not source.exact
     )
     return Sequence(containers.listed(machine, source, frame), "list", open_)
 
 
-def _tuple(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _tuple(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     made = to_list(machine, args, kwargs, frame)
     assert isinstance(made, Sequence)
     made.kind = "tuple"
     return made
 
 
-def to_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def to_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     found = Mapping(dict(kwargs))
     if args and isinstance(args[0], ParametersValue):
         found.items.update(enumerate(leaves(args[0])))
@@ -131,14 +137,14 @@ def to_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value
     return found
 
 
-def _put(target: Mapping, key: Value, value: Value) -> None:
+def _put(target: Mapping, key: AbstractValue, value: AbstractValue) -> None:
     if isinstance(key, Const):
         target.items[key.value] = value
     else:
         target.rest.append(value)
 
 
-def _sum(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _sum(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     items = containers.listed(machine, args[0], frame) if args else []
     if any(isinstance(item, Instance) for item in (*items, *args[1:])):  # of an own engine
         total = [*args[1:], kwargs.get("start", Const(0))][0]
@@ -148,7 +154,9 @@ def _sum(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return operators.operate(machine, "add", args, frame)
 
 
-def _extreme(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _extreme(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     numbers = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int | float)]
     if len(numbers) == len(args) > 1:
         return Unknown(data=True)
@@ -156,14 +164,16 @@ def _extreme(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
     return with_graph[0] if with_graph else Unknown(data=True)
 
 
-def _map(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _map(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     if len(args) < 2:
         return Unknown()
     rows = [containers.listed(machine, arg, frame) for arg in args[1:]]
     return Sequence([machine.call(args[0], list(r), {}, frame) for r in zip(*rows, strict=False)])
 
 
-def _isinstance(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _isinstance(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     if len(args) < 2:
         return Unknown(data=True)
     value, kinds = args[:2]
@@ -175,7 +185,7 @@ def _isinstance(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> V
         return Const(value.kind in names or (value.kind == "generator" and "list" in names))
     if isinstance(value, Mapping):
         return Const("dict" in names)
-    if isinstance(value, Tensor):
+    if isinstance(value, AbstractTensor):
         return Const("Tensor" in names)
     if isinstance(value, Const):
         return Const(type(value.value).__name__ in names)
@@ -186,7 +196,9 @@ def _isinstance(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> V
     return unknown("isinstance", key_of(value), tuple(sorted(names)))
 
 
-def _getattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _getattr(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     if len(args) > 1 and isinstance(args[1], Const) and isinstance(args[1].value, str):
         owner, name = args[0], args[1].value
         if len(args) > 2 and isinstance(owner, Instance):
@@ -196,7 +208,9 @@ def _getattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
     return Unknown()
 
 
-def _hasattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _hasattr(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     if len(args) > 1 and isinstance(args[1], Const) and isinstance(args[0], Instance):
         name = str(args[1].value)
         if name in args[0].attrs or args[0].cls.lookup(name) is not None:
@@ -205,14 +219,16 @@ def _hasattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
     return unknown("hasattr", *(key_of(a) for a in args))
 
 
-def _setattr(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _setattr(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     attrs = getattr(args[0], "attrs", None) if len(args) > 2 else None
     if isinstance(attrs, dict) and isinstance(args[1], Const):
         attrs[str(args[1].value)] = args[2]
     return NONE
 
 
-def _iter(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _iter(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     """Return an iterator over a finite iterable: it continues where it stopped."""
     source = same(machine, args, kwargs, frame)
     ends = isinstance(source, Sequence) and source.kind != "generator" and not source.open
@@ -222,14 +238,14 @@ def _iter(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return StreamValue(lambda: items, exact=True)
 
 
-def _next(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _next(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     if args and isinstance(args[0], Sequence) and args[0].kind == "generator" and args[0].items:
         return args[0].items.pop(0)
     missing = args[1] if len(args) > 1 else Unknown()
     return next(containers.iterate(machine, args[0], frame), missing) if args else Unknown()
 
 
-def _print(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _print(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     return NONE
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from analyzers.reading import command_line, containers, copying
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.reading.python_calls import Args, Kwargs, Model, same, to_dict, to_list, to_range
-from analyzers.reading.values import NONE, Const, Mapping, Native, Sequence, Unknown, Value
+from analyzers.reading.values import NONE, AbstractValue, Const, Mapping, Native, Sequence, Unknown
 
 
-def _partial(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _partial(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     if not args:
         return Unknown()
     function, given = args[0], args[1:]
@@ -18,7 +20,7 @@ def _partial(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Valu
     )
 
 
-def _deque(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _deque(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     made = to_list(machine, args[:1], {}, frame)
     assert isinstance(made, Sequence)
     made.kind = "deque"
@@ -29,13 +31,15 @@ def _deque(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return made
 
 
-def _default_dict(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _default_dict(
+    machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+) -> AbstractValue:
     made = Mapping()
     made.factory = args[0] if args else None
     return made
 
 
-def _field(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _field(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     made = Unknown("field", data=True)
     made.attrs.update(kwargs)
     if "default" in kwargs:
@@ -43,7 +47,7 @@ def _field(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
     return made
 
 
-def _object(machine: Machine, args: Args, kwargs: Kwargs, frame: Frame) -> Value:
+def _object(machine: Machine, args: Args, kwargs: Kwargs, frame: InterpreterFrame) -> AbstractValue:
     made = Unknown("namespace")
     made.attrs.update(kwargs)
     return made

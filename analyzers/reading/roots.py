@@ -6,9 +6,9 @@ import ast
 import re
 
 from analyzers.reading import calling, classes, frameworks, importing, slicing, suspicion
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine, OutOfBudgetError
-from analyzers.reading.values import Class, FunctionValue, Instance, Unknown, Value
+from analyzers.reading.values import AbstractValue, Class, FunctionValue, Instance, Unknown
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
@@ -17,6 +17,7 @@ STEPS_ALONE = 6_000
 _MODEL_METHOD = re.compile(
     r"\.(?:named_parameters|parameters|load_state_dict|state_dict|zero_grad)\b"
 )
+_CLONE = re.compile(r"\b(?P<name>\w{1,80}) = (?:[\w.]{1,80}\.)?(?P<learner>\w{1,80})\.clone\(")
 _LAST_WORD = re.compile(r"\w{1,80}$")
 
 
@@ -35,6 +36,18 @@ def model_names(project: Project) -> frozenset[str]:
         if (name := _LAST_WORD.search(text, max(call.start() - 80, 0), call.start()))
     }
     return frozenset(found - {"self", "optimizer", "opt", "optim", "scheduler"})
+
+
+def cloned_learners(project: Project) -> frozenset[str]:
+    """Return names (last parts) of what is cloned, where the clone adapts itself: meta-learners, of
+    which each parameter is an operation's result in the clone."""
+    found = set[str]()
+    for text in project.files.values():
+        for clone in _CLONE.finditer(text):
+            if re.search(rf"\b{clone['name']}\.adapt\(", text):
+                made = rf"\b{clone['learner']} = (?:[\w.]{{1,80}}\.)?(\w{{1,80}})\("
+                found |= {clone["learner"], *re.findall(made, text)}
+    return frozenset(found)
 
 
 def run(machine: Machine, reruns: tuple[tuple[int, int], ...] = ()) -> None:
@@ -78,7 +91,7 @@ def _run_again(machine: Machine, first: int, last: int) -> None:
         machine.execute(body, frame)
 
 
-def _uncalled(machine: Machine, frame: Frame) -> None:
+def _uncalled(machine: Machine, frame: InterpreterFrame) -> None:
     for value in list(frame.names.values()):
         if isinstance(value, FunctionValue) and value.frame is frame:
             if _untouched(machine, value):
@@ -101,8 +114,11 @@ def _mentions_backward(function: FunctionValue) -> bool:
 
 
 def _call_alone(
-    machine: Machine, function: FunctionValue, first: list[Unknown | Instance], frame: Frame
-) -> Value:
+    machine: Machine,
+    function: FunctionValue,
+    first: list[Unknown | Instance],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a function for arguments of which nothing is known."""
     machine.assumed.clear()
     machine.grad = True
@@ -119,7 +135,7 @@ def _call_alone(
         machine.steps = left - (given - max(machine.steps, 0))
 
 
-def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
+def _uncalled_methods(machine: Machine, cls: Class, frame: InterpreterFrame) -> None:
     """Call methods that run backward and that nothing calls: on a fresh instance, several times."""
     if classes.is_autograd_function(cls) or cls.engine:
         return
@@ -137,7 +153,7 @@ def _uncalled_methods(machine: Machine, cls: Class, frame: Frame) -> None:
             _forget_unseen(instance, before)
 
 
-def _forget_unseen(instance: Instance, before: list[Value]) -> None:
+def _forget_unseen(instance: Instance, before: list[AbstractValue]) -> None:
     """Forget attributes that this method did not set, since others may set them between two
     calls."""
     instance.attrs = {

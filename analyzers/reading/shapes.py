@@ -9,7 +9,7 @@ from collections.abc import Callable
 from collections.abc import Mapping as Options
 from collections.abc import Sequence as Seq
 
-from analyzers.reading.values import Const, Sequence, Shape, Tensor, Value
+from analyzers.reading.values import AbstractTensor, AbstractValue, Const, Sequence, Shape
 from analyzers.source import ops
 
 _LIKE_FIRST = ops.words(
@@ -30,14 +30,16 @@ def is_several(shape: Shape | None) -> bool:
     return shape is not None and any(size is not None and size > 1 for size in shape)
 
 
-def give(tensor: Tensor, shape: Shape | None) -> None:
+def give(tensor: AbstractTensor, shape: Shape | None) -> None:
     """Tell a tensor its shape."""
     tensor.shape = shape
     if tensor.scalar is None and is_several(shape):
         tensor.scalar = False
 
 
-def made(name: str, args: list[Value], options: Options[str, Value]) -> Shape | None:
+def made(
+    name: str, args: list[AbstractValue], options: Options[str, AbstractValue]
+) -> Shape | None:
     """Return the shape of a factory's result, or None."""
     if name in _LIKE_FIRST:
         return of(args[0]) if args else None
@@ -54,14 +56,14 @@ def made(name: str, args: list[Value], options: Options[str, Value]) -> Shape | 
     return None
 
 
-def of(value: Value) -> Shape | None:
+def of(value: AbstractValue) -> Shape | None:
     """Return the shape of a value; `()` for a number, None if it is not known."""
-    if isinstance(value, Tensor):
+    if isinstance(value, AbstractTensor):
         return value.shape
     return () if isinstance(value, Const) and isinstance(value.value, int | float) else None
 
 
-def result(name: str, values: list[Value]) -> Shape | None:
+def result(name: str, values: list[AbstractValue]) -> Shape | None:
     """Return the shape of an operation's result for these operands and arguments, or None."""
     if not values:
         return None
@@ -75,7 +77,7 @@ def result(name: str, values: list[Value]) -> Shape | None:
 
 
 def reduced(
-    name: str, tensor: Value, args: Seq[Value], options: Options[str, Value]
+    name: str, tensor: AbstractValue, args: Seq[AbstractValue], options: Options[str, AbstractValue]
 ) -> Shape | None:
     """Return the shape that a reduction along one dimension, or all, leaves; None if not known."""
     if name not in _REDUCING:
@@ -93,18 +95,18 @@ def reduced(
     return (*shape[:position], *([1] if keep.value else []), *shape[position + 1 :])
 
 
-def linear(value: Value, features: Value) -> Shape | None:
+def linear(value: AbstractValue, features: AbstractValue) -> Shape | None:
     """Return the shape of a linear layer's result with so many output features, or None."""
     shape = of(value)
     return (*shape[:-1], _whole(features)) if shape else None
 
 
-def _whole(value: Value) -> int | None:
+def _whole(value: AbstractValue) -> int | None:
     known = isinstance(value, Const) and isinstance(value.value, int)
     return value.value if known else None  # type: ignore[attr-defined]
 
 
-def _listed(value: Value) -> Shape | None:
+def _listed(value: AbstractValue) -> Shape | None:
     """Return the shape of nested lists of numbers, or None."""
     if isinstance(value, Sequence):
         inner = _listed(value.items[0]) if value.items and not value.open else None
@@ -112,7 +114,7 @@ def _listed(value: Value) -> Shape | None:
     return of(value)
 
 
-def _position(shape: Shape | None, dimension: Value) -> int | None:
+def _position(shape: Shape | None, dimension: AbstractValue) -> int | None:
     """Return a dimension's index counted from the front, or None."""
     at = _whole(dimension)
     if shape is None or at is None or not -len(shape) <= at < len(shape):
@@ -132,7 +134,7 @@ def _filled(shape: Shape, rank: int) -> Shape:
     return (*[1] * (rank - len(shape)), *shape)
 
 
-def _matmul(values: list[Value]) -> Shape | None:
+def _matmul(values: list[AbstractValue]) -> Shape | None:
     if len(values) != 2:
         return None
     left, right = of(values[0]), of(values[1])
@@ -141,7 +143,7 @@ def _matmul(values: list[Value]) -> Shape | None:
     return (*left[:-1], *right[1:])
 
 
-def _cat(values: list[Value]) -> Shape | None:
+def _cat(values: list[AbstractValue]) -> Shape | None:
     joined = _alike(values[0])
     position = _position(joined[0], values[1] if len(values) > 1 else Const(0)) if joined else None
     if position is None:
@@ -151,7 +153,7 @@ def _cat(values: list[Value]) -> Shape | None:
     return (*joined[0][:position], whole, *joined[0][position + 1 :])
 
 
-def _stack(values: list[Value]) -> Shape | None:
+def _stack(values: list[AbstractValue]) -> Shape | None:
     joined = _alike(values[0])
     at = _whole(values[1]) if len(values) > 1 else 0
     if not joined or at is None or not 0 <= at <= len(joined[0]):
@@ -159,7 +161,7 @@ def _stack(values: list[Value]) -> Shape | None:
     return (*joined[0][:at], len(joined), *joined[0][at:])
 
 
-def _alike(value: Value) -> list[Shape]:
+def _alike(value: AbstractValue) -> list[Shape]:
     """Return the shapes of a list's tensors, if all are known and have as many dimensions."""
     if not isinstance(value, Sequence) or value.open:
         return []
@@ -168,12 +170,12 @@ def _alike(value: Value) -> list[Shape]:
     return shapes if same else []
 
 
-def _transposed(values: list[Value]) -> Shape | None:
+def _transposed(values: list[AbstractValue]) -> Shape | None:
     shape = of(values[0])
     return shape[::-1] if shape is not None and len(shape) <= 2 else None
 
 
-_RULES: dict[str, Callable[[list[Value]], Shape | None]] = {
+_RULES: dict[str, Callable[[list[AbstractValue]], Shape | None]] = {
     "matmul": _matmul,
     "mm": _matmul,
     "mv": _matmul,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Holder, Place, SilentFault
-from analyzers.reading.frames import Frame
+from analyzers.evidence import SilentFault
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Reached, Traversal
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import Instance, OptimizerValue, ParametersValue, Value
+from analyzers.reading.values import AbstractValue, Instance, OptimizerValue, ParametersValue
+from provenance import CodeLine, Referrer
 
 
 def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> None:
@@ -30,7 +31,7 @@ def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> No
             SilentFault(
                 kind="reaching-back",
                 how="predicted",
-                at=Place(at.file, at.line, at.function),
+                at=CodeLine(at.file, at.line, at.function),
                 figures=tuple(float(r) for r in reaches),
                 visit=traversal.visit,
                 detail="each backward reaches the graphs of more earlier passes",
@@ -38,7 +39,7 @@ def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> No
         )
 
 
-def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> None:
+def check_growth(machine: Machine, node: ast.For | ast.While, frame: InterpreterFrame) -> None:
     """Report what outlives the loop's iterations and chains the freed graphs of several of them."""
     if len(machine.tape.calls) < 2:
         return
@@ -52,7 +53,7 @@ def check_growth(machine: Machine, node: ast.For | ast.While, frame: Frame) -> N
             report_growth(machine, name, value, frame)
 
 
-def _attributes(named: list[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
+def _attributes(named: list[tuple[str, AbstractValue]]) -> Iterator[tuple[str, AbstractValue]]:
     """Yield attributes of the objects among these values, two levels deep."""
     level = [(name, value) for name, value in named if isinstance(value, Instance)][:32]
     for _ in range(2):
@@ -66,10 +67,11 @@ def _attributes(named: list[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
         level = below[:32]
 
 
-def _growing(value: Value) -> bool:
+def _growing(value: AbstractValue) -> bool:
     """Return True if the graph chains nodes that several backward calls freed and one line made.
 
-    A running total does.
+    A running total does. Gradients of `autograd.grad` are inner steps of one loss (MAML), of which
+    a sum is meant.
     """
     top = value.node
     if top is None or top.leaf or top.freed is not None:
@@ -80,7 +82,8 @@ def _growing(value: Value) -> bool:
     for node in chain:
         for parent in node.parents:
             if parent.freed is not None:
-                freeing.add(parent.freed.visit.n)
+                if parent.freed.visit.kind != "grad":
+                    freeing.add(parent.freed.visit.n)
             elif not parent.leaf and len(chain) < 24 and parent not in chain:
                 chain.append(parent)
                 same_line = parent.at.line == top.at.line
@@ -88,7 +91,9 @@ def _growing(value: Value) -> bool:
     return earlier and len(freeing) >= 2
 
 
-def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> None:
+def report_growth(
+    machine: Machine, name: str, value: AbstractValue, frame: InterpreterFrame
+) -> None:
     """Report a running total that keeps every graph that it was computed from."""
     node = value.node
     assert node is not None
@@ -98,13 +103,13 @@ def report_growth(machine: Machine, name: str, value: Value, frame: Frame) -> No
             kind="growing-graph",
             how="predicted",
             at=node.at,
-            holders=(Holder(name, frame.function, "local", "Tensor", "now", frame.serial),),
+            holders=(Referrer(name, frame.function, "local", "Tensor", "now", frame.serial),),
             detail="a running total of tensors that keep their graph",
         ),
     )
 
 
-def after_step(machine: Machine, optimizer: OptimizerValue, frame: Frame) -> None:
+def after_step(machine: Machine, optimizer: OptimizerValue, frame: InterpreterFrame) -> None:
     """Report two steps of one optimizer with a backward call but no clearing between them."""
     count, zeroings = len(machine.tape.calls), machine.zeroings
     before = optimizer.last_step

@@ -5,67 +5,67 @@ from __future__ import annotations
 import ast
 
 from analyzers.reading import assigning, calling, classes, conditions, importing
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine, Signal, statement
-from analyzers.reading.values import NONE, Const, Context, Mapping, Sequence, Unknown, Value
-from analyzers.source.flow import called_name
+from analyzers.reading.values import NONE, AbstractValue, Const, Context, Mapping, Sequence, Unknown
+from analyzers.source.callees import plain_name
 from analyzers.source.trees import walk
 
 
 @statement(ast.Expr)
-def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> None:
+def _expression(machine: Machine, node: ast.Expr, frame: InterpreterFrame) -> None:
     if not isinstance(node.value, ast.Constant):
         machine.evaluate(node.value, frame)
 
 
 @statement(ast.Assign)
-def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> None:
+def _assign(machine: Machine, node: ast.Assign, frame: InterpreterFrame) -> None:
     value = machine.evaluate(node.value, frame)
     for target in node.targets:
         assigning.assign(machine, target, value, frame)
 
 
 @statement(ast.AnnAssign)
-def _annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> None:
+def _annotated(machine: Machine, node: ast.AnnAssign, frame: InterpreterFrame) -> None:
     if node.value is not None:
         assigning.assign(machine, node.target, machine.evaluate(node.value, frame), frame)
 
 
 @statement(ast.AugAssign)
-def _augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
+def _augmented(machine: Machine, node: ast.AugAssign, frame: InterpreterFrame) -> None:
     assigning.augment(machine, node, frame)
 
 
 @statement(ast.If)
-def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal | None:
+def _if(machine: Machine, node: ast.If, frame: InterpreterFrame) -> Signal | None:
     if conditions.decide_if(machine, node, frame):
         return machine.execute(node.body, frame)
     return machine.execute(node.orelse, frame)
 
 
 @statement(ast.Return)
-def _return(machine: Machine, node: ast.Return, frame: Frame) -> Signal:
+def _return(machine: Machine, node: ast.Return, frame: InterpreterFrame) -> Signal:
     frame.returned = machine.evaluate(node.value, frame) if node.value else NONE
     return Signal.RETURN
 
 
 @statement(ast.Break)
-def _break(machine: Machine, node: ast.Break, frame: Frame) -> Signal:
+def _break(machine: Machine, node: ast.Break, frame: InterpreterFrame) -> Signal:
     return Signal.BREAK
 
 
 @statement(ast.Continue)
-def _continue(machine: Machine, node: ast.Continue, frame: Frame) -> Signal:
+def _continue(machine: Machine, node: ast.Continue, frame: InterpreterFrame) -> Signal:
     return Signal.CONTINUE
 
 
 @statement(ast.Raise)
-def _raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
+def _raise(machine: Machine, node: ast.Raise, frame: InterpreterFrame) -> Signal:
     return Signal.RAISE
 
 
 @statement(ast.With, ast.AsyncWith)
-def _with(machine: Machine, node: ast.With, frame: Frame) -> Signal | None:
+def _with(machine: Machine, node: ast.With, frame: InterpreterFrame) -> Signal | None:
     if any(_expects_failure(item.context_expr) for item in node.items):
         return None
     before = machine.grad
@@ -86,11 +86,11 @@ def _with(machine: Machine, node: ast.With, frame: Frame) -> Signal | None:
 
 def _expects_failure(node: ast.expr) -> bool:
     """Return True for `with self.assertRaises(...)`, `with pytest.raises(...)`: a failing body."""
-    return isinstance(node, ast.Call) and "raises" in called_name(node).lower()
+    return isinstance(node, ast.Call) and "raises" in plain_name(node).lower()
 
 
 @statement(ast.Try, ast.TryStar)
-def _try(machine: Machine, node: ast.Try, frame: Frame) -> Signal | None:
+def _try(machine: Machine, node: ast.Try, frame: InterpreterFrame) -> Signal | None:
     signal = machine.execute(node.body, frame)
     if signal is Signal.RAISE and node.handlers:
         handler = node.handlers[0]
@@ -104,38 +104,38 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> Signal | None:
 
 
 @statement(ast.FunctionDef, ast.AsyncFunctionDef)
-def _function(machine: Machine, node: ast.FunctionDef, frame: Frame) -> None:
+def _function(machine: Machine, node: ast.FunctionDef, frame: InterpreterFrame) -> None:
     function = calling.make_function(machine, node, frame)
-    value: Value = function
+    value: AbstractValue = function
     for decorator in reversed(node.decorator_list):
         value = calling.decorate(machine, decorator, value, function, frame)
     machine.bind(frame, node.name, value)
 
 
 @statement(ast.ClassDef)
-def _class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
+def _class(machine: Machine, node: ast.ClassDef, frame: InterpreterFrame) -> None:
     machine.bind(frame, node.name, classes.define(machine, node, frame))
 
 
 @statement(ast.Import)
-def _import(machine: Machine, node: ast.Import, frame: Frame) -> None:
+def _import(machine: Machine, node: ast.Import, frame: InterpreterFrame) -> None:
     for alias in node.names:
         importing.import_module(machine, alias.name, alias.asname, frame)
 
 
 @statement(ast.ImportFrom)
-def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
+def _import_from(machine: Machine, node: ast.ImportFrom, frame: InterpreterFrame) -> None:
     importing.import_names(machine, node, frame)
 
 
 @statement(ast.Global)
-def _global(machine: Machine, node: ast.Global, frame: Frame) -> None:
+def _global(machine: Machine, node: ast.Global, frame: InterpreterFrame) -> None:
     if frame.module is not None:
         frame.elsewhere.update(dict.fromkeys(node.names, frame.module))
 
 
 @statement(ast.Nonlocal)
-def _nonlocal(machine: Machine, node: ast.Nonlocal, frame: Frame) -> None:
+def _nonlocal(machine: Machine, node: ast.Nonlocal, frame: InterpreterFrame) -> None:
     for name in node.names:
         outer = frame.parent
         while outer is not None and name not in outer.names:
@@ -145,7 +145,7 @@ def _nonlocal(machine: Machine, node: ast.Nonlocal, frame: Frame) -> None:
 
 
 @statement(ast.Delete)
-def _delete(machine: Machine, node: ast.Delete, frame: Frame) -> None:
+def _delete(machine: Machine, node: ast.Delete, frame: InterpreterFrame) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name):
             frame.names.pop(target.id, None)
@@ -158,7 +158,7 @@ def _delete(machine: Machine, node: ast.Delete, frame: Frame) -> None:
                 container.items.pop(index.value, None)
 
 
-def _drop(container: Sequence, index: Value) -> None:
+def _drop(container: Sequence, index: AbstractValue) -> None:
     """Execute `del xs[i]` or `del xs[:k]`; an unknown index drops the oldest item."""
     place = index.value if isinstance(index, Const) else 0
     size = len(container.items)
@@ -169,7 +169,7 @@ def _drop(container: Sequence, index: Value) -> None:
 
 
 @statement(ast.Match)
-def _match(machine: Machine, node: ast.Match, frame: Frame) -> Signal | None:
+def _match(machine: Machine, node: ast.Match, frame: InterpreterFrame) -> Signal | None:
     subject = machine.evaluate(node.subject, frame)
     cases = node.cases
     chosen = None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from analyzers.reading.values import Const, Instance, Layer, Mapping, Sequence, Value
+from analyzers.reading.values import AbstractValue, Const, Instance, Layer, Mapping, Sequence
 
 LISTED = frozenset({"modules", "children", "named_modules", "named_children"})
 MOST = 40
-Named = list[tuple[str, Value]]
+Named = list[tuple[str, AbstractValue]]
 
 
-def modules_in(value: Value, method: str) -> Sequence | None:
+def modules_in(value: AbstractValue, method: str) -> Sequence | None:
     """Return what `value.modules()` or its like yields; None if no child is known."""
     found = _children(value, "")
     if not found:
@@ -25,7 +25,7 @@ def modules_in(value: Value, method: str) -> Sequence | None:
     return Sequence(items[:MOST], "generator")
 
 
-def _children(module: Value, path: str) -> Named:
+def _children(module: AbstractValue, path: str) -> Named:
     """Yield the modules that a module holds itself, in attributes and in lists of modules there."""
     held: Named = []
     if isinstance(module, Instance | Layer):
@@ -37,7 +37,7 @@ def _children(module: Value, path: str) -> Named:
     return [(before + name, part) for name, part in found if _is_module(part)]
 
 
-def _parts(name: str, value: Value) -> Named:
+def _parts(name: str, value: AbstractValue) -> Named:
     """Yield the items of a list or a dict of modules; else the value itself."""
     if isinstance(value, Sequence):
         return [(f"{name}.{n}", item) for n, item in enumerate(value.items)]
@@ -46,7 +46,7 @@ def _parts(name: str, value: Value) -> Named:
     return [(name, value)]
 
 
-def _is_module(value: Value) -> bool:
+def _is_module(value: AbstractValue) -> bool:
     if not isinstance(value, Instance):
         return isinstance(value, Layer)
     bases = value.cls.library_bases()

@@ -11,35 +11,38 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from analyzers.evidence import Place
 from analyzers.reading import assigning, classes, frameworks
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
+from analyzers.reading.parameters import is_cloned
 from analyzers.reading.values import (
+    AbstractTensor,
+    AbstractValue,
     Bound,
     Class,
     FunctionValue,
     Instance,
     MethodValue,
     Sequence,
-    Tensor,
     Unknown,
-    Value,
 )
 from analyzers.source.project import spelled
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 ROUNDS = 3
 _OF_MODELS = frozenset({"parameters", "named_parameters", "state_dict", "train", "eval"})
 
-Call = Callable[[Machine, FunctionValue, list[Unknown | Instance], Frame], Value]
+Call = Callable[[Machine, FunctionValue, list[Unknown | Instance], InterpreterFrame], AbstractValue]
 
 
-def live(machine: Machine, frame: Frame, call: Call) -> None:
+def live(machine: Machine, frame: InterpreterFrame, call: Call) -> None:
     """Call what nothing calls, in the order it is written, `ROUNDS` times over. `call` enters
     one function."""
     if frame.returned is not None:  # the body of a function that was sent without its head
-        frameworks.run_backward(machine, frame.returned, Place(frame.file, frame.line, "<module>"))
+        frameworks.run_backward(
+            machine, frame.returned, CodeLine(frame.file, frame.line, "<module>")
+        )
     calls = list(_uncalled(machine, frame))
     for _ in range(ROUNDS):
         for function, first in calls:
@@ -49,7 +52,7 @@ def live(machine: Machine, frame: Frame, call: Call) -> None:
 
 
 def _uncalled(
-    machine: Machine, frame: Frame
+    machine: Machine, frame: InterpreterFrame
 ) -> Iterator[tuple[FunctionValue, list[Unknown | Instance]]]:
     """Yield functions with their `self`.
 
@@ -67,7 +70,7 @@ def _uncalled(
             yield from _methods(machine, value, frame)
 
 
-def _share(lone: Unknown, frame: Frame) -> frozenset[str]:
+def _share(lone: Unknown, frame: InterpreterFrame) -> frozenset[str]:
     """Give the object of methods that were sent without their class these methods; the names of
     those that others of them ask it for."""
     own = [f for f in frame.names.values() if isinstance(f, FunctionValue) and f.frame is frame]
@@ -86,7 +89,7 @@ def _share(lone: Unknown, frame: Frame) -> frozenset[str]:
 
 
 def _methods(
-    machine: Machine, cls: Class, frame: Frame
+    machine: Machine, cls: Class, frame: InterpreterFrame
 ) -> Iterator[tuple[FunctionValue, list[Unknown | Instance]]]:
     if classes.is_autograd_function(cls) or cls.engine:
         return
@@ -107,7 +110,9 @@ def _is_method(function: FunctionValue) -> bool:
     return bool(arguments) and arguments[0].arg == "self" and "property" not in function.tags
 
 
-def grown(machine: Machine, call: ast.Call, callee: Value, frame: Frame) -> Sequence | None:
+def grown(
+    machine: Machine, call: ast.Call, callee: AbstractValue, frame: InterpreterFrame
+) -> Sequence | None:
     """Return the list that an unknown object must be when something is appended to it, or None."""
     target = call.func
     if not isinstance(callee, Unknown) or not isinstance(target, ast.Attribute):
@@ -119,7 +124,9 @@ def grown(machine: Machine, call: ast.Call, callee: Value, frame: Frame) -> Sequ
     return grown
 
 
-def as_object(machine: Machine, func: ast.expr, callee: Value, frame: Frame) -> Value:
+def as_object(
+    machine: Machine, func: ast.expr, callee: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
     """Return an unknown callee, or owner of `parameters()`, as a model, and bind its name to
     that."""
     if (
@@ -132,9 +139,13 @@ def as_object(machine: Machine, func: ast.expr, callee: Value, frame: Frame) -> 
     return _model(machine, func, callee, frame)
 
 
-def _model(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> Value:
-    made = isinstance(value, Tensor) or (isinstance(value, Unknown) and value.node is not None)
-    if not made:
+def _model(
+    machine: Machine, target: ast.expr, value: AbstractValue, frame: InterpreterFrame
+) -> AbstractValue:
+    made = isinstance(value, AbstractTensor) or (
+        isinstance(value, Unknown) and value.node is not None
+    )
+    if not made or is_cloned(value):
         return value
     if isinstance(target, ast.Name):
         model = Unknown(target.id)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from analyzers import evidence
-from analyzers.evidence import Change, GraphReuse, InplaceChange, Place, StaleEdge
+from analyzers.evidence import GraphReuse, InplaceChange
 from analyzers.reading.carriers import MAX_HOLDERS, carriers_of, holder_of, holders, public
 from analyzers.reading.graph import Reached, Storage, TapeNode, Traversal
+from provenance import BackwardCall, CodeLine, InplaceWrite, StaleEdge
 
 MAX_JOINS = 8
 LEAF = "leaf"  # the op of what requires a gradient and has no history
@@ -26,7 +26,7 @@ class Tape:
         return self.moment
 
     def node(
-        self, op: str, at: Place, parents: tuple[TapeNode, ...], saves: bool | None = None
+        self, op: str, at: CodeLine, parents: tuple[TapeNode, ...], saves: bool | None = None
     ) -> TapeNode:
         """Return a new node made here and now."""
         node = TapeNode(op, at, parents, saves, len(self.calls))
@@ -36,19 +36,19 @@ class Tape:
 
     def visit(
         self,
-        stack: tuple[Place, ...],
+        stack: tuple[CodeLine, ...],
         root: tuple[str, ...],
         *,
         kind: str = "backward",
         retain: bool = False,
         create: bool = False,
         library: tuple[str, ...] = (),
-    ) -> evidence.BackwardCall:
+    ) -> BackwardCall:
         """Return the record of a backward call that starts now."""
         at = stack[-1]
         count = self.iterations.get((at.file, at.line), 0) + 1
         self.iterations[(at.file, at.line)] = count
-        return evidence.BackwardCall(
+        return BackwardCall(
             at,
             n=len(self.calls) + 1,
             stack=stack,
@@ -85,9 +85,7 @@ class Tape:
                 break
         return found
 
-    def run(
-        self, roots: tuple[TapeNode, ...], visit: evidence.BackwardCall
-    ) -> tuple[Traversal, Reached]:
+    def run(self, roots: tuple[TapeNode, ...], visit: BackwardCall) -> tuple[Traversal, Reached]:
         """Run backward over the graph and free what was reached, unless it is kept."""
         traversal = Traversal(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
         found = self.explore(roots)
@@ -213,7 +211,7 @@ class Tape:
             holders=tuple(holder_of(binding, "now") for binding in names[:MAX_HOLDERS]),
             parameter=names[0].path if storage.leaf is not None and names else None,
             is_parameter=storage.leaf is not None,
-            changes=(Change(place, op=op),),
+            changes=(InplaceWrite(place, op=op),),
         )
 
 

@@ -14,13 +14,15 @@ from analyzers.reading import (
     unknowns,
 )
 from analyzers.reading.containers import part_of
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
-from analyzers.reading.parameters import leaves
+from analyzers.reading.parameters import leaf_tensor, leaves
 from analyzers.reading.submodules import LISTED, modules_in
 from analyzers.reading.values import (
     NONE,
+    AbstractTensor,
+    AbstractValue,
     Class,
     Const,
     GradientValue,
@@ -31,9 +33,7 @@ from analyzers.reading.values import (
     ParametersValue,
     Sequence,
     StreamValue,
-    Tensor,
     Unknown,
-    Value,
 )
 from analyzers.source import ops
 
@@ -67,12 +67,12 @@ TENSOR_METHODS = (
 
 def method(
     machine: Machine,
-    receiver: Value,
+    receiver: AbstractValue,
     name: str,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a method call on one of the library's values."""
     if isinstance(receiver, OptimizerValue):
         return optimizers.method(machine, receiver, name, args or list(kwargs.values()), frame)
@@ -82,7 +82,7 @@ def method(
         return operators.operate(machine, "Function", args, frame)
     if isinstance(receiver, GradientValue):
         return _gradient_method(machine, receiver, name, args, frame)
-    if isinstance(receiver, Tensor):
+    if isinstance(receiver, AbstractTensor):
         return tensor_method(machine, receiver, name, args, kwargs, frame)
     if isinstance(receiver, Const):
         return Const("") if name in ("format", "join") else Unknown(data=True)
@@ -93,15 +93,15 @@ def method(
 
 def _backward(
     machine: Machine,
-    receiver: Value,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    receiver: AbstractValue,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Execute `loss.backward()`, or `something.backward(loss)`."""
     names = ("gradient", "retain_graph", "create_graph", "inputs")
     options = dict(zip(names, args, strict=False)) | kwargs
-    tensor = isinstance(receiver, Tensor) or receiver.node is not None
+    tensor = isinstance(receiver, AbstractTensor) or receiver.node is not None
     helper = not tensor and args and (args[0].node is not None or not isinstance(receiver, Unknown))
     if helper:
         backward_calls.backward(machine, args[:1], kwargs, frame)
@@ -113,8 +113,12 @@ def _backward(
 
 
 def _gradient_method(
-    machine: Machine, receiver: GradientValue, name: str, args: list[Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    receiver: GradientValue,
+    name: str,
+    args: list[AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     if name in ("zero_", "detach_"):
         machine.zeroings += 1
         return receiver
@@ -122,18 +126,18 @@ def _gradient_method(
         return receiver
     made = operators.of_gradients(machine, [receiver, *args], frame)
     if name in _TO_PYTHON or name in ops.REDUCTIONS:
-        return Tensor()
+        return AbstractTensor()
     return receiver if name.endswith("_") else made
 
 
 def tensor_method(
     machine: Machine,
-    tensor: Tensor,
+    tensor: AbstractTensor,
     name: str,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a tensor's method."""
     if name in _TO_PYTHON or name in ("detach", "detach_"):
         return _cut(machine, tensor, name, frame)
@@ -148,9 +152,9 @@ def tensor_method(
     if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook"):
         lost = _lost(tensor, name, frame)
         if name in ops.INDICES or name == "sign":
-            return Tensor(lost=lost)
+            return AbstractTensor(lost=lost)
         made = name.startswith("new_") or name.endswith("_like")
-        return Tensor() if made else Unknown(data=True)
+        return AbstractTensor() if made else Unknown(data=True)
     if name.endswith("_") and not name.endswith("__"):
         return inplace_writes.write(machine, tensor, name, [*args, *kwargs.values()], frame)
     scalar = reduced(name, args, kwargs, tensor)
@@ -163,32 +167,34 @@ def tensor_method(
 def shaped(
     machine: Machine,
     name: str,
-    result: Value,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    result: AbstractValue,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result as several tensors for operations that return several."""
-    if name in ops.MULTI_VIEWS and isinstance(result, Tensor):
-        parts: list[Value] = []
+    if name in ops.MULTI_VIEWS and isinstance(result, AbstractTensor):
+        parts: list[AbstractValue] = []
         for _ in range(_count(args, kwargs)):
             part = part_of(machine, result, frame, name)
-            if isinstance(part, Tensor):
+            if isinstance(part, AbstractTensor):
                 part.siblings = True
             parts.append(part)
         return Sequence(parts, "tuple", open_=True)
     if name in ("max", "min", "median", "sort", "topk", "mode", "kthvalue") and (args or kwargs):
-        if not (args and isinstance(args[0], Tensor)):
+        if not (args and isinstance(args[0], AbstractTensor)):
             return Sequence([part_of(machine, result, frame, name), Unknown(data=True)], "tuple")
     return result
 
 
-def _count(args: list[Value], kwargs: dict[str, Value]) -> int:
+def _count(args: list[AbstractValue], kwargs: dict[str, AbstractValue]) -> int:
     number = args[-1].value if args and isinstance(args[-1], Const) else 2
     return number if isinstance(number, int) and 1 < number <= 8 else 3
 
 
-def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Value) -> bool | None:
+def reduced(
+    name: str, args: list[AbstractValue], kwargs: dict[str, AbstractValue], tensor: AbstractValue
+) -> bool | None:
     """Return whether the result has one element, or None if it is not known.
 
     It is known for full reductions, for shapes that stay, and for several tensors joined.
@@ -199,11 +205,13 @@ def reduced(name: str, args: list[Value], kwargs: dict[str, Value], tensor: Valu
     if name == "stack" and isinstance(tensor, Sequence) and len(tensor.items) > 1:
         return False
     if name in ("clone", "neg", "abs", "exp", "log", "float", "double", "to", "sqrt", "pow"):
-        return tensor.scalar if isinstance(tensor, Tensor) else None
+        return tensor.scalar if isinstance(tensor, AbstractTensor) else None
     return None
 
 
-def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
+def _cut(
+    machine: Machine, tensor: AbstractTensor, name: str, frame: InterpreterFrame
+) -> AbstractValue:
     """Return a tensor without graph, as `detach` and its like do."""
     lost = _lost(tensor, name, frame)
     if name == "numpy" and tensor.node is not None and tensor.node.strong:
@@ -212,12 +220,12 @@ def _cut(machine: Machine, tensor: Tensor, name: str, frame: Frame) -> Value:
         _end(tensor, lost)
         return tensor
     storage = tensor.storage if name == "detach" else None
-    cut = Tensor(storage=storage, scalar=tensor.scalar, lost=lost)
+    cut = AbstractTensor(storage=storage, scalar=tensor.scalar, lost=lost)
     cut.shape = tensor.shape
     return cut
 
 
-def _end(value: Tensor | Unknown, lost: Lost | None) -> None:
+def _end(value: AbstractTensor | Unknown, lost: Lost | None) -> None:
     """Record `detach_` of the value, and of what a loop took it from.
 
     No view supports `detach_`, so that is a collection, and the loop reaches each of its items.
@@ -227,13 +235,15 @@ def _end(value: Tensor | Unknown, lost: Lost | None) -> None:
             cut.node, cut.lost = None, lost  # type: ignore[misc]
 
 
-def _lost(tensor: Tensor, op: str, frame: Frame) -> Lost | None:
+def _lost(tensor: AbstractTensor, op: str, frame: InterpreterFrame) -> Lost | None:
     """Return where the graph ends for an operation whose result has none, or None."""
     node = tensor.node
     return Lost(op, frame.place(), (node,)) if node is not None else tensor.lost
 
 
-def _require(machine: Machine, tensor: Tensor, args: list[Value], frame: Frame) -> Value:
+def _require(
+    machine: Machine, tensor: AbstractTensor, args: list[AbstractValue], frame: InterpreterFrame
+) -> AbstractValue:
     wanted = not (args and isinstance(args[0], Const) and not args[0].value)
     if tensor.node is None and wanted and machine.grad:
         tensor.node = machine.leaf_node(frame, tensor.lost)  # type: ignore[misc]
@@ -247,12 +257,12 @@ def _require(machine: Machine, tensor: Tensor, args: list[Value], frame: Frame) 
 
 def _of_module(
     machine: Machine,
-    receiver: Value,
+    receiver: AbstractValue,
     name: str,
-    args: list[Value],
-    kwargs: dict[str, Value],
-    frame: Frame,
-) -> Value:
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a method of a module or of something unknown."""
     if name in ("parameters", "named_parameters", "buffers"):
         return ParametersValue(receiver, named=name == "named_parameters")
@@ -284,7 +294,7 @@ def _of_module(
     if name in ("detach", "clone"):
         return _of_unknown(machine, receiver, name, frame)
     if name.startswith("new_") or name.endswith("_like"):
-        return Tensor()
+        return AbstractTensor()
     if name in _TO_PYTHON:
         cut = (receiver.node,) if receiver.node is not None else ()
         lost = Lost(name, frame.place(), cut) if cut else receiver.lost
@@ -297,7 +307,7 @@ def _of_module(
     return unknowns.call_unknown(machine, callee, args, kwargs, frame)
 
 
-def _training(module: Value, args: list[Value]) -> Value:
+def _training(module: AbstractValue, args: list[AbstractValue]) -> AbstractValue:
     """Return the module, its parameters set to learn or not."""
     wanted = not (args and isinstance(args[0], Const) and not args[0].value)
     for leaf in leaves(ParametersValue(module)):
@@ -306,23 +316,30 @@ def _training(module: Value, args: list[Value]) -> Value:
     return module
 
 
-def _of_unknown(machine: Machine, receiver: Value, name: str, frame: Frame) -> Value:
+def _of_unknown(
+    machine: Machine, receiver: AbstractValue, name: str, frame: InterpreterFrame
+) -> AbstractValue:
     if name == "detach":
         node = receiver.node
-        return Tensor(lost=Lost("detach", frame.place(), (node,)) if node else receiver.lost)
+        return AbstractTensor(
+            lost=Lost("detach", frame.place(), (node,)) if node else receiver.lost
+        )
+    if isinstance(receiver, Unknown) and receiver.origin in machine.cloned_learners:
+        clone = operators.operate(machine, name, [leaf_tensor(machine, frame)], frame)
+        return Unknown(receiver.origin, clone.node)
     if receiver.node is None:
         return Unknown(data=isinstance(receiver, Unknown) and receiver.data, lost=receiver.lost)
     return operators.operate(machine, name, [receiver], frame)
 
 
-def _hold(chain: Instance, args: list[Value]) -> Value:
+def _hold(chain: Instance, args: list[AbstractValue]) -> AbstractValue:
     """Add what `nn.Sequential` is given, by position or by name."""
     named = args[0].items if args and isinstance(args[0], Mapping) else dict(enumerate(args))
     chain.attrs |= {str(name): part for name, part in named.items()}
     return NONE
 
 
-def _register(receiver: Value, args: list[Value]) -> Value:
+def _register(receiver: AbstractValue, args: list[AbstractValue]) -> AbstractValue:
     attrs = getattr(receiver, "attrs", None)
     name = args[0].value if isinstance(args[0], Const) else None
     if isinstance(attrs, dict) and isinstance(name, str):

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 from analyzers.reading import guesses, operators
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.values import (
+    AbstractTensor,
+    AbstractValue,
     Bound,
     FunctionValue,
     Instance,
     Layer,
     OptimizerValue,
     ParametersValue,
-    Tensor,
     Unknown,
-    Value,
 )
-from analyzers.source import ops
+from analyzers.source import ops, priors
 
 # Methods that take something in and hand back nothing that a gradient flows through.
 _SINKS = ops.words(
@@ -31,16 +29,18 @@ _SINKS = ops.words(
     """
 )
 
-# A function that was not sent, and by its name hands back values without their graph.
-_CUTTING = re.compile(r"detach|repackage|stop_?grad", re.IGNORECASE)
 
 # Draws through which no gradient flows.
 _SAMPLES = frozenset({"sample", "sample_n", "choice", "choices", "shuffle"})
 
 
 def call_unknown(
-    machine: Machine, callee: Unknown, args: list[Value], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+    machine: Machine,
+    callee: Unknown,
+    args: list[AbstractValue],
+    kwargs: dict[str, AbstractValue],
+    frame: InterpreterFrame,
+) -> AbstractValue:
     """Return the result of a call of which only the arguments are known.
 
     Callbacks of the script among the arguments are taken to be called once.
@@ -50,7 +50,7 @@ def call_unknown(
         isinstance(value, Layer | OptimizerValue | ParametersValue | Instance) for value in values
     ):
         machine.gradients.zeroed(None)  # for all we know
-    ends = callee.origin in _SINKS | _SAMPLES or bool(_CUTTING.search(callee.origin))
+    ends = callee.origin in _SINKS | _SAMPLES or priors.is_cutting(callee.origin)
     guessed = guesses.called(machine, callee, values, frame) if machine.suspecting else None
     if guessed is not None and not ends:
         return guessed
@@ -87,19 +87,21 @@ def call_unknown(
     return Unknown(callee.origin, node)
 
 
-def _own_parameters(machine: Machine, callee: Unknown, frame: Frame) -> Tensor | None:
+def _own_parameters(
+    machine: Machine, callee: Unknown, frame: InterpreterFrame
+) -> AbstractTensor | None:
     """Return the parameters of a callee that the script treats as a model elsewhere, or None."""
     if callee.origin not in machine.model_names:
         return None
     leaf = callee.attrs.get("<leaf>")
-    if not isinstance(leaf, Tensor):
+    if not isinstance(leaf, AbstractTensor):
         leaf = callee.attrs["<leaf>"] = leaf_tensor(machine, frame)
         assert leaf.node is not None
         leaf.node.op = callee.origin
     return leaf
 
 
-def _try_callback(machine: Machine, value: Value, frame: Frame) -> None:
+def _try_callback(machine: Machine, value: AbstractValue, frame: InterpreterFrame) -> None:
     """Enter a callback once; what it returns is not known to be used."""
     function = value.function if isinstance(value, Bound) else value
     if isinstance(function, FunctionValue) and id(function.definition) not in machine.entered:

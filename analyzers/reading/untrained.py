@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from analyzers.evidence import Holder, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.reading import values
-from analyzers.reading.frames import Frame
+from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import Instance, Layer, Mapping, ParametersValue, Unknown, Value
+from analyzers.reading.values import (
+    AbstractValue,
+    Instance,
+    Layer,
+    Mapping,
+    ParametersValue,
+    Unknown,
+)
+from provenance import Referrer
 
 STEPS = 2  # an optimizer's parameters are judged when it has stepped this often
 MAX_DEPTH = 10
@@ -51,7 +59,7 @@ def without_gradient(machines: Sequence[Machine]) -> SilentFault | None:
         kind="unfed-parameters",
         how="predicted",
         at=first.at,
-        holders=tuple(Holder(_owner(name), kind="unknown") for name in list(cut)[:1]),
+        holders=tuple(Referrer(_owner(name), kind="unknown") for name in list(cut)[:1]),
         params=tuple(cut)[:64],
         detail="every way from the loss to them is cut",
     )
@@ -118,7 +126,7 @@ def _cuts_before(reached: dict[TapeNode, None]) -> dict[TapeNode, Lost]:
     return found
 
 
-def _names(machine: Machine, owned: dict[TapeNode, Frame]) -> dict[TapeNode, str]:
+def _names(machine: Machine, owned: dict[TapeNode, InterpreterFrame]) -> dict[TapeNode, str]:
     """Return a short path from the script's names to each leaf, as PyTorch writes it."""
     found: dict[TapeNode, str] = {}
     frames = [*dict.fromkeys(owned.values()), *machine.modules.values()]
@@ -126,7 +134,7 @@ def _names(machine: Machine, owned: dict[TapeNode, Frame]) -> dict[TapeNode, str
         seen: set[int] = set()
         level = list(frame.names.items())
         for _ in range(MAX_DEPTH):
-            inner: list[tuple[str, Value]] = []
+            inner: list[tuple[str, AbstractValue]] = []
             for path, value in level:
                 if value.node in owned and found.get(value.node, "0")[-1].isdigit():
                     found[value.node] = path  # a list of parameters names them worse than a module
@@ -137,7 +145,7 @@ def _names(machine: Machine, owned: dict[TapeNode, Frame]) -> dict[TapeNode, str
     return found
 
 
-def _parts(path: str, value: Value) -> Iterator[tuple[str, Value]]:
+def _parts(path: str, value: AbstractValue) -> Iterator[tuple[str, AbstractValue]]:
     """Yield what a value holds, with the path to it."""
     match value:
         case Layer():

@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from analyzers.evidence import Place
 from analyzers.reading.graph import Lost, NameBinding, Storage, TapeNode
+from provenance import CodeLine
 
 if TYPE_CHECKING:
-    from analyzers.reading.frames import Frame
+    from analyzers.reading.frames import InterpreterFrame
 
 
 Shape = tuple[int | None, ...]  # sizes that are not known are None
 _keys = itertools.count(1)
 
 
-class Value:
+class AbstractValue:
     """Anything; by itself, something without a graph of which nothing else is known."""
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Value:
     names: ClassVar[list[NameBinding] | None] = None
 
 
-class Const(Value):
+class Const(AbstractValue):
     """A Python value known exactly: number, string, bytes, None, True, False."""
 
     __slots__ = ("value",)
@@ -41,7 +41,7 @@ class Const(Value):
 NONE = Const(None)
 
 
-class Tensor(Value):
+class AbstractTensor(AbstractValue):
     """A tensor: with a graph (`node`), or certainly without one (`lost` says since where)."""
 
     __slots__ = (
@@ -71,12 +71,14 @@ class Tensor(Value):
         self.lost = lost  # type: ignore[misc]
         self.view = False
         self.siblings = False
-        self.whole: Tensor | None = None  # what it is an item of, if that may be a collection
+        self.whole: AbstractTensor | None = (
+            None  # what it is an item of, if that may be a collection
+        )
         self.grad_cut: Lost | None = None
         self.keeps_grad = False
 
 
-class Unknown(Value):
+class Unknown(AbstractValue):
     """Something not seen: it may be anything, and may carry a graph.
 
     `data`: certainly without one (a batch). `origin`: how the script spells it, for telling
@@ -98,18 +100,18 @@ class Unknown(Value):
         self.node = node  # type: ignore[misc]
         self.data = data
         self.lost = lost  # type: ignore[misc]
-        self.attrs: dict[str, Value] = {}
+        self.attrs: dict[str, AbstractValue] = {}
         self.key: object = next(_keys)
         self.built = False
         self.whole: Unknown | None = None
 
 
-class Sequence(Value):
+class Sequence(AbstractValue):
     """A list, tuple, set, deque or generator; `open`: it may hold more than what is listed."""
 
     __slots__ = ("items", "kind", "maxlen", "names", "open")
 
-    def __init__(self, items: list[Value], kind: str = "list", open_: bool = False) -> None:
+    def __init__(self, items: list[AbstractValue], kind: str = "list", open_: bool = False) -> None:
         self.items = items
         self.kind = kind
         self.open = open_
@@ -120,36 +122,38 @@ class Sequence(Value):
 OTHERS = "**"  # among arguments by name: one whose name is not known
 
 
-class Mapping(Value):
+class Mapping(AbstractValue):
     """A dict. Values under keys that are not known exactly are in `rest`; `factory` makes those
     that are missing."""
 
     __slots__ = ("factory", "items", "names", "rest")
 
-    def __init__(self, items: abc.Mapping[Any, Value] | None = None) -> None:
-        self.items: dict[object, Value] = dict(items or {})
-        self.rest: list[Value] = []
-        self.factory: Value | None = None
+    def __init__(self, items: abc.Mapping[Any, AbstractValue] | None = None) -> None:
+        self.items: dict[object, AbstractValue] = dict(items or {})
+        self.rest: list[AbstractValue] = []
+        self.factory: AbstractValue | None = None
         self.names: list[NameBinding] = []  # type: ignore[misc]
 
     @classmethod
-    def of(cls, attrs: dict[str, Value]) -> Mapping:
+    def of(cls, attrs: dict[str, AbstractValue]) -> Mapping:
         """Return the `__dict__` of an object: changes to it change the object."""
         found = cls()
         found.items = attrs  # type: ignore[assignment]
         return found
 
 
-class Class(Value):
+class Class(AbstractValue):
     """A class of the script; `bases` are classes, library names or unknowns."""
 
     __slots__ = ("_inherited", "attrs", "bases", "definition", "engine", "fields", "frame")
 
-    def __init__(self, definition: ast.ClassDef, bases: list[Value], frame: Frame) -> None:
+    def __init__(
+        self, definition: ast.ClassDef, bases: list[AbstractValue], frame: InterpreterFrame
+    ) -> None:
         self.definition = definition
         self.bases = bases
         self.frame = frame
-        self.attrs: dict[str, Value] = {}
+        self.attrs: dict[str, AbstractValue] = {}
         self.fields: list[str] | None = None
         self.engine = ""  # the method that runs backward over a graph of its instances
         self._inherited: list[Class] | None = None
@@ -174,7 +178,7 @@ class Class(Value):
                     todo = [*current.bases, *todo]
         return self._inherited
 
-    def lookup(self, name: str) -> Value | None:
+    def lookup(self, name: str) -> AbstractValue | None:
         found = self.attrs.get(name)
         for owner in self._bases_of_script() if found is None else ():
             if name in owner.attrs:
@@ -191,34 +195,36 @@ class Class(Value):
         ]
 
 
-class Instance(Value):
+class Instance(AbstractValue):
     """An object of a class of the script; `node` only for hand-written engines."""
 
     __slots__ = ("attrs", "cls", "logs", "node")
 
     def __init__(self, cls: Class) -> None:
         self.cls = cls
-        self.attrs: dict[str, Value] = {}
+        self.attrs: dict[str, AbstractValue] = {}
         self.logs: dict[str, list[int]] = {}
         self.node: TapeNode | None = None  # type: ignore[misc]
 
 
-class FunctionValue(Value):
+class FunctionValue(AbstractValue):
     """A function of the script with the frame it closes over; `getter`: the property that a
     setter belongs to."""
 
     __slots__ = ("cached", "defaults", "definition", "frame", "getter", "no_grad", "owner", "tags")
 
     def __init__(
-        self, definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame
+        self,
+        definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        frame: InterpreterFrame,
     ) -> None:
         self.definition = definition
         self.frame = frame
-        self.defaults: dict[str, Value] = {}
+        self.defaults: dict[str, AbstractValue] = {}
         self.owner: Class | None = None
         self.tags: frozenset[str] = frozenset()
         self.no_grad = False
-        self.cached: dict[object, Value] | None = None
+        self.cached: dict[object, AbstractValue] | None = None
         self.getter: FunctionValue | None = None
 
     @property
@@ -235,15 +241,15 @@ class FunctionValue(Value):
 
 
 @dataclass(slots=True)
-class Bound(Value):
+class Bound(AbstractValue):
     """A script function with its first argument already given."""
 
     function: FunctionValue
-    receiver: Value
+    receiver: AbstractValue
 
 
 @dataclass(slots=True)
-class Super(Value):
+class Super(AbstractValue):
     """The result of `super()`: lookups start after `owner`."""
 
     receiver: Instance
@@ -251,53 +257,55 @@ class Super(Value):
 
 
 @dataclass(slots=True)
-class MethodValue(Value):
+class MethodValue(AbstractValue):
     """A method of a built-in or library value, by name."""
 
-    receiver: Value
+    receiver: AbstractValue
     name: str
 
 
 @dataclass(slots=True)
-class Library(Value):
+class Library(AbstractValue):
     """Something imported, by its dotted name: `torch.nn.functional.relu`, `builtins.len`."""
 
     path: str
 
 
 @dataclass(slots=True)
-class Native(Value):
+class Native(AbstractValue):
     """A function of the interpreter's own."""
 
-    call: Callable[[list[Value], dict[str, Value]], Value]
+    call: Callable[[list[AbstractValue], dict[str, AbstractValue]], AbstractValue]
 
 
-class Layer(Value):
+class Layer(AbstractValue):
     """An `nn` layer: its kind, its parameters as one leaf, and its children."""
 
     __slots__ = ("attrs", "children", "kind", "leaf", "options")
 
-    def __init__(self, kind: str, leaf: Tensor | None, children: list[Value]) -> None:
+    def __init__(
+        self, kind: str, leaf: AbstractTensor | None, children: list[AbstractValue]
+    ) -> None:
         self.kind = kind
         self.leaf = leaf
         self.children = children
-        self.options: dict[str, Value] = {}
-        self.attrs: dict[str, Value] = {}
+        self.options: dict[str, AbstractValue] = {}
+        self.attrs: dict[str, AbstractValue] = {}
 
 
 @dataclass(slots=True)
-class StreamValue(Value):
+class StreamValue(AbstractValue):
     """Something to iterate over; `exact`: it yields what the script's would, and ends."""
 
-    make: Callable[[], Iterator[Value]]
+    make: Callable[[], Iterator[AbstractValue]]
     exact: bool = False
 
 
 @dataclass(slots=True)
-class ParametersValue(Value):
+class ParametersValue(AbstractValue):
     """The parameters of something, looked up when they are needed; `named`: with their names."""
 
-    source: Value
+    source: AbstractValue
     named: bool = False
 
 
@@ -311,11 +319,11 @@ class Taken:
     leaf: TapeNode
     tensor: int
     written: int
-    at: Place
+    at: CodeLine
 
 
 @dataclass(slots=True)
-class GradientValue(Value):
+class GradientValue(AbstractValue):
     """`p.grad` of a leaf, or something computed from gradients alone.
 
     `taken`: the tensors that it is, or was computed from after `computed` backward calls.
@@ -327,7 +335,7 @@ class GradientValue(Value):
     names: list[NameBinding] = field(default_factory=list)  # type: ignore[misc]
 
 
-class OptimizerValue(Value):
+class OptimizerValue(AbstractValue):
     """An optimizer over parameters; `kind` is its class.
 
     `last_step`: how many backward calls and clearings came before the last of its `steps`.
@@ -335,21 +343,21 @@ class OptimizerValue(Value):
 
     __slots__ = ("attrs", "kind", "last_step", "params", "steps")
 
-    def __init__(self, params: Value, kind: str) -> None:
+    def __init__(self, params: AbstractValue, kind: str) -> None:
         self.params = params
         self.kind = kind
-        self.attrs: dict[str, Value] = {}
+        self.attrs: dict[str, AbstractValue] = {}
         self.last_step: tuple[int, int] | None = None
         self.steps = 0
 
 
 @dataclass(slots=True)
-class Context(Value):
+class Context(AbstractValue):
     """A context manager or decorator that turns recording on or off (None: does neither)."""
 
     grad: bool | None
-    value: Value = NONE
+    value: AbstractValue = NONE
 
 
 # Values that note which names took them on, even where they carry no graph.
-KEEPS_NAMES = (Tensor, Sequence, Mapping, Instance, GradientValue)
+KEEPS_NAMES = (AbstractTensor, Sequence, Mapping, Instance, GradientValue)

@@ -19,7 +19,8 @@ from analyzers.source.writes import is_true
 
 def unused_name(module: Module, wanted: str) -> str:
     """Return the name, with a number appended if the script uses it already."""
-    taken = {node.id for node in walk(module.tree) if isinstance(node, ast.Name)}
+    nodes = [node for node in walk(module.tree) if isinstance(node, ast.Name | ast.arg)]
+    taken = {node.id if isinstance(node, ast.Name) else node.arg for node in nodes}
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
@@ -73,14 +74,14 @@ def without_true(editor: Editor, call: ast.Call, flag: str) -> Iterator[Edit]:
 
 def without_retaining(where: SourceLocation | None) -> Iterator[Edit]:
     """Yield an edit that removes `retain_graph=True` from the backward call at a place."""
-    call = where.call("backward") if where is not None else None
+    call = where.call("torch.Tensor.backward") if where is not None else None
     if where is not None and call is not None:
         yield from without_true(where.editor, call, "retain_graph")
 
 
 def recomputed(strategy: str, title: str, *edits: Edit, rank: int = 0) -> Proposal:
     """Return a proposal that recomputes in each iteration a value that was computed once."""
-    return Proposal(strategy, title, joined(edits), "It is computed anew in each pass.", rank)
+    return Proposal(strategy, title, joined(edits), "It is computed again in each pass.", rank)
 
 
 def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:

@@ -16,12 +16,12 @@ from analyzers.evidence import (
     InplaceChange,
     KnownError,
     MissingGraph,
-    Place,
     SilentFault,
 )
 from analyzers.messages import entry_of
 from analyzers.source.project import Module, Project
-from analyzers.tracebacks import Frame, ParsedTraceback
+from analyzers.tracebacks import ParsedTraceback, TracebackFrame
+from provenance import CodeLine
 
 _EXPLAINED_BY: dict[str, type[Evidence]] = {
     "graph-reuse": GraphReuse,
@@ -47,7 +47,7 @@ def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
     """
     places: dict[str, dict[str, list[int]]] = {}
 
-    def of(frame: Frame) -> Frame:
+    def of(frame: TracebackFrame) -> TracebackFrame:
         return _located(frame, project, places)
 
     frames = tuple(map(of, error.frames)) or _only_backward(error, project)
@@ -58,7 +58,7 @@ def located(error: ParsedTraceback, project: Project) -> ParsedTraceback:
     )
 
 
-def _only_backward(error: ParsedTraceback, project: Project) -> tuple[Frame, ...]:
+def _only_backward(error: ParsedTraceback, project: Project) -> tuple[TracebackFrame, ...]:
     """Return the frame that a message without frames must come from: the entry's only backward
     call.
     """
@@ -68,10 +68,12 @@ def _only_backward(error: ParsedTraceback, project: Project) -> tuple[Frame, ...
     backwards = [n for n, text in enumerate(module.lines, 1) if ".backward(" in text]
     if len(backwards) != 1 or not module.code(backwards[0]).endswith(")"):
         return ()
-    return (Frame(project.entry, backwards[0], "", module.code(backwards[0])),)
+    return (TracebackFrame(project.entry, backwards[0], "", module.code(backwards[0])),)
 
 
-def _located(frame: Frame, project: Project, places: dict[str, dict[str, list[int]]]) -> Frame:
+def _located(
+    frame: TracebackFrame, project: Project, places: dict[str, dict[str, list[int]]]
+) -> TracebackFrame:
     code = frame.code.strip()
     alike = _alike(frame, project)
     others = [] if frame.is_library or frame.file in project.files else [project.entry]
@@ -87,7 +89,7 @@ def _located(frame: Frame, project: Project, places: dict[str, dict[str, list[in
     return frame
 
 
-def _alike(frame: Frame, project: Project) -> list[str]:
+def _alike(frame: TracebackFrame, project: Project) -> list[str]:
     """Return the project's files whose paths end like the frame's, best first. For a path in a
     library the file name alone does not suffice.
     """
@@ -120,7 +122,7 @@ def _line(module: Module, line: int, code: str, known: dict[str, list[int]]) -> 
     return found[0] if len(found) == 1 else None
 
 
-def own_frames(error: ParsedTraceback, project: Project) -> list[Frame]:
+def own_frames(error: ParsedTraceback, project: Project) -> list[TracebackFrame]:
     """Return the frames that are lines of the project, outermost first."""
     return [f for f in error.frames if not f.is_library and f.line and f.file in project.files]
 
@@ -149,7 +151,7 @@ def _failing(piece: Evidence) -> tuple[str, int] | None:
     return (at.file, at.line) if at is not None else None
 
 
-def failing_place(piece: Evidence) -> Place | None:
+def failing_place(piece: Evidence) -> CodeLine | None:
     """Return the place at which the error is raised, as far as the evidence knows."""
     match piece:
         case GraphReuse():
@@ -161,7 +163,7 @@ def failing_place(piece: Evidence) -> Place | None:
     return None
 
 
-def _is_after(piece: Evidence, last: Frame, project: Project) -> bool:
+def _is_after(piece: Evidence, last: TracebackFrame, project: Project) -> bool:
     """Return True if evidence fails after the line that raised, in the same function, or in another
     file: the script did not get there, or not first.
     """

@@ -6,15 +6,14 @@ source to the server.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from analyzers.certainty import Basis, Certainty, confidence
-from analyzers.evidence import Engine, Evidence, How, Place
+from analyzers.evidence import Engine, Evidence, How
 from analyzers.explain.pattern import SECOND_CHOICE, CrossedBoundary, GraphCarrier
 from analyzers.source.project import Project
-
-MAX_CANDIDATES = 8
+from provenance import CodeLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,13 @@ class Candidate:
     last_resort: bool = False
     half: bool = False
 
+    @property
+    def choice(self) -> int:
+        """Return how its pattern prefers it: 0 for a first choice, below for a favourite, above for
+        a second choice.
+        """
+        return self.rank // SECOND_CHOICE
+
 
 OPTIMIZER = "optimizer"  # the operation of an event at which an optimizer was created
 
@@ -41,7 +47,7 @@ OPTIMIZER = "optimizer"  # the operation of an event at which an optimizer was c
 class GraphEvent:
     """An event in the life of a graph, at a line."""
 
-    place: Place
+    place: CodeLine
     code: str = ""
     iteration: int | None = None
     op: str | None = None
@@ -58,7 +64,7 @@ class RankedCause:
     basis: Basis
     how: How
     engine: Engine
-    location: Place
+    location: CodeLine
     code: str
     carrier: GraphCarrier | None
     boundary: CrossedBoundary
@@ -68,6 +74,7 @@ class RankedCause:
     explanation: str
     parameters: tuple[str, ...] = ()
     silent: bool = False  # nothing was raised
+    by_message: bool = False  # the error's message shows it; no graph was recorded
     remedy: str = ""  # what to do, in a sentence
     candidates: list[Candidate] = field(default_factory=list)
 
@@ -84,22 +91,15 @@ def classify(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause
     return causes_of(project, evidence)
 
 
+def searched(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause]:
+    """Return the same causes, each with the edits that the evidence itself suggests."""
+    from analyzers.request.explaining import causes_of  # only where no known fix has passed
+
+    return causes_of(project, evidence, searched=True)
+
+
 def recognised(project: Project, evidence: Iterable[Evidence]) -> list[bool]:
     """Return, for each piece of evidence, whether static analysis finds the fault too."""
     from analyzers.request.explaining import is_recognised  # only where there is something to ask
 
     return [is_recognised(project, piece) for piece in evidence]
-
-
-def candidates_of(causes: Sequence[RankedCause]) -> list[Candidate]:
-    """Return the candidates of all causes without duplicates, most certain and most idiomatic
-    first. If there are too many, second choices of the first causes make room for first choices of
-    others.
-    """
-    chosen: list[Candidate] = []
-    for cause in causes:
-        for candidate in cause.candidates:
-            if all(candidate.files != other.files for other in chosen):
-                chosen.append(candidate)
-    chosen.sort(key=lambda c: (c.last_resort, c.rank >= SECOND_CHOICE, c.turn, c.rank))
-    return sorted(chosen[:MAX_CANDIDATES], key=lambda c: (c.last_resort, c.turn, c.rank))

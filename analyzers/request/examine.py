@@ -32,7 +32,7 @@ from analyzers.request.syntax import SyntaxFault, syntax_fault
 from analyzers.request.traceback_only import evidence_of, files_of, without_sources
 from analyzers.source.cells import NotebookCell
 from analyzers.source.project import Project
-from analyzers.tracebacks import Frame, ParsedTraceback, lines_of_error, parse
+from analyzers.tracebacks import ParsedTraceback, TracebackFrame, lines_of_error, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     project = replace(project, rerun=frozenset(cell.label for cell in again))
     reading = _read(project, problem, parsed, [(cell.first, cell.last) for cell in again])
     changed = {path: p for path, p in pasted.items() if p.text != p.sent}
+    fault = syntax_fault(found) if parsed is None else None
     examined = Examined(
         project,
         parsed,
@@ -103,8 +104,11 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
         problem,
         pasted=changed,
         others=sent.others,
-        fault=syntax_fault(found) if parsed is None else None,
-        no_program=problem is not None and legible(script) is None and not too_long(script),
+        fault=fault,
+        no_program=fault is None
+        and problem is not None
+        and legible(script) is None
+        and not too_long(script),
     )
     words = found.around if sent.pasted is not None else script
     return _with_hints(examined, "\n".join(filter(None, (traceback, words))))
@@ -179,7 +183,7 @@ def _examine_notebook(
     cells = {n: lines.cell_line(n) for n in range(1, script.count("\n") + 2)}
     parsed = located(parsed, project) if parsed is not None else None
     reading = _read(project, problem, parsed, extra_runs(order, lines))
-    notebook = replace(notebook_text(text, lines), replays=tuple(orders))
+    notebook = replace(notebook_text(text, lines), replays=tuple(orders), counts=lines.counts)
     return _with_hints(Examined(project, parsed, reading, problem, cells, notebook), traceback)
 
 
@@ -226,7 +230,7 @@ def _cause_of_hint(
         return ()
     if first.place.file != project.entry:
         return ()
-    frame = Frame(first.place.file, first.place.line, "", _whole(first, project))
+    frame = TracebackFrame(first.place.file, first.place.line, "", _whole(first, project))
     made = (frame,) if error.family == "engine" else error.forward_frames
     causes = _causes_of_traceback(
         replace(error, frames=(frame,), forward_frames=made), project.entry
@@ -327,7 +331,7 @@ def _in_cells(parsed: ParsedTraceback, script: str, lines: LineMap, entry: str) 
     """
     code = [line.strip() for line in script.splitlines()]
 
-    def located(frame: Frame) -> Frame:
+    def located(frame: TracebackFrame) -> TracebackFrame:
         if frame.cell is None:
             return frame
         line = lines.script_line(frame.cell, frame.line)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import BackwardCall, Evidence, GraphReuse, Node, SilentFault
+from analyzers.evidence import Evidence, GraphReuse, KnownError, SilentFault
 from analyzers.explain.inlined import inlined
 from analyzers.explain.inlined_evidence import concerns, translated
 from analyzers.explain.pattern import (
@@ -23,30 +23,41 @@ from analyzers.explain.reuse.features import story_of
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cut_carriers import cuts
+from analyzers.repair.edit_search.circumstances import are_losses
+from analyzers.repair.edit_search.transform import edits_for
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.repair.rewrite import without_retaining
 from analyzers.request.causes import OPTIMIZER, Candidate, GraphEvent, RankedCause
 from analyzers.request.in_place import in_place
-from analyzers.request.ranking import in_turns
+from analyzers.request.ranking import MAX_CANDIDATES, by_preference, in_turns
 from analyzers.request.traceback_only import explained, is_vague, usual
 from analyzers.source.edits import EditConflict, apply, leave_python
 from analyzers.source.project import Project
+from provenance import BackwardCall, Node
 
 MAX_CAUSES = 4
-MAX_CANDIDATES = 8
+Proposing = Callable[[Match, Project], Iterator[Proposal]]
+"""What proposes edits for a match."""
+_FOUND_BY_SEARCH = (
+    "Found by search among the edits that the run suggests: no known fix of this cause passed."
+)
 MAX_PROPOSALS = 2 * MAX_CANDIDATES  # that are looked at, for the preferred ones to be among them
 
 
-def causes_of(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause]:
-    """Return the causes of the evidence, most certain first. Calls of one-line helpers are analyzed
-    as if inlined.
+def causes_of(
+    project: Project, evidence: Iterable[Evidence], *, searched: bool = False
+) -> list[RankedCause]:
+    """Return the causes of the evidence, most certain first, with what their patterns propose; or,
+    if `searched`, with every edit that the evidence itself suggests. Calls of one-line helpers are
+    analyzed as if inlined.
     """
+    proposing = _searched if searched else _proposals
     pieces = tuple(in_read_names(project, piece) for piece in evidence)
-    own = _causes(project, pieces)
+    own = _causes(project, pieces, proposing)
     view = inlined(project) if pieces and not project.recalled else None
     if view is None or not any(concerns(view, piece) for piece in pieces):
         return own
-    found = _causes(view.project, [translated(view, piece) for piece in pieces])
+    found = _causes(view.project, [translated(view, piece) for piece in pieces], proposing)
     return in_place(project, own, found, view)
 
 
@@ -61,13 +72,15 @@ def is_recognised(project: Project, piece: Evidence) -> bool:
     return view is not None and bool(matches_of(translated(view, piece), view.project))
 
 
-def _causes(project: Project, evidence: Iterable[Evidence]) -> list[RankedCause]:
+def _causes(
+    project: Project, evidence: Iterable[Evidence], proposing: Proposing
+) -> list[RankedCause]:
     found = [matches_of(piece, project) for piece in evidence]
     if project.recalled and not any(found):
-        found = [usual(piece) for piece in evidence]
+        found = [usual(piece, project) for piece in evidence]
     turns = enumerate(in_turns(found))
     ordered = [(turn, match) for turn, matches in turns for match in matches]
-    return [_explained(match, turn, project) for turn, match in ordered[:MAX_CAUSES]]
+    return [_explained(match, turn, project, proposing) for turn, match in ordered[:MAX_CAUSES]]
 
 
 def matches_of(piece: Evidence, project: Project) -> list[Match]:
@@ -76,7 +89,7 @@ def matches_of(piece: Evidence, project: Project) -> list[Match]:
     return [match for match in found if match is not None]
 
 
-def _explained(match: Match, turn: int, project: Project) -> RankedCause:
+def _explained(match: Match, turn: int, project: Project, proposing: Proposing) -> RankedCause:
     evidence, pattern = match.evidence, patterns()[match.pattern]
     created, freed, reached = _graph_events(evidence, project)
     if isinstance(evidence, SilentFault) and match.location == evidence.taken:
@@ -102,8 +115,9 @@ def _explained(match: Match, turn: int, project: Project) -> RankedCause:
         explanation=pattern.explain(match, project),
         parameters=evidence.params if isinstance(evidence, SilentFault) else (),
         silent=isinstance(evidence, SilentFault),
+        by_message=isinstance(evidence, KnownError),
         remedy=match.remedy,
-        candidates=_candidates(match, turn, project),
+        candidates=_candidates(match, turn, project, proposing),
     )
 
 
@@ -130,16 +144,17 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> RankedCause:
         freed_by=None,
         reached_again_by=None,
         explanation=explained(match.title or pattern.TITLE, match.location, code),
+        by_message=isinstance(match.evidence, KnownError),
         remedy=match.remedy,
     )
 
 
-def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
-    """Return the pattern's proposals as patched files, preferred ones first. Proposals that cannot
-    be applied are left out.
+def _candidates(match: Match, turn: int, project: Project, proposing: Proposing) -> list[Candidate]:
+    """Return the proposals for a match as patched files, preferred ones first. Proposals that
+    cannot be applied are left out.
     """
     found: list[Candidate] = []
-    proposals = _proposals(match, patterns()[match.pattern], project)
+    proposals = proposing(match, project)
     for proposal in (p for one in proposals for p in _released(one, match, project)):
         if is_forbidden(proposal, match.evidence, project):
             continue
@@ -160,20 +175,37 @@ def _candidates(match: Match, turn: int, project: Project) -> list[Candidate]:
             )
         if len(found) == MAX_PROPOSALS:
             break
-    return sorted(found, key=lambda candidate: candidate.rank)[:MAX_CANDIDATES]
+    most = MAX_PROPOSALS if proposing is _searched else MAX_CANDIDATES
+    return by_preference(found)[:most]
 
 
-def _proposals(match: Match, pattern: Pattern, project: Project) -> Iterator[Proposal]:
+def _proposals(match: Match, project: Project) -> Iterator[Proposal]:
     """Yield the pattern's fixes, up to one whose edits conflict; then cuts along the value's path,
     as second choices. A loss itself is not cut: nothing would be left of it.
     """
     with suppress(EditConflict):
-        yield from pattern.fixes(match, project)
+        yield from fixes_of(match, project)
     story = story_of(match.evidence, project)
-    if story is not None and not (
-        story.reuse.same_root or story.sums_earlier_roots or story.calls_backward_on_all
-    ):
+    if story is not None and not are_losses(story):
         yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
+
+
+def fixes_of(match: Match, project: Project) -> Iterator[Proposal]:
+    """Yield the pattern's own fixes; of a pattern without any, the edits that the evidence
+    suggests.
+    """
+    own = getattr(patterns()[match.pattern], "fixes", None)
+    yield from own(match, project) if own is not None else edits_for(match.evidence, project)
+
+
+def _searched(match: Match, project: Project) -> Iterator[Proposal]:
+    """Yield the edits that the evidence suggests, whatever the pattern, but none that is only a
+    last resort.
+    """
+    for proposal in edits_for(match.evidence, project):
+        if not proposal.last_resort:
+            tradeoff = f"{_FOUND_BY_SEARCH} {proposal.tradeoff}".rstrip()
+            yield replace(proposal, tradeoff=tradeoff)
 
 
 def _released(proposal: Proposal, match: Match, project: Project) -> Iterator[Proposal]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from analyzers.explain.inlined import Inlined
 from analyzers.request.causes import Candidate, GraphEvent, RankedCause
+from analyzers.request.ranking import by_preference
 from analyzers.source.linediff import opcodes
 from analyzers.source.project import Project
 
@@ -31,9 +32,9 @@ def in_place(
 def _joined(
     project: Project, own: RankedCause | None, found: RankedCause, view: Inlined
 ) -> RankedCause:
-    candidates = list(_candidates(project, own.candidates if own else (), found.candidates, view))
-    candidates.sort(key=lambda candidate: candidate.rank)
-    return replace(own or _of_script(project, found, view), candidates=candidates)
+    candidates = _candidates(project, own.candidates if own else (), found.candidates, view)
+    cause = own or _of_script(project, found, view)
+    return replace(cause, candidates=by_preference(candidates))
 
 
 def _of_script(project: Project, cause: RankedCause, view: Inlined) -> RankedCause:

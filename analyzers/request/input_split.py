@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from analyzers.paste import Pasted, is_python
 from analyzers.paste.margins import numbered, without_quotes
+from analyzers.paste.pasted import title_of
 from analyzers.paste.programs import Program, programs
 from analyzers.paste.reading import Piece, pieces, written
 from analyzers.paste.transcripts import located_by_prompts
@@ -21,6 +22,9 @@ from analyzers.tracebacks.scanning import LIBRARY
 MIN_STATEMENTS = 2  # of code that nothing marks as such, in the box for the traceback
 
 _NAMED = re.compile(r"[A-Za-z.]{0,60}(?:Error|Exception): ")
+_LINKED = re.compile(
+    r"\[([^\]\[\n]{1,300})\]\((?:vscode-notebook-cell:|https?://localhost)[^)\s]{0,300}\)"
+)
 Fits = Callable[[str, ParsedTraceback | None], bool]
 
 
@@ -55,15 +59,16 @@ def split_inputs(script: str, traceback: str, fits: Sequence[Fits]) -> Sorted:
 
 
 def _noted(script: str) -> ParsedTraceback | None:
-    """Return the error that comments at the end of the script quote by name (`# RuntimeError: …`);
-    None if there is none.
+    """Return the error that the script's title quotes, or that comments at its end quote by name
+    (`# RuntimeError: …`); None if there is none.
     """
     rows = reversed([line.strip() for line in script.splitlines()])
     notes = [row.lstrip("# ") for row in takewhile(_is_aside, rows)][::-1]
-    if not any(_NAMED.match(note) for note in notes):
-        return None
-    error = parse("\n".join(notes))
-    return error if error.family != "other" else None
+    named = notes if any(map(_NAMED.match, notes)) else []
+    for quoted in (title_of(script), "\n".join(named)):
+        if quoted and (error := parse(quoted)).family != "other":
+            return error
+    return None
 
 
 def _is_aside(row: str) -> bool:
@@ -103,9 +108,10 @@ def _of_library(lines: Sequence[str], run: range) -> bool:
 
 
 def _unquoted(text: str) -> str:
-    """Return the input without quotation marks at the line starts; the number of lines stays the
-    same.
+    """Return the input without quotation marks at the line starts, and without the links that
+    notebooks put on line numbers and files; the number of lines stays the same.
     """
+    text = _LINKED.sub(r"\1", text)
     lines = text.splitlines()
     rows = without_quotes(lines)
     return text if rows == lines else "\n".join(rows) + "\n"

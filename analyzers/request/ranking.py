@@ -1,5 +1,9 @@
-"""Order several causes: more certain ones first, then those that a pattern declares to be a more
-specific explanation of the same evidence.
+"""Order causes, and their candidates before any has run.
+
+A more certain cause comes first, then one that a pattern declares to be a more specific explanation
+of the same evidence: the position of its group is its `turn`. Within a cause the pattern's own
+preference counts, the `rank` of its proposals. What runs show of candidates is compared in
+`app.repair.ranking`.
 """
 
 from __future__ import annotations
@@ -7,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from analyzers.explain.pattern import Match, before
+from analyzers.request.causes import Candidate, RankedCause
+
+MAX_CANDIDATES = 8
 
 
 def in_turns(found: Iterable[Sequence[Match]]) -> list[list[Match]]:
@@ -29,3 +36,22 @@ def _predecessors(match: Match, others: Sequence[Match]) -> int:
         (1 + _predecessors(o, equal) for o in equal if match.pattern in before(o.pattern)),
         default=0,
     )
+
+
+def by_preference(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates of one cause, those that its pattern prefers first."""
+    return sorted(candidates, key=lambda candidate: candidate.rank)
+
+
+def candidates_of(causes: Sequence[RankedCause]) -> list[Candidate]:
+    """Return the candidates of all causes without duplicates, most certain and most idiomatic
+    first. If there are too many, second choices of the first causes make room for first choices of
+    others.
+    """
+    chosen: list[Candidate] = []
+    for cause in causes:
+        for candidate in cause.candidates:
+            if all(candidate.files != other.files for other in chosen):
+                chosen.append(candidate)
+    chosen.sort(key=lambda c: (c.last_resort, c.choice > 0, c.turn, c.rank))
+    return sorted(chosen[:MAX_CANDIDATES], key=lambda c: (c.last_resort, c.turn, c.rank))

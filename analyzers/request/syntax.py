@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
+import warnings
+from codeop import compile_command
 from dataclasses import dataclass
 
 from analyzers.paste.pasted import Pasted
 
 MOST_CHANGED = 3  # changed lines; with more of them the input was a paste, not a file
+MOST_BEGUN = 40  # lines that are tried, of an input of which none is complete
+MOST_WORDS = 6  # of which each follows another, with nothing but a space between
+_WORDS = re.compile(r"[A-Za-z']{1,30} (?=[A-Za-z])")
+_UNPARTED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]{4}")  # no spaces: Japanese, Chinese
 _CODE = set("()[]=:")
 _PYTHON_2 = "Missing parentheses in call to"
 
@@ -23,15 +30,12 @@ class SyntaxFault:
 
 
 def syntax_fault(pasted: Pasted) -> SyntaxFault | None:
-    """Return the error that Python would raise for what was sent, if nearly all of it is a program.
+    """Return the error that Python would raise for what was sent, if nearly all of it is a program,
+    or no line of it is complete code and one begins as code.
     A paste (prompts, prose around the code, Python 2) is not, and was converted.
     """
     sent = pasted.sent.splitlines()
-    changed = sum(
-        line.strip() != read.strip()
-        for line, read in zip(sent, pasted.text.splitlines(), strict=False)
-    )
-    if not 0 < changed <= MOST_CHANGED or changed * 2 > sum(bool(line.strip()) for line in sent):
+    if not (_is_nearly_program(sent, pasted) or _begins_as_code(sent, pasted)):
         return None
     try:
         ast.parse(pasted.sent)
@@ -45,6 +49,32 @@ def syntax_fault(pasted: Pasted) -> SyntaxFault | None:
     return None
 
 
+def _is_nearly_program(sent: list[str], pasted: Pasted) -> bool:
+    """Return True if a few lines were changed, and most were not."""
+    read = pasted.text.splitlines()
+    changed = sum(a.strip() != b.strip() for a, b in zip(sent, read, strict=False))
+    lines = sum(bool(line.strip()) for line in sent)
+    return 0 < changed <= MOST_CHANGED and changed * 2 <= lines
+
+
+def _begins_as_code(sent: list[str], pasted: Pasted) -> bool:
+    """Return True if nothing of the input was converted, and a line of it is a statement's
+    beginning: `print('hi'`.
+    """
+    if pasted.text != pasted.sent or len(sent) > MOST_BEGUN:
+        return False
+    return any(set(line) & _CODE and not _has_words(line) and _is_begun(line) for line in sent)
+
+
+def _is_begun(line: str) -> bool:
+    """Return True if Python would wait for the rest of a statement after this line."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return compile_command(line.strip()) is None
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+        return False
+
+
 def _is_prose(sent: list[str], pasted: Pasted) -> bool:
     """Return True if what was left out at an end of the input is prose, as in a post around its
     code.
@@ -52,4 +82,11 @@ def _is_prose(sent: list[str], pasted: Pasted) -> bool:
     kept = [bool(line.strip()) for line in pasted.text.splitlines()]
     at = [n for n, (line, is_kept) in enumerate(zip(sent, kept, strict=False)) if line.strip()]
     ends = (at[0], at[-1]) if at else ()
-    return any(not kept[n] and not set(sent[n]) & _CODE for n in ends)
+    return any(not kept[n] and (not set(sent[n]) & _CODE or _has_words(sent[n])) for n in ends)
+
+
+def _has_words(line: str) -> bool:
+    """Return True if more words follow each other in a line than in any code, or signs of a script
+    that parts no words.
+    """
+    return len(_WORDS.findall(line)) >= MOST_WORDS or _UNPARTED.search(line) is not None

@@ -7,28 +7,22 @@ import re
 from collections.abc import Iterable
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import (
-    BackwardCall,
-    Evidence,
-    GraphReuse,
-    Holder,
-    InplaceChange,
-    KnownError,
-    MissingGraph,
-    Node,
-    Place,
-    StaleEdge,
-)
-from analyzers.explain.pattern import Match, usually
+from analyzers.evidence import Evidence, GraphReuse, InplaceChange, KnownError, MissingGraph
+from analyzers.explain.pattern import Match, of_several_losses, usually
 from analyzers.messages import entry_of
 from analyzers.source.flow import names_read
-from analyzers.source.project import spelled
+from analyzers.source.priors import names_several_losses
+from analyzers.source.project import Project, spelled
 from analyzers.source.targets import assigned
 from analyzers.source.writes import writes
-from analyzers.tracebacks import Frame, ParsedTraceback
+from analyzers.tracebacks import ParsedTraceback, TracebackFrame
+from provenance import BackwardCall, CodeLine, Node, Referrer, StaleEdge
 
 MAX_LINE = 20_000
-_NAMED = re.compile(r"with name ([\w.]{1,200})|[Ff]unction '?(\w{1,120}?)(?:Backward\d*)?'? return")
+_LISTED = re.compile(r"did not receive grad for rank \d{1,6}: ([A-Za-z_][\w., ]{0,4000})")
+_NAMED = re.compile(
+    r"with name ([\w.]{1,200})|[Ff]unction '?(\w{1,120}?)(?:Backward\d*)?'? returned"
+)
 _BACKWARD = ("backward", "_backward", "backprop", "backpropagate")
 
 
@@ -54,13 +48,22 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
     own = _own(traceback.frames)
     if traceback.family == "engine":  # the script's backward call, not the engine's frame
         own = [f for f in own if f.function.rpartition(".")[2] not in _BACKWARD] or own
-    stack = tuple(Place(_file(frame, entry), frame.line, frame.function) for frame in own)
+    stack = tuple(CodeLine(_file(frame, entry), frame.line, frame.function) for frame in own)
     known = entry_of(traceback.message)
     if known is not None and known.names_cause and known.kind is not None:
         stack = tuple(place for place in stack if place.line)
         last = stack[-1] if stack else None
-        names = named_in(traceback.message)
-        return KnownError(known.id, known.kind, "predicted", traceback.message, last, stack, names)
+        through = [frame for frame in traceback.frames if frame.is_library]
+        return KnownError(
+            known.id,
+            known.kind,
+            "predicted",
+            traceback.message,
+            last,
+            stack,
+            named_in(traceback.message),
+            through=tuple(CodeLine(f.file, f.line, f.function) for f in through),
+        )
     if not stack:
         return None
     at, message = stack[-1], traceback.message
@@ -99,15 +102,17 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
 
 def named_in(message: str) -> tuple[str, ...]:
     """Return what a message names: DDP's parameters, the Function whose backward failed."""
-    return tuple(dict.fromkeys(n for found in _NAMED.findall(message) for n in found if n))[:8]
+    listed = [name.strip() for names in _LISTED.findall(message) for name in names.split(",")]
+    named = [name for found in _NAMED.findall(message) for name in found]
+    return tuple(dict.fromkeys(filter(None, [*named, *listed])))[:8]
 
 
-def _is_assignment(frame: Frame) -> bool:
+def _is_assignment(frame: TracebackFrame) -> bool:
     text = _statement(frame.code)
     return bool(text) and isinstance(ast.parse(text).body[0], ast.Assign)
 
 
-def _asked_for(frame: Frame) -> tuple[Holder, ...]:
+def _asked_for(frame: TracebackFrame) -> tuple[Referrer, ...]:
     """Return the names that the failing line writes to, calls backward on, or passes to the failing
     call.
     """
@@ -115,6 +120,8 @@ def _asked_for(frame: Frame) -> tuple[Holder, ...]:
     statement = ast.parse(text).body[0] if text else None
     if statement is None:
         return ()
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    computes = any(_is_computed(argument) for call in calls for argument in call.args)
     found = [write.name for write in writes(statement) if not write.name.endswith(".grad")]
     for node in ast.walk(statement):
         match node:
@@ -126,10 +133,19 @@ def _asked_for(frame: Frame) -> tuple[Holder, ...]:
                 found.append(spelled(owner))
             case ast.Call(func=ast.Attribute(value=owner, attr="backward" | "numpy"), args=[]):
                 found.append(spelled(owner))
+            case ast.Call(func=ast.Attribute(value=owner, attr="to" | "cuda")):
+                found.append(spelled(owner))
             case ast.Call(args=[ast.Name(id=name) | ast.List(elts=[ast.Name(id=name)]), *_]):
-                found.append(name)
+                found += [] if computes else [name]
     named = [name for name in found if name.replace(".", "_").isidentifier()]
-    return tuple(Holder(name, frame.function) for name in dict.fromkeys(named))[:1]
+    return tuple(Referrer(name, frame.function) for name in dict.fromkeys(named))[:1]
+
+
+def _is_computed(node: ast.expr) -> bool:
+    """Return True if an argument is computed where it is given: of several values, any may be
+    meant.
+    """
+    return isinstance(node, ast.BinOp | ast.ListComp | ast.GeneratorExp)
 
 
 def is_vague(match: Match) -> bool:
@@ -139,7 +155,7 @@ def is_vague(match: Match) -> bool:
     return isinstance(match.evidence, GraphReuse) and match.carrier is None
 
 
-def explained(title: str, at: Place, code: str) -> str:
+def explained(title: str, at: CodeLine, code: str) -> str:
     """Return Markdown: what the traceback shows, and what the script would add."""
     shown = f" (`{code}`)" if code else ""
     return (
@@ -149,7 +165,7 @@ def explained(title: str, at: Place, code: str) -> str:
     )
 
 
-def without_sources(title: str, at: Place, code: str) -> str:
+def without_sources(title: str, at: CodeLine, code: str) -> str:
     """Return Markdown: what the traceback shows if the sources show no more."""
     shown = f" (`{code}`)" if code else ""
     return (
@@ -158,21 +174,24 @@ def without_sources(title: str, at: Place, code: str) -> str:
     )
 
 
-def usual(evidence: Evidence) -> list[Match]:
+def usual(evidence: Evidence, project: Project) -> list[Match]:
     """Return the usual causes of a second use, for frames that show no more
-    than the backward call.
+    than the backward call. Lines that name several losses fit losses of one graph better.
     """
     if not isinstance(evidence, GraphReuse) or evidence.joins:
         return []
     at = evidence.reached.at
-    return [Match(name, Certainty.USUAL, evidence, at) for name in usually()]
+    found = [Match(name, Certainty.USUAL, evidence, at) for name in usually()]
+    if names_several_losses("\n".join(project.files.values())):
+        found += [Match(name, Certainty.POSSIBLE, evidence, at) for name in of_several_losses()]
+    return found
 
 
-def _own(frames: Iterable[Frame]) -> list[Frame]:
+def _own(frames: Iterable[TracebackFrame]) -> list[TracebackFrame]:
     return [frame for frame in frames if not frame.is_library]
 
 
-def _file(frame: Frame, entry: str) -> str:
+def _file(frame: TracebackFrame, entry: str) -> str:
     return frame.file if frame.cell is None and frame.file.endswith(".py") else entry
 
 
@@ -192,11 +211,11 @@ def _made(traceback: ParsedTraceback, entry: str) -> Node | None:
     frame = traceback.forward
     if frame is None or frame.is_library:
         return None
-    at = Place(_file(frame, entry), frame.line, frame.function)
+    at = CodeLine(_file(frame, entry), frame.line, frame.function)
     return Node(traceback.forward_op or "unknown", at)
 
 
-def _holders(traceback: ParsedTraceback) -> tuple[Holder, ...]:
+def _holders(traceback: ParsedTraceback) -> tuple[Referrer, ...]:
     """Return names that the forward line both reads and binds, such as a state; else those
     bound."""
     frame = traceback.forward
@@ -206,4 +225,4 @@ def _holders(traceback: ParsedTraceback) -> tuple[Holder, ...]:
         return ()
     bound = assigned(body[0])
     carried = [name for name in bound if name in names_read(body[0])]
-    return tuple(Holder(name, frame.function if frame else "") for name in carried or bound)
+    return tuple(Referrer(name, frame.function if frame else "") for name in carried or bound)

@@ -1,81 +1,92 @@
-"""Find calls in source, by their names."""
+"""Find calls in source, by what they call."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from analyzers.source.flow import called_name, names_read
+from analyzers.source.callees import is_call, own_name, plain_name
+from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.receivers import steps_optimizer
-from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import unsliced, writes_in_place
 
+OPTIMIZER_STEP = "torch.optim.Optimizer.step"
+ZERO_GRAD = ("torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad")
+PARAMETERS = ("torch.nn.Module.parameters", "torch.nn.Module.named_parameters")
 
-def calls_named(node: ast.AST, *names: str) -> list[ast.Call]:
-    """Return calls of these names, in source order."""
+
+def calls_of(node: ast.AST, *wanted: str) -> list[ast.Call]:
+    """Return the calls that may be of these functions and methods, given as qualified names
+    (`torch.Tensor.detach`), in source order.
+    """
+    return _in_order(
+        call
+        for one in set(wanted)
+        for call in _named(node, one.rpartition(".")[2])
+        if is_call(call, one) and (one != OPTIMIZER_STEP or _is_step(call))
+    )
+
+
+def operations_in(node: ast.AST, names: Iterable[str]) -> list[ast.Call]:
+    """Return the calls that may apply these operations on tensors, in source order."""
+    return calls_of(node, *(f"torch.Tensor.{name}" for name in names))
+
+
+def own_calls(node: ast.AST, *names: str) -> list[ast.Call]:
+    """Return the calls that may be of the script's functions of these names, in source order."""
+    found = (call for name in set(names) for call in _named(node, name))
+    return _in_order(call for call in found if own_name(call))
+
+
+def _named(node: ast.AST, name: str) -> Sequence[ast.Call]:
     if isinstance(node, ast.stmt | ast.mod):
-        known = calls_in(node)
-        found = [call for name in set(names) for call in known.get(name, ())]
-    else:
-        found = [n for n in walk(node) if isinstance(n, ast.Call) and called_name(n) in names]
-    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+        return calls_in(node).get(name, ())
+    return [n for n in walk(node) if isinstance(n, ast.Call) and plain_name(n) == name]
 
 
-def call_in(statement: ast.stmt | None, line: int, *names: str) -> ast.Call | None:
-    """Return the call of one of these names in a statement, preferably one that spans the line."""
-    if statement is None:
-        return None
-    calls = calls_named(statement, *names)
-    around = [c for c in calls if c.lineno <= line <= (c.end_lineno or c.lineno)]
-    return next(iter(around or calls), None)
+def _in_order(found: Iterable[ast.Call]) -> list[ast.Call]:
+    return sorted(set(found), key=lambda call: (call.lineno, call.col_offset))
 
 
-def owners(node: ast.AST, *methods: str) -> set[str]:
-    """Return what methods of these names are called on: `optimizer` for `optimizer.step()`."""
-    calls = calls_named(node, *methods)
-    return {spelled(call.func.value) for call in calls if isinstance(call.func, ast.Attribute)}
+def call_in(statement: ast.stmt | None, line: int, *wanted: str) -> ast.Call | None:
+    """Return the call of one of these in a statement, preferably one that spans the line."""
+    found = calls_of(statement, *wanted) if statement is not None else []
+    around = [c for c in found if c.lineno <= line <= (c.end_lineno or c.lineno)]
+    return next(iter(around or found), None)
+
+
+def receivers_of(methods: Iterable[ast.Call]) -> set[str]:
+    """Return what methods are called on: `optimizer` for `optimizer.step()`."""
+    return {spelled(call.func.value) for call in methods if isinstance(call.func, ast.Attribute)}
 
 
 @remembered
 def calls_in(tree: ast.stmt | ast.mod) -> dict[str, list[ast.Call]]:
-    """Return the calls of a file or a statement by the last part of the called path."""
+    """Return the calls of a file or a statement by the last part of what they call."""
     found: dict[str, list[ast.Call]] = {}
     for node in walk(tree):
         if isinstance(node, ast.Call):
-            found.setdefault(called_name(node), []).append(node)
+            found.setdefault(plain_name(node), []).append(node)
     return found
 
 
 def calls_to(project: Project, name: str) -> list[tuple[Module, ast.Call]]:
-    """Return the calls of this name (the last part of a path or all of it) in all modules."""
+    """Return the calls that may be of the script's own function of this name, in all modules."""
     return [
         (module, call)
         for module in project.modules.values()
         for call in calls_in(module.tree).get(name, ())
+        if own_name(call)
     ]
 
 
-def calls_a_class(module: Module, call: ast.Call) -> bool:
-    """Return True if a call constructs an object, judged by a capital letter, unless the callee is
-    itself the result of a call (`G = Generator()`).
-    """
-    capital = called_name(call)[:1].isupper()
-    return capital and spelled(call.func) not in _made_by_calls(module.tree)
-
-
-@remembered
-def _made_by_calls(tree: ast.Module) -> set[str]:
-    """Return the targets that a file binds to results of calls, except calls
-    that create classes.
-    """
-    return {
-        spelled(target)
-        for statement in walk(tree)
-        for target, value in assigned_pairs(statement)
-        if isinstance(value, ast.Call) and "tuple" not in called_name(value).lower()
-    }
+def each_call(project: Project, *wanted: str) -> Iterator[tuple[Module, ast.Call]]:
+    """Yield the calls that may be of these functions and methods, in all modules."""
+    for module in project.modules.values():
+        for call in calls_of(module.tree, *wanted):
+            yield module, call
 
 
 def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
@@ -89,7 +100,7 @@ def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.ex
 
 def asks_for_gradient(call: ast.Call) -> bool:
     """Return True if a call sets whether its tensor requires a gradient."""
-    is_method = called_name(call) == "requires_grad_"
+    is_method = is_call(call, "torch.Tensor.requires_grad_")
     return is_method or any(keyword.arg == "requires_grad" for keyword in call.keywords)
 
 
@@ -98,7 +109,7 @@ def makes_leaf(value: ast.expr) -> bool:
     with `requires_grad`.
     """
     calls = (node for node in walk(value) if isinstance(node, ast.Call))
-    return any(called_name(call) == "Parameter" or asks_for_gradient(call) for call in calls)
+    return any(is_call(call, "torch.nn.Parameter") or asks_for_gradient(call) for call in calls)
 
 
 def reads_gradient(node: ast.AST) -> bool:
@@ -108,11 +119,11 @@ def reads_gradient(node: ast.AST) -> bool:
 
 def steps(node: ast.AST) -> list[ast.Call]:
     """Return calls that may be an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
-    return [
-        call
-        for call in calls_named(node, "step")
-        if isinstance(call.func, ast.Attribute) and steps_optimizer(call)
-    ]
+    return calls_of(node, OPTIMIZER_STEP)
+
+
+def _is_step(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and steps_optimizer(call)
 
 
 def updates_by_hand(node: ast.AST) -> list[ast.stmt]:

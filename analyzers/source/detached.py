@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.flow import called_name, is_dotted, is_plainly_number, names_read
+from analyzers.source.callees import operation
+from analyzers.source.flow import is_dotted, is_plainly_number, names_read
 from analyzers.source.ops import FACTORIES, NO_GRAPH
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
@@ -26,7 +27,7 @@ def is_made_without(value: ast.expr) -> bool:
         case ast.Attribute() | ast.Call() if not names_attached(value):
             return True
         case ast.Call():
-            return called_name(value) in _MADE_WITHOUT
+            return operation(value) in _MADE_WITHOUT
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return all(is_made_without(part) for part in parts)
         case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
@@ -43,7 +44,7 @@ def names_attached(value: ast.AST) -> set[str]:
     if isinstance(value, ast.Attribute):
         owner = names_attached(value.value) if value.attr not in WITHOUT_GRAPH else set()
         return owner | {spelled(value)} if owner and is_dotted(value) else owner
-    if isinstance(value, ast.Call) and called_name(value) in WITHOUT_GRAPH:
+    if isinstance(value, ast.Call) and operation(value) in WITHOUT_GRAPH:
         return set()  # neither the receiver nor an argument passes on its graph
     if not isinstance(value, _COMPREHENSIONS):
         return {name for child in ast.iter_child_nodes(value) for name in names_attached(child)}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from typing import Literal
 
+from analyzers.source.callees import is_call
 from analyzers.source.project import FUNCTIONS, Module, spelled
 from analyzers.source.receivers import takes_loss
 from analyzers.source.targets import assigned, assigned_pairs, target_names
@@ -88,11 +89,11 @@ def declared_outer(function: ast.AST) -> set[str]:
     }
 
 
-def own_expressions(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement's own expressions, without the statements in its body."""
-    for child in children(statement):
-        if not isinstance(child, ast.stmt | ast.excepthandler):
-            yield from walk(child)
+@remembered
+def own_expressions(statement: ast.stmt) -> Sequence[ast.AST]:
+    """Return the nodes of a statement's own expressions, without the statements in its body."""
+    own = (c for c in children(statement) if not isinstance(c, ast.stmt | ast.excepthandler))
+    return [node for child in own for node in walk(child)]
 
 
 def mentions(node: ast.AST, path: str) -> bool:
@@ -156,6 +157,11 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 def names_read(node: ast.AST) -> set[str]:
     """Return the plain names that are loaded, and dotted paths (`self.h`, `self.state.h`)."""
+    return set(_names_read(node))
+
+
+@remembered
+def _names_read(node: ast.AST) -> Set[str]:
     found: set[str] = set()
     for inner in walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
@@ -184,21 +190,16 @@ def backward_calls(node: ast.AST) -> list[ast.Call]:
     return [
         inner
         for inner in walk(node)
-        if isinstance(inner, ast.Call) and called_name(inner) in ("backward", "grad")
+        if isinstance(inner, ast.Call)
+        and is_call(inner, "torch.Tensor.backward", "torch.autograd.grad")
     ]
 
 
-def called_name(call: ast.Call) -> str:
-    """Return the last part of what is called: `step` for `self.optimizer.step()`."""
-    match call.func:
-        case ast.Attribute(attr=attr):
-            return attr
-        case ast.Name(id=name):
-            return name
-    return ""
-
-
-BACKWARD_CALLS = ("backward", "grad", "manual_backward")
+BACKWARD_CALLS = (
+    "torch.Tensor.backward",
+    "torch.autograd.grad",
+    "lightning.LightningModule.manual_backward",
+)
 
 
 def backward_root(call: ast.Call) -> ast.expr | None:
@@ -224,7 +225,7 @@ def gradient_given(call: ast.Call) -> ast.expr | None:
 
 def _second_argument(call: ast.Call) -> ast.expr | None:
     """Return the argument after the root, and after the inputs of `autograd.grad`."""
-    root, is_grad = backward_root(call), called_name(call) == "grad"
+    root, is_grad = backward_root(call), is_call(call, "torch.autograd.grad")
     at = is_grad + (call.args.index(root) + 1 if root in call.args else 0)
     of_torch = is_grad or spelled(call.func).endswith("autograd.backward")
     own = root not in call.args or of_torch

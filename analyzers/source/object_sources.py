@@ -45,7 +45,7 @@ class Makers:
                 yield from self.of(one, depth - 1)
                 yield from self.of(other, depth - 1)
             case ast.Subscript(value=value):
-                yield from self._items(value, -1, depth)
+                yield from self._items(value, (-1,), depth)
             case ast.Call(func=func, args=[first, *_]) if self._names.qualified(func) in _COPIES:
                 yield from self.of(first, depth - 1)
             case ast.Call(func=func):
@@ -65,45 +65,39 @@ class Makers:
             yield "", node
 
     def _made_by(self, binding: ScopeBinding, depth: int) -> Iterator[Made]:
-        if binding.value is not None and binding.item is None:
-            yield from self.of(binding.value, depth - 1)
-        elif binding.value is not None and binding.item is not None:
+        if binding.value is not None:
             yield from self._items(binding.value, binding.item, depth)
+        elif binding.annotation is not None:
+            yield self._names.qualified(_declared(binding.annotation)), binding.annotation
 
     def _held_as(self, owner: ast.expr, attr: str, depth: int) -> list[ScopeBinding]:
         """Return what the methods of a class of the file bind to an attribute."""
-        if isinstance(owner, ast.Name) and owner.id == "self":
-            own = self._names.class_around(self._names.around.get(owner))
-            classes = [own] if own is not None else []
-        else:
-            paths = [path for path, _ in self.of(owner, depth - 1) if path.startswith(".")]
-            classes = [own for path in paths if (own := self._names.own_class(path)) is not None]
-        bases = [
-            self._names.own_class(p)
-            for own in classes
-            for p in self._names.bases(own)
-            if p[:1] == "."
-        ]
-        every = [*classes, *(base for base in bases if base is not None)]
-        return [b for own in every for b in self._names.attributes[own].get(attr, [])]
+        paths = [path for path, _ in self.of(owner, depth - 1) if path.startswith(".")]
+        classes = [own for path in paths if (own := self._names.own_class(path)) is not None]
+        return [binding for own in classes for binding in self._names.held(own, attr)]
 
-    def _items(self, value: ast.expr, place: int, depth: int) -> Iterator[Made]:
-        """Yield what may have created an item of a sequence or a dictionary."""
+    def _items(self, value: ast.expr, places: tuple[int, ...], depth: int) -> Iterator[Made]:
+        """Yield what may have created an item of a sequence or a dictionary, or an item of that."""
+        if not places:
+            yield from self.of(value, depth - 1)
+            return
+        place, *rest = places
         for path, made in self.of(value, depth - 1) if depth else ():
             match made:
                 case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Dict(values=items):
-                    for item in items[place : place + 1] if place >= 0 else items:
-                        yield from self.of(item, depth - 1)
+                    held = items[place : place + 1] if place >= 0 else items
                 case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) | ast.DictComp(value=item):
-                    yield from self.of(item, depth - 1)
+                    held = [item]
                 case ast.Call(args=given) if path.endswith(".prepare") or not path:
-                    chosen = given[place : place + 1] if place >= 0 else given
-                    for item in chosen:
-                        yield from self.of(item, depth - 1)
-                    if not chosen:
-                        yield path, made
+                    held = given[place : place + 1] if place >= 0 else given
                 case _:
-                    yield path, made
+                    held = []
+            for item in held:
+                yield from self._items(item, (*rest,), depth - 1)
+            if not held:  # a container holds what is stored later, a function may return several
+                last = path.rpartition(".")[2]
+                is_container = path[:1] == "." or last[:1].isupper() or last == "deque"
+                yield "" if is_container else path, value
 
     def _returned(self, path: str, func: ast.expr, depth: int) -> list[Made]:
         """Return what a function of the file returns, or its only method of a name."""
@@ -114,7 +108,7 @@ class Makers:
         definitions = self._names.definitions(name)
         for definition in definitions if len(definitions) == 1 and depth > 1 else ():
             if not isinstance(definition, ast.ClassDef):
-                for value in self._names.returned.get(definition, ()):
+                for value in self._names.home(definition).returned.get(definition, ()):
                     found += self.of(value, depth - 1)
         return found
 
@@ -127,23 +121,44 @@ class Makers:
             return
         arguments = [*scope.args.posonlyargs, *scope.args.args]
         names = [argument.arg for argument in arguments]
-        owner = self._names.around.get(scope)
+        owner = self._names.home(scope).around.get(scope)
         within = isinstance(owner, ast.ClassDef)
         called = scope.name
         if isinstance(owner, ast.ClassDef) and called == "__init__":
             called = owner.name
+        if isinstance(owner, ast.ClassDef) and parameter.id in names[:1] and not _is_static(scope):
+            yield f".{owner.name}", parameter
+            return
         found = False
-        for call in self._names.calls.get(called, ()):
+        every = (call for one in self._names.everywhere() for call in one.calls.get(called, ()))
+        for call in every:
             for given in _given_for(call, names[within:], parameter.id):
                 found = True
                 yield from self.of(given, depth - 1)
         for argument in (*arguments, *scope.args.kwonlyargs):
             if argument.arg == parameter.id and argument.annotation is not None:
-                if path := self._names.qualified(argument.annotation):
+                if path := self._names.qualified(_declared(argument.annotation)):
                     found = True
                     yield path, argument.annotation
         if not found:
             yield "", parameter
+
+
+def _is_static(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    decorators = (d for d in function.decorator_list if isinstance(d, ast.Name))
+    return any(decorator.id == "staticmethod" for decorator in decorators)
+
+
+def _declared(annotation: ast.expr) -> ast.expr:
+    """Return the class in `Optional[Net]` and `Net | None`."""
+    match annotation:
+        case ast.Subscript(
+            value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=of
+        ):
+            return of
+        case ast.BinOp(left=of, op=ast.BitOr(), right=ast.Constant(value=None)):
+            return of
+    return annotation
 
 
 def _given_for(call: ast.Call, names: list[str], name: str) -> Iterator[ast.expr]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from analyzers.source.flow import called_name, definitions, names_read, walk_scope
+from analyzers.source.callees import is_call
+from analyzers.source.flow import definitions, names_read, walk_scope
 from analyzers.source.project import LOOPS, Loop, Scope
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
@@ -50,7 +51,11 @@ def _asked(value: ast.expr, loop: ast.While, scope: Scope) -> ast.expr | None:
     match value:
         case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=iterator), *_]):
             made = [s.value for s in definitions(scope, iterator) if isinstance(s, ast.Assign)]
-            if len(made) == 1 and isinstance(made[0], ast.Call) and called_name(made[0]) == "iter":
+            if (
+                len(made) == 1
+                and isinstance(made[0], ast.Call)
+                and is_call(made[0], "builtins.iter")
+            ):
                 return made[0].args[0] if made[0].args else None
             return made[0] if len(made) == 1 else None
         case ast.Call(func=ast.Attribute(value=ast.Name(id=queue) as over, attr=attr)):

@@ -9,10 +9,11 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar, cast
 
+from analyzers.source.callees import definitions_called, own_name
 from analyzers.source.cells import NotebookCell, cells_in
-from analyzers.source.receivers import mark_receivers
+from analyzers.source.name_resolution import USUAL, Names
 from analyzers.source.temporaries import join_handed_on
-from analyzers.source.trees import children, walk
+from analyzers.source.trees import children, remembered, walk
 
 N = TypeVar("N", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -21,8 +22,6 @@ Loop = ast.For | ast.AsyncFor | ast.While
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-# Usual names of numerical packages: incomplete code comes without its imports.
-LIBRARIES = frozenset({"torch", "th", "nn", "F", "functional", "init", "np", "math"})
 
 
 class Module:
@@ -33,7 +32,7 @@ class Module:
         self.text = text
         self.tree = ast.parse(text)
         self.handed_on = join_handed_on(self.tree, imported)
-        mark_receivers(self.tree)
+        self.names = Names(self.tree)
         self.lines = text.splitlines()
 
     @cached_property
@@ -73,22 +72,10 @@ class Module:
         """Return each node's parent."""
         return {child: node for node in self.nodes for child in children(node)}
 
-    @cached_property
-    def _imported(self) -> set[str]:
-        """Return the names that the file's imports bind."""
-        return {
-            item.asname or item.name.partition(".")[0]
-            for node in self.nodes
-            if isinstance(node, ast.Import | ast.ImportFrom)
-            for item in node.names
-        }
-
     def in_library(self, path: str) -> bool:
-        """Return True if a path leads into a package: its first name is
-        imported, or usual for one.
-        """
+        """Return True if a path leads into a package, imported or known by its usual name."""
         root = path.partition(".")[0]
-        return root in self._imported or root in LIBRARIES
+        return root in self.names.imported or root in USUAL
 
     @cached_property
     def _statements(self) -> dict[int, ast.stmt]:
@@ -223,6 +210,8 @@ class Project:
                     parsed[path] = Module(path, text, imported=path != self.entry)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     continue
+        for path, module in parsed.items():
+            module.names.link({p: other.names for p, other in parsed.items() if p != path})
         return parsed
 
     def __getstate__(self) -> dict[str, object]:
@@ -252,29 +241,28 @@ class Project:
             for function in module.functions_named(name):
                 yield module, function
 
+    def functions_called(
+        self, call: ast.Call
+    ) -> Iterator[tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """Yield the script's functions that a call may run: all of its name if it is not known."""
+        known = definitions_called(call)
+        if known is None:
+            yield from self.functions_named(own_name(call))
+            return
+        for module in self.modules.values():
+            for function in known:
+                if function in module.names.around and not isinstance(function, ast.ClassDef):
+                    yield module, function
+
     def functions_by_name(self, qualname: str) -> Iterator[tuple[Module, Function]]:
         """Yield, for each module, the function with this qualified name if it has one."""
         for module in self.modules.values():
             if qualname and (function := module.function_named(qualname)) is not None:
                 yield module, function
 
-    def is_package(self, path: str) -> bool:
-        """Return True if a path leads into a numerical package, under the script's name for it."""
-        return path.partition(".")[0] in self._packages
-
-    @cached_property
-    def _packages(self) -> set[str]:
-        """Return the usual names of such packages, and those that the files give them."""
-        named = {
-            item.asname
-            for module in self.modules.values()
-            for node in module.nodes
-            if isinstance(node, ast.Import)
-            or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("torch"))
-            for item in node.names
-            if item.asname
-        }
-        return named | LIBRARIES
+    def is_package(self, name: str) -> bool:
+        """Return True if a path leads into a package that any of the files imports."""
+        return any(module.in_library(name) for module in self.modules.values())
 
     def code(self, path: str, line: int) -> str:
         """Return the source of a line, or an empty string."""
@@ -288,7 +276,12 @@ def is_path(name: str) -> bool:
 
 def spelled(node: ast.AST) -> str:
     """Return the expression as source, on one line."""
-    return _dotted(node) or ast.unparse(node)
+    return _dotted(node) or _unparsed(node)
+
+
+@remembered
+def _unparsed(node: ast.AST) -> str:
+    return ast.unparse(node)
 
 
 def _dotted(node: ast.AST) -> str:

@@ -1,7 +1,6 @@
 """Classify the receivers of `step` and `backward`: an optimizer, a tensor, or another object.
 
-This is decided once for each file, where the names are known, and stored with the call. A call on
-an unknown receiver is judged by its form, as in incomplete code.
+A call on an unknown receiver is judged by its form, as in incomplete code.
 """
 
 from __future__ import annotations
@@ -9,12 +8,12 @@ from __future__ import annotations
 import ast
 import re
 
-from analyzers.source.name_resolution import Names
+from analyzers.source import priors
+from analyzers.source.name_resolution import Names, names_of
 from analyzers.source.object_sources import Made, Makers
 from analyzers.source.ops import FACTORIES
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 
-_STEPS, _TAKES = "steps_optimizer", "takes_loss"
 _OPTIMIZER = re.compile(r"(?i)optim|deepspeed\.initialize|GradScaler")
 _SCHEDULER = re.compile(r"(?i)lr_scheduler|schedule")
 _ENGINES = re.compile(  # of libraries: `engine.backward(loss)`
@@ -23,59 +22,33 @@ _ENGINES = re.compile(  # of libraries: `engine.backward(loss)`
 )
 
 
-def mark_receivers(tree: ast.Module) -> None:
-    """Mark the calls of `step` and `backward` in a file by their receivers."""
-    calls = [
-        (node, node.func)
-        for node in walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    ]
-    calls = [(call, func) for call, func in calls if func.attr in ("step", "backward")]
-    if not calls:
-        return
-    names, used = Names(tree), _used(tree)
-    makers = Makers(names)
-    for call, func in calls:
-        if func.attr == "step":
-            vars(call)[_STEPS] = _steps_optimizer(call, func, makers, names, used)
-        else:
-            vars(call)[_TAKES] = _takes_loss(call, func, makers, names)
-
-
+@remembered
 def steps_optimizer(call: ast.Call) -> bool:
     """Return True if a call of `step` may be an optimizer's: `opt.step()`, `scaler.step(opt)`."""
-    known: bool | None = vars(call).get(_STEPS)
-    return len(call.args) <= 1 if known is None else known
+    names = names_of(call)
+    if names is None or not isinstance(call.func, ast.Attribute):
+        return len(call.args) <= 1
+    return _steps_optimizer(call, call.func, Makers(names), names)
 
 
+@remembered
 def takes_loss(call: ast.Call) -> bool:
     """Return True if a call of `backward` receives the loss: `accelerator.backward(loss)`."""
-    return bool(vars(call).get(_TAKES))
+    names = names_of(call)
+    if names is None or not isinstance(call.func, ast.Attribute):
+        return False
+    return _takes_loss(call, call.func, Makers(names), names)
 
 
-def _used(tree: ast.Module) -> set[ast.expr]:
-    """Return calls whose result is unpacked or indexed: an optimizer's step returns a loss, or
-    None."""
-    found = set[ast.expr]()
-    for node in walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Tuple() | ast.List()], value=value):
-                found.add(value)
-            case ast.Subscript(value=value):
-                found.add(value)
-    return found
-
-
-def _steps_optimizer(
-    call: ast.Call, func: ast.Attribute, makers: Makers, names: Names, used: set[ast.expr]
-) -> bool:
-    if len(call.args) > 1 or call in used:
+def _steps_optimizer(call: ast.Call, func: ast.Attribute, makers: Makers, names: Names) -> bool:
+    """An optimizer's step returns a loss, or None: its result is neither unpacked nor indexed."""
+    if len(call.args) > 1 or call in names.taken_apart:
         return False
     kinds = {_kind(path, made, names) for path, made in makers.of(func.value)}
     kinds.discard(None)
     if kinds:
         return "optimizer" in kinds
-    return "sched" not in ast.unparse(func.value).lower()  # nothing is known but how it is called
+    return not priors.is_scheduler(ast.unparse(func.value))  # nothing else is known
 
 
 def _kind(path: str, made: ast.expr, names: Names) -> str | None:

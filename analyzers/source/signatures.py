@@ -27,14 +27,20 @@ def named(function: Function) -> set[str]:
 
 def switches(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
     """Yield the options that are off unless a call sets them: `clear=False`."""
+    for name, default in defaults(function).items():
+        if isinstance(default, ast.Constant) and default.value is False:
+            yield name
+
+
+def defaults(function: Function) -> dict[str, ast.expr]:
+    """Return the parameters that have a default, with its expression."""
     given = function.args
+    taken = [*given.posonlyargs, *given.args]
     pairs = [
-        *zip(given.args[len(given.args) - len(given.defaults) :], given.defaults, strict=True),
+        *zip(taken[len(taken) - len(given.defaults) :], given.defaults, strict=True),
         *zip(given.kwonlyargs, given.kw_defaults, strict=True),
     ]
-    for argument, default in pairs:
-        if isinstance(default, ast.Constant) and default.value is False:
-            yield argument.arg
+    return {argument.arg: default for argument, default in pairs if default is not None}
 
 
 def own_names(scope: Scope) -> set[str]:

@@ -14,6 +14,15 @@ from collections.abc import Iterator
 from analyzers.source.next_loops import merge_next_loops
 from analyzers.source.trees import below, end_of
 
+_NAMING = frozenset(
+    {ast.Name, ast.arg, ast.ExceptHandler, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef}
+    | {ast.MatchAs, ast.MatchStar, ast.alias, ast.Global, ast.Nonlocal}
+)
+_BLOCKS = frozenset(
+    {ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.AsyncFor, ast.While, ast.If}
+    | {ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.ExceptHandler, ast.match_case}
+)
+
 
 def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
     """Merge each such pair and each such loop, and return each removed name with the one that
@@ -22,13 +31,14 @@ def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
     """
     handed_on: list[tuple[str, str]] = []
     nodes = [tree, *below(tree)]
-    uses = Counter(name for node in nodes for name in _named(node))
+    naming = [node for node in nodes if type(node) in _NAMING]
+    uses = Counter(name for node in naming for name in _named(node))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     own = [n for f in functions for n in [f, *below(f)]] if imported else nodes
-    for node in reversed(own):  # inner blocks first: a loop is made of its body as it is then
+    blocks = [node for node in own if type(node) in _BLOCKS]
+    for node in reversed(blocks):  # inner ones first: a loop is made of its body as it is then
         for field in ("body", "orelse", "finalbody"):
-            block = getattr(node, field, None)
-            if isinstance(block, list) and not isinstance(node, ast.ClassDef):
+            if block := getattr(node, field, None):
                 block[:] = merge_next_loops(_joined(block, uses, handed_on), uses, handed_on)
     return handed_on
 

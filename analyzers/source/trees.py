@@ -15,13 +15,17 @@ _PLAIN = frozenset(
     | {"simple", "type_comment"}
 )
 
-N = TypeVar("N", bound=ast.AST)
+_OF_NODES = frozenset({"body", "args", "targets", "elts", "keywords", "orelse", "ops", "values"})
+"""Lists of nodes alone: no `None`, no names."""
+
+N = TypeVar("N")
 T = TypeVar("T")
 
 
 def remembered(question: Callable[[N], T]) -> Callable[[N], T]:
-    """Cache a function of a node with the node. Callers share the result and must not modify it. It
-    should not contain the node itself: a cyclic tree would have to wait for the garbage collector.
+    """Cache a function of a node, or of what is known of one, with its argument. Callers share the
+    result and must not modify it. It should not contain the node itself: a cyclic tree would have
+    to wait for the garbage collector.
     """
     key = f"{question.__module__}.{question.__name__}"
 
@@ -36,14 +40,16 @@ def remembered(question: Callable[[N], T]) -> Callable[[N], T]:
     return answer
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
+class _Fields(dict[type, tuple[str, ...]]):
+    """By the class of a node: the fields that can hold nodes; `ctx` is not one."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        names: tuple[str, ...] = () if kind is ast.Constant else getattr(kind, "_fields", ())
+        self[kind] = fields = tuple(name for name in names if name not in _PLAIN)
+        return fields
 
 
-def _fields(kind: type) -> tuple[str, ...]:
-    """Return the fields that can hold nodes; `ctx` is not one."""
-    names: tuple[str, ...] = getattr(kind, "_fields", ())
-    _FIELDS[kind] = fields = tuple(name for name in names if name not in _PLAIN)
-    return fields
+_FIELDS = _Fields()
 
 
 def position(node: ast.AST) -> tuple[int, int]:
@@ -58,12 +64,12 @@ def end_of(node: ast.AST) -> tuple[int, int]:
 
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the direct children of a node, in source order."""
-    kind = type(node)
     found: list[ast.AST] = []
-    for field in _FIELDS[kind] if kind in _FIELDS else _fields(kind):
-        value = getattr(node, field, None)
-        if isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST)]
+    held = node.__dict__
+    for field in _FIELDS[type(node)]:
+        value = held.get(field)
+        if type(value) is list:
+            found += value if field in _OF_NODES else [v for v in value if isinstance(v, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
@@ -81,7 +87,8 @@ def below(node: ast.AST) -> list[ast.AST]:
     """
     found = children(node)
     for outer in found:
-        found += children(outer)
+        if _FIELDS[type(outer)]:
+            found += children(outer)
     return found
 
 

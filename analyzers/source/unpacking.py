@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from analyzers.source.flow import called_name
+from analyzers.source.callees import is_call, operation
 from analyzers.source.ops import MULTI_VIEWS
 from analyzers.source.project import spelled
 
@@ -25,14 +25,14 @@ class Unpacking:
 
 def unpacking(node: ast.expr) -> Unpacking | None:
     """Return what an expression splits; None if it splits no tensor."""
-    if not isinstance(node, ast.Call) or called_name(node) not in _ALONG_DIM:
+    if not isinstance(node, ast.Call) or operation(node) not in _ALONG_DIM:
         return None
     given = list(node.args)
     if isinstance(node.func, ast.Attribute) and spelled(node.func.value) != "torch":
         given.insert(0, node.func.value)
     if not given:
         return None
-    alone = called_name(node) == "unbind"
+    alone = is_call(node, "torch.Tensor.unbind")
     named = next((keyword.value for keyword in node.keywords if keyword.arg == "dim"), None)
     placed = given[1:] if alone else given[2:]  # the others take a size or a number of parts
     return Unpacking(given[0], "stack" if alone else "cat", named or next(iter(placed), None))

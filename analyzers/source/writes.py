@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.source.flow import called_name, own_expressions
+from analyzers.source.callees import in_library, operation
+from analyzers.source.flow import is_dotted, own_expressions
 from analyzers.source.ops import VIEWS
-from analyzers.source.project import LIBRARIES, spelled
+from analyzers.source.project import spelled
 from analyzers.source.trees import walk
 
 # Methods with a trailing underscore that write no values.
@@ -73,7 +74,7 @@ def writes(statement: ast.stmt) -> Iterator[Write]:
 
 
 def _written_by(call: ast.Call) -> Iterator[Write]:
-    name = called_name(call)
+    name = operation(call)
     if isinstance(call.func, ast.Attribute) and writes_in_place(name) and not is_library(call):
         yield Write(call.func.value, call)
     elif writes_in_place(name) and call.args:
@@ -95,8 +96,4 @@ def is_library(call: ast.Call) -> bool:
     tensor's method.
     """
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if owner is None or not call.args:
-        return False
-    text = spelled(owner)
-    root = text.partition(".")[0]
-    return root in LIBRARIES or "functional" in text
+    return owner is not None and bool(call.args) and is_dotted(owner) and in_library(call)

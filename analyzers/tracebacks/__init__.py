@@ -8,10 +8,17 @@ from itertools import takewhile
 
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
 from analyzers.tracebacks.messages import classify, is_denied, quoted_error, warned_of_grad
-from analyzers.tracebacks.model import Frame, ParsedTraceback, TracebackPart
+from analyzers.tracebacks.model import ParsedTraceback, TracebackFrame, TracebackPart
 from analyzers.tracebacks.scanning import Scanned, scan, spoken_frame
 
-__all__ = ["MAX_CHARACTERS", "Frame", "ParsedTraceback", "TracebackPart", "lines_of_error", "parse"]
+__all__ = [
+    "MAX_CHARACTERS",
+    "ParsedTraceback",
+    "TracebackFrame",
+    "TracebackPart",
+    "lines_of_error",
+    "parse",
+]
 
 MAX_WRAPPED = 3  # lines over which a quoted message is broken
 MAX_PARAGRAPH = 8  # lines in which it may be said that no such error is raised
@@ -45,6 +52,7 @@ def parse(text: str) -> ParsedTraceback:
         forward_op=scanned.forward_op,
         parts=tuple(parts),
         other_errors=tuple(entry[1:] for entry in known if entry is not chosen),
+        warnings=scanned.warnings,
         prose_only=not part.frames and not any(one.exception for one in scanned.parts),
     )
 
@@ -88,7 +96,7 @@ def _mentioned(lines: Sequence[str]) -> TracebackPart | None:
     return None
 
 
-def _spoken(lines: Sequence[str]) -> tuple[Frame, ...]:
+def _spoken(lines: Sequence[str]) -> tuple[TracebackFrame, ...]:
     """Return a location in prose: `In file "model.py", line 51`, with the code below it."""
     for at, line in enumerate(lines):
         if (frame := spoken_frame(line)) is not None:

@@ -21,6 +21,10 @@ _PREFIXES = re.compile(
     r"|>[ ]?(?=\S| {2})"
     r"|(?:E|W|I)\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d{1,9} [\w./-]{1,80}:\d{1,6}\] ?"
 )
+# An exception in a line that Markdown sets in italics or bold.
+_EMPHASIS = re.compile(
+    r"([_*]{1,3})(?:#{1,6} )?(?=\w{0,60}(?:Error|Exception): )(.{1,1900}?)\1[ \t]*$"
+)
 _LOGGER = re.compile(r"[-|:][ ]?[\w.]{1,60}[ ]?[-|:][ ]")
 
 
@@ -36,7 +40,9 @@ def clean_lines(text: str) -> list[str]:
         text = html.unescape(text)
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
     text = text.replace("“", '"').replace("”", '"')
-    return [_unprefixed(line[:MAX_LINE]).rstrip() for line in text.split("\n")]
+    return [
+        _EMPHASIS.sub(r"\2", _unprefixed(line[:MAX_LINE])).rstrip() for line in text.split("\n")
+    ]
 
 
 def _unprefixed(line: str) -> str:

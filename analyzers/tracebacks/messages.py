@@ -19,7 +19,8 @@ _ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
 _BACKWARD = ("backward", "backprop")
 _TWICE = ("more than once", "twice", "second time", "again", "already")
 _QUOTED = re.compile(
-    r"""["“'`](?P<name>\w{0,60}(?:Error|Exception)): (?P<message>[^"”'`]{1,400})["”'`]"""
+    r"""(?:(?P<mark>["'`])|“)(?P<name>\w{0,60}(?:Error|Exception)):[ ]"""
+    r"""(?P<message>.{1,400}?)(?(mark)(?P=mark)|”)"""
 )
 _SENTENCES = re.compile(r"[.;!?]\s")
 _NONE_RAISED = re.compile(r"\bno (?:error|exception)s?\b", re.IGNORECASE)
@@ -65,15 +66,17 @@ def quoted_error(line: str) -> TracebackPart | None:
     """Return the error that a line mentions without raising it: a title, a quoted message."""
     text = line.strip()
     family = classify(TracebackPart(message=text))[0]
-    if family == "engine" and (quoted := _QUOTED.search(text)) is not None:
+    entry = entry_of(text)
+    named = entry is not None and (entry.names_cause or "Error: " in text)
+    if family in ("other", "engine") and not named:
+        quoted = _QUOTED.search(text)
+        if quoted is None or not (family == "engine" or entry_of(quoted["message"])):
+            return None
         return TracebackPart(quoted["name"], quoted["message"].strip())
-    if family in ("other", "engine"):
-        return None
     before, error, message = text.partition("Error: ")
     name = before.rpartition(" ")[2].strip(_MARKUP)
     if error and name.isidentifier():
         return TracebackPart(f"{name}Error", message.strip(_MARKUP))
-    entry = entry_of(text)
     return TracebackPart(
         entry.exception if entry is not None else "RuntimeError", text.strip(_MARKUP)
     )

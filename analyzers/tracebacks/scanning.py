@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from analyzers.tracebacks.model import Frame, TracebackPart
+from analyzers.tracebacks.model import TracebackFrame, TracebackPart
 
 MAX_FRAMES = 200
 MAX_MESSAGE = 4000
+MAX_WARNINGS = 40
 MAX_CODE = 500  # characters of a frame's line
 
 _PLAIN = re.compile(  # what stands before the path may be cut off
@@ -24,8 +25,9 @@ _CELL_LINE = re.compile(r"<(?:cell )?line: (\d{1,7})>")
 _OLD_CELL = re.compile(r"<ipython-input-(\d{1,6})-[0-9a-f]{1,40}> in (.{0,200})")
 _OLD_CELL_FILE = re.compile(r"<ipython-input-(\d{1,6})-|ipykernel_\d{1,9}[/\\](\d{1,12})\.py")
 _IPYTHON_PATH = re.compile(
-    r"(?:File )?((?:[A-Za-z]:|~|/|\.|<)?[^:\s][^:]{0,400}):(\d{1,7}), in (.{0,200})"
+    r"(?:File )?((?:[A-Za-z]:|~|/|\.|<)?[^:\s][^:]{0,400}):(\d{1,7}),? in (.{0,200})"
 )
+_PATH_ALONE = re.compile(r"File ((?:[A-Za-z]:|~|/|\.)[^:]{1,400}):(\d{1,7})$")
 _OLD_PATH = re.compile(r"((?:[A-Za-z]:\\|~|/|\.{1,2}/)\S{1,400}) in (\S.{0,200})")
 _ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?: (.{0,500}))?$")
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,8}[A-Z]\w{0,80})(?:: ?(.{0,2000}))?$")
@@ -52,6 +54,7 @@ LIBRARY = (
 )
 _DRIVE = re.compile(r"[a-z]:/")
 _OF_INSTALLATIONS = ("/envs/", "conda", "/python", "/programs/")
+_WARNED = re.compile(r":\d{1,7}: (?:[A-Za-z_]\w{0,40}\.){0,4}[A-Z]\w{0,60}Warning: ")
 _LEFT_OUT = re.compile(r"\.{3,12}|…|[\[(<][\w .,…-]{1,60}[\])>]")  # `[cut]` among frames
 # How a statement begins, with the number of its line or without: no message goes on like this.
 _STATEMENT = re.compile(
@@ -68,17 +71,23 @@ class _Scanner:
 
     def __init__(self) -> None:
         self.parts: list[TracebackPart] = []
-        self.frames: list[Frame] = []
-        self.forward: list[Frame] = []
+        self.frames: list[TracebackFrame] = []
+        self.forward: list[TracebackFrame] = []
         self.forward_op = ""
         self.in_forward = False
         self.wants_code = False
+        self.warned = False
+        self.warnings: list[str] = []
         self.exception = ""
         self.message: list[str] = []
 
     def feed(self, line: str) -> bool:
         """Read one line; whether it is part of a traceback."""
         text = line.strip()
+        below_warning = self.warned and line[:1].isspace()
+        self.warned = (warning := _WARNED.search(line)) is not None
+        if warning is not None and len(self.warnings) < MAX_WARNINGS:
+            self.warnings.append(line[warning.end() :].strip())
         if self._made_at(text):
             return True
         if self.exception and self._goes_on(line, text):
@@ -94,7 +103,7 @@ class _Scanner:
         ):
             self._begin()
             return True
-        if self._frame(text) or self._arrow(text):
+        if self._frame(text) or self._arrow(text) or self.warned or below_warning:
             return True
         if self.wants_code and text and not _exception(line):
             self._give_code(text)
@@ -129,6 +138,7 @@ class _Scanner:
             or text.startswith(("Traceback (most", "File ", "```", "[W", "-----"))
             or text.endswith("Traceback (most recent call last)")
             or any(mark in text for mark in _CHAIN)
+            or _DETECTED.search(text)
             or _STATEMENT.match(text)
         )
         if ends:
@@ -170,10 +180,12 @@ class _Scanner:
         match = _ARROW.match(text)
         if match is None:
             return False
-        last = self.frames.pop() if self.frames else Frame("")
+        last = self.frames.pop() if self.frames else TracebackFrame("")
         code = (match.group(2) or "").strip()
         self.frames.append(
-            Frame(last.file, int(match.group(1)), last.function, code, last.is_library, last.cell)
+            TracebackFrame(
+                last.file, int(match.group(1)), last.function, code, last.is_library, last.cell
+            )
         )
         self.wants_code = False
         return True
@@ -186,7 +198,7 @@ class _Scanner:
             return
         if _numbered(text) and (last.line == 0 or last.cell is not None):
             return
-        self.frames[-1] = Frame(
+        self.frames[-1] = TracebackFrame(
             last.file, last.line, last.function, text[:MAX_CODE], last.is_library, last.cell
         )
         self.wants_code = False
@@ -207,13 +219,14 @@ class _Scanner:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The chain of tracebacks, anomaly mode's forward frames with the node that it names, and the
-    indexes of the lines that hold all this."""
+    """The chain of tracebacks, anomaly mode's forward frames with the node that it names, the
+    indexes of the lines that hold all this, and what Python warned of."""
 
     parts: tuple[TracebackPart, ...]
-    forward: tuple[Frame, ...]
+    forward: tuple[TracebackFrame, ...]
     forward_op: str
     taken: tuple[int, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def scan(lines: list[str]) -> Scanned:
@@ -222,13 +235,13 @@ def scan(lines: list[str]) -> Scanned:
     taken: list[int] = []
     for at, line in enumerate(lines):
         if not scanner.frames and _is_cut_above(lines, at, taken):
-            scanner.frames.append(Frame("", 0, "", lines[at - 1].strip()[:MAX_CODE]))
+            scanner.frames.append(TracebackFrame("", 0, "", lines[at - 1].strip()[:MAX_CODE]))
             taken.append(at - 1)
         if scanner.feed(line):
             taken.append(at)
     scanner.finish()
     found = tuple(scanner.parts[-40:]), tuple(scanner.forward), scanner.forward_op
-    return Scanned(*found, tuple(taken))
+    return Scanned(*found, tuple(taken), tuple(scanner.warnings))
 
 
 def _is_cut_above(lines: list[str], at: int, taken: list[int]) -> bool:
@@ -248,7 +261,7 @@ def _column(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def spoken_frame(line: str) -> Frame | None:
+def spoken_frame(line: str) -> TracebackFrame | None:
     """Return a location in prose: `In file "model.py", line 51`, `it fails at train.py:12`."""
     match = _SPOKEN.search(line[:700])
     return _made(match.group(1), int(match.group(2)), "") if match is not None else None
@@ -275,18 +288,22 @@ def _exception(line: str) -> tuple[str, str] | None:
     return name.rpartition(".")[2], message or ""
 
 
-def _frame(text: str) -> Frame | None:
+def _frame(text: str) -> TracebackFrame | None:
     """Return the frame that a line opens, in any known format, or None."""
     if plain := _PLAIN.search(text):
         path, line, function = plain.groups()
         return _made(path, int(line), function or "")
     if old := _OLD_CELL.match(text):
-        return Frame(f"cell {old.group(1)}", 0, _name(old.group(2)), cell=int(old.group(1)))
+        return TracebackFrame(
+            f"cell {old.group(1)}", 0, _name(old.group(2)), cell=int(old.group(1))
+        )
     if text.startswith(("Cell ", "Input ", "In [", "In[")) and (cell := _CELL.match(text)):
         number, line, function = cell.groups()
         inner = _CELL_LINE.search(function or "")
         known = int(line or (inner.group(1) if inner else 0))
-        return Frame(f"cell {number}", known, _name(function or ""), cell=int(number))
+        return TracebackFrame(f"cell {number}", known, _name(function or ""), cell=int(number))
+    if alone := _PATH_ALONE.match(text):
+        return _made(alone.group(1), int(alone.group(2)), "")
     if "in " in text and len(text) < 700:
         if new := _IPYTHON_PATH.match(text):
             return _made(new.group(1), int(new.group(2)), new.group(3))
@@ -295,13 +312,13 @@ def _frame(text: str) -> Frame | None:
     return None
 
 
-def _made(path: str, line: int, function: str) -> Frame:
+def _made(path: str, line: int, function: str) -> TracebackFrame:
     path = path.replace("\\", "/")
     cell = _OLD_CELL_FILE.search(path)
     number = int(cell.group(1)) if cell and cell.group(1) else None
     library = number is None and _is_installed(f"/{path}")
     name = f"cell {number}" if number is not None else path
-    return Frame(name, line, _name(function), is_library=library, cell=number)
+    return TracebackFrame(name, line, _name(function), is_library=library, cell=number)
 
 
 def _is_installed(path: str) -> bool:

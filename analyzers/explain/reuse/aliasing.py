@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.flow import called_name, definitions
+from analyzers.source.flow import definitions
 from analyzers.source.project import Function, Project, Scope
 from analyzers.source.signatures import positional
 
@@ -28,7 +28,7 @@ def returned(value: ast.expr, project: Project) -> ast.expr | None:
     """
     if not isinstance(value, ast.Call) or value.keywords:
         return None
-    found = [function for _, function in project.functions_by_name(called_name(value))]
+    found = [function for _, function in project.functions_called(value)]
     answer = _only_returns(found[0]) if len(found) == 1 else None
     if answer is None:
         return None

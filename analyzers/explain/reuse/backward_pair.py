@@ -10,15 +10,15 @@ from functools import cached_property
 
 from analyzers.explain.reuse.kept_values import adds_up, sums
 from analyzers.explain.reuse.lifetimes import Lifetime, base
-from analyzers.explain.reuse.stepping import Update, updates_in
+from analyzers.explain.reuse.manual_updates import Update, updates_in
 from analyzers.explain.source_locations import resolve_location
-from analyzers.source.calls import calls_named, steps, updates_by_hand
+from analyzers.source.callees import is_call
+from analyzers.source.calls import calls_of, steps, updates_by_hand
 from analyzers.source.flow import (
     BACKWARD_CALLS,
     backward_calls,
     backward_root,
     bindings,
-    called_name,
     definitions,
     mentions,
     names_read,
@@ -85,7 +85,7 @@ class BackwardPair(Lifetime):
         if through is None:
             return False
         over = through.over
-        keyed = isinstance(over, ast.Call) and called_name(over) in ("items", "values")
+        keyed = isinstance(over, ast.Call) and is_call(over, "list.items", "list.values")
         if keyed:
             return False
         if self.name and mentions(over, self.name):
@@ -167,7 +167,7 @@ class BackwardPair(Lifetime):
         while isinstance(root, ast.Attribute | ast.Subscript) and spelled(root) not in gone_through:
             root = root.value  # `task.value` and `pair[1]` are parts of the loop's variable
         of_outputs = self._is_collection and bool(self.name) and mentions(over, self.name)
-        if isinstance(over, ast.Call) and called_name(over) in ("items", "values"):
+        if isinstance(over, ast.Call) and is_call(over, "list.items", "list.values"):
             of_outputs = of_outputs or self.name in gone_through
         stepped = [call.func for call in steps(self.loop)] if self.loop is not None else []
         in_turn = any(names_read(one) & set(gone_through) for one in stepped)
@@ -228,7 +228,7 @@ class BackwardPair(Lifetime):
             return False
         scope = shared.scope
         changing: list[ast.Call | ast.stmt] = [
-            *calls_named(scope, "first_step"),
+            *calls_of(scope, "torch.optim.Optimizer.first_step"),
             *updates_by_hand(scope),
         ]
         return self.steps_between or any(

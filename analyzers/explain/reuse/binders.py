@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import ValueShape
 from analyzers.explain.reuse.backward_pair import BackwardPair
 from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.source_locations import hops_at
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import own_calls
 from analyzers.source.flow import (
     bindings,
     declared_outer,
@@ -22,6 +21,7 @@ from analyzers.source.flow import (
 from analyzers.source.project import FUNCTIONS, Function, Module, Scope, spelled
 from analyzers.source.signatures import named
 from analyzers.source.trees import remembered, walk
+from provenance import ValueShape
 
 Binder = tuple[Module, Scope, ast.stmt]
 
@@ -70,12 +70,12 @@ def _is_of(
     names, own = bindings(statement), module.class_of(statement)
     if f"self.{attribute}" in names:
         return own is not None and own.name in classes
-    return attribute not in names or bool(calls_named(function, *classes))
+    return attribute not in names or bool(own_calls(function, *classes))
 
 
 def _having(kind: ValueShape, field: str) -> Iterator[str]:
     """Yield the classes of objects within a value that have a field."""
-    for key, part in kind.parts:
+    for key, part in kind.items():
         if key == repr(field):
             yield kind.name
         yield from _having(part, field)

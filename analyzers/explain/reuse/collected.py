@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 
-from analyzers.evidence import Binding, GraphReuse, Place
+from analyzers.evidence import GraphReuse
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import frames, handed_down
 from analyzers.explain.source_locations import (
@@ -16,12 +16,12 @@ from analyzers.explain.source_locations import (
     resolve_location,
     root_of,
 )
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call
+from analyzers.source.calls import ZERO_GRAD, calls_of, steps
 from analyzers.source.detached import is_made_without
 from analyzers.source.flow import (
     backward_calls,
     bindings,
-    called_name,
     flowing_into,
     names_read,
     names_read_by,
@@ -31,8 +31,9 @@ from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.targets import keyed
 from analyzers.source.trees import position, walk
+from provenance import Binding, CodeLine
 
-_COLLECTING = ("append", "appendleft")
+_COLLECTING = ("list.append", "collections.deque.appendleft")
 
 
 def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module, ast.expr]]:
@@ -44,7 +45,7 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
     if hop is None or where is None or owner is None:
         return
     sources = _names_feeding(where, _carrying(where.statement, hop))
-    for call in calls_named(owner, *_COLLECTING):
+    for call in calls_of(owner, *_COLLECTING):
         name = spelled(call.func).rpartition(".")[0]
         elsewhere = where.module.scope_of(call) is not where.scope
         if name.startswith("self.") and name in sources and elsewhere and call.args:
@@ -91,7 +92,7 @@ def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, as
         values = [*made, *(argument for _, argument in given.values())]
         for call in (node for value in values for node in walk(value)):
             for module, function in (
-                project.functions_named(called_name(call)) if isinstance(call, ast.Call) else ()
+                project.functions_called(call) if isinstance(call, ast.Call) else ()
             ):
                 if isinstance(function, ast.FunctionDef) and any(_puts(module, function)):
                     found.setdefault(function, module)
@@ -109,9 +110,9 @@ def _puts(module: Module, function: ast.FunctionDef) -> Iterator[ast.Call]:
     """Yield where a function that calls no backward adds values with their graphs to something, one
     by one.
     """
-    if backward_calls(function) or calls_named(function, "step", "zero_grad"):
+    if backward_calls(function) or (steps(function) or calls_of(function, *ZERO_GRAD)):
         return
-    for put in calls_named(function, *_COLLECTING, "add", "push", "store"):
+    for put in calls_of(function, *_COLLECTING, "list.add", "list.push", "list.store"):
         if module.loops_around(put) and recorded(module, put):
             yield put
 
@@ -134,7 +135,7 @@ def _sources_before(
     return wanted, [s for s in before if wanted & set(bindings(s)) and not hasattr(s, "body")]
 
 
-def kept_with_graph(reuse: GraphReuse, project: Project) -> Place | None:
+def kept_with_graph(reuse: GraphReuse, project: Project) -> CodeLine | None:
     """Return the first line of such a function that stores a value with a graph, as far as the
     source shows: a log-probability, or an output of a network that the backward call's function
     calls too.
@@ -149,11 +150,12 @@ def kept_with_graph(reuse: GraphReuse, project: Project) -> Place | None:
     networks = {_last(func) for func in calls if isinstance(func, ast.Name)} | owners
     for module, function in collectors(reuse, project):
         for put in _puts(module, function):
-            given = [n for argument in put.args for n in walk(argument) if isinstance(n, ast.Call)]
+            kept = [argument for argument in put.args if not is_made_without(argument)]
+            given = [n for argument in kept for n in walk(argument) if isinstance(n, ast.Call)]
             for one in given:
                 of = one.func.value if isinstance(one.func, ast.Attribute) else one.func
-                if called_name(one) == "log_prob" or _last(of) in networks:
-                    return Place(module.path, put.lineno)
+                if is_call(one, "torch.Tensor.log_prob") or _last(of) in networks:
+                    return CodeLine(module.path, put.lineno)
     return None
 
 

@@ -6,24 +6,30 @@ import ast
 
 from analyzers.source.project import Project, spelled
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 
 
 def container_by_use(project: Project, name: str) -> str | None:
     """Return `tuple` or `list` if the name is initialised as one, unpacked, or passed with a star;
     None if no use shows it.
     """
-    for module in project.modules.values():
-        for node in walk(module.tree):
-            if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):
-                if spelled(node.value) == name:
-                    return "tuple"
-            for target, value in assigned_pairs(node):
-                if isinstance(target, ast.Tuple) and spelled(value) == name:
-                    return "tuple"
-                if spelled(target) == name and (kind := _literal(value)) is not None:
-                    return kind
-    return None
+    kinds = (_kinds(module.tree) for module in project.modules.values())
+    return next((known[name] for known in kinds if name in known), None)
+
+
+@remembered
+def _kinds(tree: ast.Module) -> dict[str, str]:
+    """Return what the first use of each name that shows a kind shows."""
+    known: dict[str, str] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):
+            known.setdefault(spelled(node.value), "tuple")
+        for target, value in assigned_pairs(node):
+            if isinstance(target, ast.Tuple):
+                known.setdefault(spelled(value), "tuple")
+            if (kind := _literal(value)) is not None:
+                known.setdefault(spelled(target), kind)
+    return known
 
 
 def _literal(value: ast.expr) -> str | None:

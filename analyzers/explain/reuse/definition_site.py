@@ -7,16 +7,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Holder, Place, StaleEdge
 from analyzers.explain.reuse.execution_counts import CONSTRUCTORS, STORING, cache_of
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.reuse.shared_frame import Shared, SharedFrame
 from analyzers.explain.source_locations import resolve_location
 from analyzers.source.flow import bindings, definitions
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
+from provenance import CodeLine, Referrer, StaleEdge
 
 
-def onset(calls: SharedFrame, name: str, holder: Holder, join: StaleEdge) -> Place | None:
+def onset(calls: SharedFrame, name: str, holder: Referrer, join: StaleEdge) -> CodeLine | None:
     """Return the line that made the tensor, if it also binds the name; else the line that binds the
     name.
     """
@@ -37,24 +37,24 @@ def _gives(statement: ast.stmt, name: str) -> bool:
     return not {name, own}.isdisjoint(bindings(statement))
 
 
-def _last_binding(calls: SharedFrame, name: str, holder: Holder) -> Place | None:
+def _last_binding(calls: SharedFrame, name: str, holder: Referrer) -> CodeLine | None:
     for module, scope, function in _scopes(calls, holder):
         bound = definitions(scope, name)
         before = [s for s in bound if _in_freed_pass(calls.shared, module, s)]
         if bound:
-            return Place(module.path, (before or bound)[-1].lineno, function)
+            return CodeLine(module.path, (before or bound)[-1].lineno, function)
     return None
 
 
-def _handed_down(calls: SharedFrame, name: str) -> Place | None:
+def _handed_down(calls: SharedFrame, name: str) -> CodeLine | None:
     """Return the place where a caller binds what it passes to the shared frame's parameter."""
     for caller, argument in handed_down(calls.above, name):
         if bound := definitions(caller.scope, spelled(argument)):
-            return Place(caller.module.path, bound[-1].lineno, caller.place.function)
+            return CodeLine(caller.module.path, bound[-1].lineno, caller.place.function)
     return None
 
 
-def _stored_as(project: Project, name: str) -> Place | None:
+def _stored_as(project: Project, name: str) -> CodeLine | None:
     """Return the place where any function but a constructor binds the attribute of this name, or
     the cached property of this name.
     """
@@ -62,11 +62,11 @@ def _stored_as(project: Project, name: str) -> Place | None:
         for statement in module.nodes:
             if isinstance(statement, FUNCTIONS[:2]) and cache_of(statement, STORING) is not None:
                 if statement.name == name.rpartition(".")[2]:
-                    return Place(module.path, statement.lineno, statement.name)
+                    return CodeLine(module.path, statement.lineno, statement.name)
             if isinstance(statement, ast.stmt) and _gives(statement, name):
                 function = getattr(module.scope_of(statement), "name", "<module>")
                 if function not in CONSTRUCTORS:
-                    return Place(module.path, statement.lineno, function)
+                    return CodeLine(module.path, statement.lineno, function)
     return None
 
 
@@ -77,7 +77,7 @@ def _in_freed_pass(shared: Shared | None, module: Module, statement: ast.stmt) -
     return module.holds(shared.loops[0], statement)
 
 
-def _scopes(calls: SharedFrame, holder: Holder) -> Iterator[tuple[Module, Scope, str]]:
+def _scopes(calls: SharedFrame, holder: Referrer) -> Iterator[tuple[Module, Scope, str]]:
     """Yield the scopes in which the reference's name is bound, most likely first."""
     shared = calls.shared
     if shared is not None and holder.frame == shared.frame:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from analyzers.explain.reuse.aliasing import denoted
 from analyzers.explain.reuse.kept_values import fresh_names, is_average, taken_from
 from analyzers.explain.source_locations import returns_of
-from analyzers.source.flow import called_name, feeding, names_read, part_for, put_in, value_of
+from analyzers.source.flow import feeding, names_read, part_for, put_in, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.trees import walk
 
@@ -43,7 +43,7 @@ def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[s
     made = [
         (function, answer)
         for call in calls
-        for _, function in project.functions_named(called_name(call))
+        for _, function in project.functions_called(call)
         for answer in returns_of(function)
     ]
     return any(

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import BackwardCall, GraphReuse, Place
+from analyzers.evidence import GraphReuse
 from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.locating import taken_on
 from analyzers.source.project import Project
+from provenance import BackwardCall, CodeLine
 
 
 def matched(
     story: ReuseFeatures,
     pattern: str,
     certainty: Certainty,
-    location: Place | None = None,
+    location: CodeLine | None = None,
     **facts: object,
 ) -> Match:
     """Return a match on a reuse, with its carrier and boundary."""
@@ -36,7 +37,7 @@ def story_in(match: Match) -> ReuseFeatures:
     return story
 
 
-def line(place: Place, project: Project) -> str:
+def line(place: CodeLine, project: Project) -> str:
     """Return `line 41` with its code; with the file too if the project has several. In a notebook:
     `cell 4, line 3`.
     """

@@ -8,16 +8,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Binding, GraphReuse, Place
+from analyzers.evidence import GraphReuse
 from analyzers.explain.source_locations import hops_at, resolve_location
-from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.callees import own_name
+from analyzers.source.calls import calls_of, calls_to
 from analyzers.source.detached import names_attached
-from analyzers.source.flow import bindings, called_name, names_read, statements_of, value_of
+from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.signatures import positional
 from analyzers.source.targets import assigned_pairs, taken_by, target_names
 from analyzers.source.trees import walk
+from provenance import Binding, CodeLine
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Handing:
     module: Module
     argument: ast.expr
     path: str
-    place: Place
+    place: CodeLine
 
 
 def handed_for_good(
@@ -61,12 +63,12 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
         for position, argument in enumerate(call.args):
             if spelled(argument) != name:
                 continue
-            for keeper, method in _methods(project, called_name(call)):
+            for keeper, method in _methods(project, own_name(call)):
                 kept = _kept(method, _parameter(method, position))
                 if kept is not None:
                     attribute, statement = kept
                     path = f"{spelled(call.func.value)}.{attribute}"
-                    place = Place(keeper.path, statement.lineno, method.name)
+                    place = CodeLine(keeper.path, statement.lineno, method.name)
                     yield Handing(module, argument, path, place)
     if isinstance(region, ast.FunctionDef):
         yield from _kept_by_itself(module, region, name)
@@ -79,7 +81,7 @@ def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Ite
             own = spelled(target)
             made = own.startswith("self.") and name in names_attached(value)
             if made and not reads_after(function, statement, own):
-                place = Place(module.path, statement.lineno, function.name)
+                place = CodeLine(module.path, statement.lineno, function.name)
                 yield Handing(module, value, own, place)
 
 
@@ -87,7 +89,7 @@ def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:
     """Return the call's arguments that a method of this name in the script stores in its object."""
     given: list[tuple[int | str | None, ast.expr]] = [*enumerate(call.args)]
     given += [(keyword.arg, keyword.value) for keyword in call.keywords]
-    methods = [method for _, method in _methods(project, called_name(call))]
+    methods = [method for _, method in _methods(project, own_name(call))]
     return [
         argument
         for key, argument in given
@@ -146,7 +148,9 @@ def _given(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return set().union(*(names_read(argument) for argument in statement.value.args))
     value = value_of(statement)
-    if value is None or any(not call.args for call in calls_named(value, "detach", "item")):
+    if value is None or any(
+        not call.args for call in calls_of(value, "torch.Tensor.detach", "torch.Tensor.item")
+    ):
         return set()
     return names_read(value)
 

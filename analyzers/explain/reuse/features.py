@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
-from analyzers.evidence import GraphReuse, StaleEdge
+from analyzers.evidence import GraphReuse
 from analyzers.explain.reuse.backward_pair import SUMMING, BackwardPair, is_sum
 from analyzers.explain.reuse.binders import Binder, binders_of
 from analyzers.explain.reuse.derivations import feeds, feeds_by_call, with_parts
@@ -33,17 +33,12 @@ from analyzers.explain.reuse.lifetimes import base
 from analyzers.explain.reuse.runs_before import ran_before
 from analyzers.explain.reuse.shared_frame import yields
 from analyzers.explain.source_locations import resolve_location, values_of
-from analyzers.source.flow import (
-    backward_root,
-    bindings,
-    called_name,
-    statements_of,
-    value_of,
-    walk_scope,
-)
+from analyzers.source.callees import is_call
+from analyzers.source.flow import backward_root, bindings, statements_of, value_of, walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.trees import walk
+from provenance import StaleEdge
 
 
 class ReuseFeatures(BackwardPair):
@@ -217,7 +212,7 @@ class ReuseFeatures(BackwardPair):
     def _is_learnt(self, name: str) -> bool:
         """Return True if a name is bound to a parameter."""
         return bool(name) and any(
-            isinstance(value, ast.Call) and called_name(value) == "Parameter"
+            isinstance(value, ast.Call) and is_call(value, "torch.nn.Parameter")
             for value in values_of(self.project, name)
         )
 

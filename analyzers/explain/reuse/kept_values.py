@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from math import isclose
 
 from analyzers.explain.reuse.aliasing import denoted
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call, operation
+from analyzers.source.calls import calls_of
 from analyzers.source.flow import (
     bindings,
-    called_name,
     definitions,
     is_dotted,
     names_read,
@@ -99,7 +99,8 @@ def sums(value: ast.expr, name: str) -> bool:
 def _may_hold(factor: ast.expr) -> bool:
     """Return True if a factor may itself be computed by a model."""
     return any(
-        isinstance(node, ast.Call) and called_name(node) not in ("len", "float", "int")
+        isinstance(node, ast.Call)
+        and not is_call(node, "builtins.len", "torch.Tensor.float", "builtins.int")
         for node in walk(factor)
     )
 
@@ -135,7 +136,7 @@ def _kept_operands(
         node = todo.pop()
         inner = _passed_on(node)
         todo += inner
-        if isinstance(node, ast.Call) and called_name(node) in _KEEPING_CALLS:
+        if isinstance(node, ast.Call) and operation(node) in _KEEPING_CALLS:
             yield from (e for e in inner if is_carrier(spelled(_unsliced(e))))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in _KEEPING_METHODS and is_carrier(
@@ -151,7 +152,7 @@ def _passed_on(node: ast.AST) -> list[ast.expr]:
     """Return the parts of an expression that its value contains unchanged or scaled."""
     match node:
         case ast.Call(func=function, args=arguments):
-            keeping = arguments if called_name(node) in _KEEPING_CALLS else []
+            keeping = arguments if operation(node) in _KEEPING_CALLS else []
             written = (a.elts if isinstance(a, ast.List | ast.Tuple) else [a] for a in keeping)
             owner = [function.value] if isinstance(function, ast.Attribute) else []
             return [*owner, *(part for parts in written for part in parts)]
@@ -192,7 +193,9 @@ def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
 
 def queued(value: ast.expr, is_carrier: Callable[[str], bool], scope: Scope) -> bool:
     """Return True if the value is the old one with something appended: a queue made of tensors."""
-    made = calls_named(value, "cat", "concat", "stack", "roll")
+    made = calls_of(
+        value, "torch.Tensor.cat", "torch.Tensor.concat", "torch.Tensor.stack", "torch.Tensor.roll"
+    )
     return bool(made) and any(True for _ in _kept_operands(value, is_carrier, scope))
 
 
@@ -268,6 +271,6 @@ def _plain_factor(product: ast.BinOp) -> ast.expr | None:
 def interpolates(statement: ast.stmt, name: str) -> bool:
     """Return True if a statement moves a tensor of this name towards another one by `lerp`."""
     return any(
-        isinstance(node, ast.Call) and called_name(node) == "lerp" and name in spelled(node)
+        isinstance(node, ast.Call) and is_call(node, "torch.Tensor.lerp") and name in spelled(node)
         for node in own_expressions(statement)
     )

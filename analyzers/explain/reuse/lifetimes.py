@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from analyzers.evidence import Binding, Holder, Place, StaleEdge
 from analyzers.explain.pattern import CrossedBoundary, GraphCarrier
 from analyzers.explain.reuse.container_kinds import container_by_use
 from analyzers.explain.reuse.definition_site import onset
@@ -19,18 +18,19 @@ from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.source_locations import hops_at, resolve_location
+from analyzers.source.callees import creates_object
 from analyzers.source.flow import (
     BACKWARD_CALLS,
     backward_root,
     bindings,
     bound_within,
-    called_name,
     definitions,
     first_use,
     reads,
 )
 from analyzers.source.project import Loop, Module, spelled
 from analyzers.source.trees import remembered, walk
+from provenance import Binding, CodeLine, Referrer, StaleEdge
 
 _ENTRIES = re.compile(r"\.(\d+)(?=\.)")  # a module's entries, as its parameters are called
 _SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
@@ -66,7 +66,7 @@ class Lifetime(SharedFrame):
                     )
         return tuple(found.values()) or self._named_where_made
 
-    def _named(self, join: StaleEdge) -> tuple[str, Holder]:
+    def _named(self, join: StaleEdge) -> tuple[str, Referrer]:
         """Return the name that a person would use for the carrier, and the reference under which it
         was found. If every iteration rebinds that name, the run may have seen what brought in the
         old value.
@@ -82,11 +82,11 @@ class Lifetime(SharedFrame):
             return name, holder
         for hop in self.reuse.path:
             if hop.how == "argument" and hop.at.frame == used.frame and "." in hop.name:
-                kept = Holder(hop.paths[0], hop.at.function, "attribute", frame=used.frame)
+                kept = Referrer(hop.paths[0], hop.at.function, "attribute", frame=used.frame)
                 return base(hop.name), replace(kept, container=hop.kind.kind)
         return name, holder
 
-    def _asked_of(self, join: StaleEdge) -> tuple[str, Holder] | None:
+    def _asked_of(self, join: StaleEdge) -> tuple[str, Referrer] | None:
         """Return the collection of which one entry was the root, if backward began in the old
         graph: its other names belong to the iterations that made it (`states[j].backward(...)`).
         """
@@ -141,7 +141,7 @@ class Lifetime(SharedFrame):
                     found.setdefault(name, handing)
         return found
 
-    def _passing_regions(self, name: str, holder: Holder) -> Iterator[tuple[Module, ast.AST]]:
+    def _passing_regions(self, name: str, holder: Referrer) -> Iterator[tuple[Module, ast.AST]]:
         """Yield the code in which the name exists for one iteration: the loop's body, or a function
         that the loop calls.
         """
@@ -176,7 +176,7 @@ class Lifetime(SharedFrame):
         return self.shared is not None and any(
             isinstance(statement, ast.Assign)
             and isinstance(statement.value, ast.Call)
-            and called_name(statement.value)[:1].isupper()
+            and creates_object(statement.value)
             for statement in definitions(self.shared.scope, name)
         )
 
@@ -227,18 +227,18 @@ class Lifetime(SharedFrame):
         return None
 
     @cached_property
-    def held(self) -> dict[str, Holder]:
+    def held(self) -> dict[str, Referrer]:
         """Return, for each carrier, the reference under which it was found (`hidden[0]` for
         `hidden`).
         """
-        found: dict[str, Holder] = {}
+        found: dict[str, Referrer] = {}
         for join in self.reuse.joins:
             if join.holders:
                 name, holder = self._named(join)
                 found.setdefault(name, self._in_parts(name, holder))
         return found
 
-    def _in_parts(self, name: str, holder: Holder) -> Holder:
+    def _in_parts(self, name: str, holder: Referrer) -> Referrer:
         """Return the reference, as a container if the name's uses show that it holds several
         tensors. Static analysis does not always know.
         """
@@ -248,7 +248,7 @@ class Lifetime(SharedFrame):
         return holder if kind is None else replace(holder, path=f"{name}[0]", container=kind)
 
     @cached_property
-    def holder(self) -> Holder | None:
+    def holder(self) -> Referrer | None:
         """Return the reference under which the first carrier was found."""
         return self.held.get(self.carriers[0].name) if self.carriers else None
 
@@ -270,21 +270,23 @@ class Lifetime(SharedFrame):
         """Return the boundary that the carrier crossed."""
         if self.loop is not None and self.shared is not None:
             target = spelled(self.loop.target) if not isinstance(self.loop, ast.While) else ""
-            place = Place(self.shared.module.path, self.loop.lineno, self.shared.function)
+            place = CodeLine(self.shared.module.path, self.loop.lineno, self.shared.function)
             return CrossedBoundary("epoch" if "epoch" in target.lower() else "loop", place)
         if self.shared is not None and len(self.reuse.reached.stack) > 1 and not self.same_pass:
-            place = Place(self.shared.module.path, self.shared.reached_line, self.shared.function)
+            place = CodeLine(
+                self.shared.module.path, self.shared.reached_line, self.shared.function
+            )
             return CrossedBoundary("call", place)
         return CrossedBoundary()
 
-    def _taken_on(self, name: str, holder: Holder, join: StaleEdge) -> Place:
+    def _taken_on(self, name: str, holder: Referrer, join: StaleEdge) -> CodeLine:
         """Return the line where the name takes on the old graph."""
         if (place := onset(self, name, holder, join)) is not None:
             return place
         seen = self._seen_stored(name)
         return (seen.at if seen is not None else None) or join.old.at or self.reuse.reached.at
 
-    def _likelihood(self, holder: Holder) -> tuple[int, ...]:
+    def _likelihood(self, holder: Referrer) -> tuple[int, ...]:
         """Return a sort key that puts first the name that a person would point to: one that
         outlives the iteration, in the frame that both calls share, and that is read there.
         """

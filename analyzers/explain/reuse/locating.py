@@ -7,18 +7,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Place
 from analyzers.explain.reuse.execution_counts import binds_nothing
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import hops_at
 from analyzers.source.detached import is_made_without
 from analyzers.source.flow import bindings
 from analyzers.source.project import Module, Scope
+from provenance import CodeLine
 
 Binder = tuple[Module, Scope, ast.stmt]
 
 
-def taken_on(story: ReuseFeatures) -> Place | None:
+def taken_on(story: ReuseFeatures) -> CodeLine | None:
     """Return the binder that made the old graph; else the one that stores the carrier in each
     iteration, preferably in the shared frame; None if nothing binds it.
     """
@@ -46,7 +46,7 @@ def taken_on(story: ReuseFeatures) -> Place | None:
     return _place(*chosen[0]) if chosen else next(_handed_out(story), None)
 
 
-def _handed_out(story: ReuseFeatures) -> Iterator[Place]:
+def _handed_out(story: ReuseFeatures) -> Iterator[CodeLine]:
     """Yield the line that returns a module's `forward` output, possibly within something else, if
     nothing binds it.
     """
@@ -74,8 +74,8 @@ def _has_none(statement: ast.stmt) -> bool:
     return value is not None and is_made_without(value)
 
 
-def _place(module: Module, scope: Scope, statement: ast.stmt) -> Place:
-    return Place(module.path, statement.lineno, getattr(scope, "name", "<module>"))
+def _place(module: Module, scope: Scope, statement: ast.stmt) -> CodeLine:
+    return CodeLine(module.path, statement.lineno, getattr(scope, "name", "<module>"))
 
 
 def _stores(statement: ast.stmt) -> bool:

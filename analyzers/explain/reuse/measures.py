@@ -6,9 +6,10 @@ import ast
 
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.reuse.read_only_uses import is_loss
+from analyzers.source.callees import plain_name
 from analyzers.source.calls import argument_for, calls_to
-from analyzers.source.flow import bindings, called_name, definitions, put_in, value_of
+from analyzers.source.flow import bindings, definitions, put_in, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.signatures import positional
 from analyzers.source.trees import walk
@@ -48,4 +49,4 @@ def _of_losses(project: Project, scope: Scope, value: ast.expr, depth: int = 3) 
 
 
 def _measures(call: ast.Call) -> bool:
-    return is_loss(call) or called_name(call).endswith("cross_entropy")
+    return is_loss(call) or plain_name(call).endswith("cross_entropy")

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analyzers.evidence import BackwardCall, Place
 from analyzers.explain.source_locations import resolve_location
-from analyzers.source.flow import called_name
+from analyzers.source.callees import own_name
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.signatures import positional
+from provenance import BackwardCall, CodeLine
 
 _CALLED_OTHERWISE = ("forward", "__call__", "__init__")  # `model(x)` calls the first two
 
@@ -27,7 +27,7 @@ class CallFrame:
     module: Module
     scope: Scope
     statement: ast.stmt
-    place: Place
+    place: CodeLine
 
 
 def frames(project: Project, visit: BackwardCall) -> list[CallFrame]:
@@ -46,7 +46,7 @@ def call_into(frame: CallFrame, function: Scope) -> ast.Call | None:
     """Return the call in the frame's statement that runs the function; None if several might."""
     name = getattr(function, "name", "")
     calls = [node for node in ast.walk(frame.statement) if isinstance(node, ast.Call)]
-    named = [call for call in calls if called_name(call) == name]
+    named = [call for call in calls if own_name(call) == name]
     if not named and name in _CALLED_OTHERWISE:
         named = [call for call in calls if call.args or call.keywords]
     return named[0] if len(named) == 1 else None

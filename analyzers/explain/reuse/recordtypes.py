@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.source.calls import calls_to
+from analyzers.source.calls import each_call
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 
@@ -44,6 +44,6 @@ def is_named_tuple_field(project: Project, field: str) -> bool:
         return True
     return any(
         isinstance(inner, ast.Constant) and field in str(inner.value).replace(",", " ").split()
-        for _, call in calls_to(project, "namedtuple")
+        for _, call in each_call(project, "collections.namedtuple")
         for inner in walk(call)
     )

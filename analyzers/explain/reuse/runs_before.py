@@ -6,7 +6,7 @@ import ast
 
 from analyzers.explain.reuse.backward_pair import BackwardPair
 from analyzers.explain.reuse.execution_counts import constructs
-from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.calls import calls_to, own_calls
 from analyzers.source.flow import declared_outer, mentions, walk_scope
 from analyzers.source.project import FUNCTIONS, Scope
 
@@ -58,4 +58,4 @@ def _is_factory(story: BackwardPair, scope: Scope) -> bool:
     inner = [n for n in walk_scope(scope) if isinstance(n, FUNCTIONS) and n is not scope]
     reading = any(mentions(n, story.name) for n in inner if story.name not in declared_outer(n))
     name = getattr(scope, "name", "")
-    return reading and not (story.loop is not None and calls_named(story.loop, name))
+    return reading and not (story.loop is not None and own_calls(story.loop, name))

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from analyzers.evidence import BackwardCall, GraphReuse, Place
+from analyzers.evidence import GraphReuse
 from analyzers.explain.reuse.passing import CallFrame, frames
 from analyzers.explain.source_locations import resolve_location
-from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.callees import own_name
+from analyzers.source.flow import walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope
 from analyzers.source.trees import position, walk
+from provenance import BackwardCall, CodeLine
 
 
 def yields(scope: Scope) -> Iterator[ast.Yield]:
@@ -93,7 +95,7 @@ class SharedFrame:
     def generators_of(self, loop: Loop) -> dict[Scope, Module]:
         """Return the script's generators that a loop iterates over."""
         over = walk(loop.iter) if not isinstance(loop, ast.While) else ()
-        names = dict.fromkeys(called_name(n) for n in over if isinstance(n, ast.Call))
+        names = dict.fromkeys(own_name(n) for n in over if isinstance(n, ast.Call))
         named = (pair for name in names for pair in self.project.functions_named(name))
         return {function: module for module, function in named if any(yields(function))}
 
@@ -153,11 +155,11 @@ class SharedFrame:
         return ""
 
 
-def _stack(visit: BackwardCall) -> tuple[Place, ...]:
+def _stack(visit: BackwardCall) -> tuple[CodeLine, ...]:
     return visit.stack or (visit.at,)
 
 
-def _common(pairs: Iterator[tuple[Place, Place]]) -> Iterator[tuple[Place, Place]]:
+def _common(pairs: Iterator[tuple[CodeLine, CodeLine]]) -> Iterator[tuple[CodeLine, CodeLine]]:
     """Yield the leading frames that are the same activation on both stacks."""
     for freed, reached in pairs:
         if (freed.file, freed.function, freed.frame) != (

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import hops_at
-from analyzers.source.calls import calls_named, calls_to, makes_leaf, steps
+from analyzers.source.calls import calls_of, calls_to, makes_leaf, steps
 from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project, Scope, spelled
 
-_CONSTANTS = ("detach", "detach_", "Variable")
+_CONSTANTS = ("torch.Tensor.detach", "torch.Tensor.detach_", "torch.autograd.Variable")
 _DEPTH = 4
 
 
@@ -69,7 +69,7 @@ def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:
     for _ in range(_DEPTH):
         found |= new
         values = [v for n in new for s in definitions(scope, n) if (v := value_of(s)) is not None]
-        made = [v for v in values if not makes_leaf(v) and not calls_named(v, *_CONSTANTS)]
+        made = [v for v in values if not makes_leaf(v) and not calls_of(v, *_CONSTANTS)]
         new = {n for v in made for n in names_read(v)} - found
     found = {name.removesuffix(".parameters") for name in found if not _is_given(project, name)}
     return _whole(found)

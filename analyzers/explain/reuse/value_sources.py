@@ -6,8 +6,9 @@ import ast
 import builtins
 
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.source.calls import asks_for_gradient, calls_a_class
-from analyzers.source.flow import bindings, called_name, mentions, names_read, value_of
+from analyzers.source.callees import creates_object, in_library, is_call, own_name
+from analyzers.source.calls import asks_for_gradient
+from analyzers.source.flow import bindings, mentions, names_read, value_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 
@@ -48,7 +49,7 @@ def _forward_in_loop(story: ReuseFeatures) -> bool:
     return story.loop is not None and any(
         isinstance(node, ast.Call)
         and any(names_read(argument) for argument in node.args)
-        and not story.project.is_package(spelled(node.func))
+        and not in_library(node)
         and not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
         and not any(mentions(argument, story.name) for argument in node.args)
         for statement in story.loop.body
@@ -61,9 +62,7 @@ def _calls_an_object(project: Project, call: ast.Call) -> bool:
     `x.pow(2)` or a plain function of the script.
     """
     text = spelled(call.func)
-    if project.is_package(text) or hasattr(builtins, text):
-        return False
-    if all(calls_a_class(module, call) for module in project.modules.values()):
+    if in_library(call) or hasattr(builtins, text) or creates_object(call):
         return False
     if any(True for _ in project.functions_by_name(text)):
         return False
@@ -81,8 +80,8 @@ def _is_constructed(project: Project, name: str) -> bool:
         return _is_constructed(project, name.rpartition(".")[0])
     return any(
         isinstance(value, ast.Call)
-        and called_name(value)[:1].isupper()
-        and not _is_record(project, called_name(value))
+        and creates_object(value)
+        and not _is_record(project, own_name(value))
         for value in bound
     )
 
@@ -108,7 +107,7 @@ def _is_parameter(story: ReuseFeatures, argument: ast.expr) -> bool:
         and (value := value_of(node)) is not None
         and any(
             isinstance(inner, ast.Call)
-            and (called_name(inner) == "Parameter" or asks_for_gradient(inner))
+            and (is_call(inner, "torch.nn.Parameter") or asks_for_gradient(inner))
             for inner in walk(value)
         )
         for _, node in story.project.each(ast.stmt)

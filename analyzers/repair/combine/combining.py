@@ -22,13 +22,13 @@ from analyzers.repair.rewrite import (
     unused_name,
     without_argument,
 )
-from analyzers.source.calls import call_in, calls_named, steps
+from analyzers.source.callees import is_call
+from analyzers.source.calls import ZERO_GRAD, call_in, calls_of, operations_in, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     BACKWARD_CALLS,
     backward_root,
     bound_within,
-    called_name,
     definitions,
     gradient_given,
     names_read,
@@ -47,7 +47,7 @@ def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
     if shared is None or statement is None or story.called_for(story.reuse.reached):
         return
     editor, loop = Editor(shared.module), shared.loops[0]
-    call = call_in(statement, shared.reached_line, "backward", "manual_backward")
+    call = call_in(statement, shared.reached_line, *BACKWARD_CALLS)
     if call is None:
         return
     name = unused_name(shared.module, "total_loss")
@@ -63,9 +63,7 @@ def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
             note = "Weights that several optimizers step get the gradients of all the losses."
             yield Proposal("sum-then-step", title, joined([*summed, *moved]), note, 1)
         elif summed is not None and len(own) == len(stepped) == 1 and statement in loop.body:
-            cleared = [
-                s for s in loop.body if isinstance(s, ast.Expr) and calls_named(s, "zero_grad")
-            ]
+            cleared = [s for s in loop.body if isinstance(s, ast.Expr) and calls_of(s, *ZERO_GRAD)]
             ahead = move_into(editor, cleared, loop) if cleared else ()
             moved = [*ahead, *move_after(editor, own, loop)]
             title = "Add the losses up, then one backward and one step"
@@ -88,12 +86,11 @@ def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
     """
     scope = editor.module.scope_of(loop)
     if spelled(loop.target) == loss:
-        generated = isinstance(loop.iter, ast.Call) and called_name(loop.iter) in (
-            "zip",
-            "enumerate",
+        generated = isinstance(loop.iter, ast.Call) and is_call(
+            loop.iter, "builtins.zip", "builtins.enumerate"
         )
         return None if generated else editor.text_of(loop.iter)
-    if isinstance(loop.iter, ast.Call) and called_name(loop.iter) == "items":
+    if isinstance(loop.iter, ast.Call) and is_call(loop.iter, "list.items"):
         assert isinstance(loop.iter.func, ast.Attribute)
         owner = editor.text_of(loop.iter.func.value)
         return f"{owner}.values()" if taken_from(loop, scope, loss) is not None else None
@@ -124,7 +121,7 @@ def runs_backward_per_part(story: ReuseFeatures) -> bool:
 def _clips_a_part(loop: ast.For) -> bool:
     """Return True if the iterations clip the gradients of the loop's variable."""
     parts = set(target_names(loop.target))
-    clips = (call for statement in loop.body for call in calls_named(statement, *CLIPPING))
+    clips = (call for statement in loop.body for call in operations_in(statement, CLIPPING))
     return any(names_read(argument) & parts for call in clips for argument in call.args)
 
 
@@ -160,7 +157,7 @@ def reduced(where: SourceLocation) -> Iterator[Proposal]:
     tensor = backward_root(call) if call is not None else None
     if call is None or tensor is None:
         return
-    if called_name(call) == "grad":
+    if is_call(call, "torch.autograd.grad"):
         title = f"Ask for the derivative of `{where.editor.text_of(tensor)}.sum()`"
         edit = where.editor.append_to(tensor, ".sum()")
         yield Proposal("reduce-sum", title, (edit,), "", 0)

@@ -11,23 +11,24 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import BackwardCall
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import SourceLocation, returns_of
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import rescheduled
 from analyzers.repair.rewrite import top_level_in, unused_name
-from analyzers.repair.sites.statements import loss_of, sole_backward
-from analyzers.source.calls import calls_named, calls_to, steps
+from analyzers.repair.sites.statement_facts import loss_of, sole_backward
+from analyzers.source.callees import own_name
+from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to, steps
 from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, names_read, statements_of
+from analyzers.source.flow import names_read, statements_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.receivers import takes_loss
 from analyzers.source.statement_ranges import ahead_of, bound_by, statements_after
 from analyzers.source.trees import walk
+from provenance import BackwardCall
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
     between = block[block.index(ahead.at) + 1 : block.index(top)]
     schedule = [s for s in between if isinstance(s, ast.Expr)]
     moved = [s for s in schedule if steps(s)]
-    cleared = [s for s in schedule if s not in moved and calls_named(s, "zero_grad")]
+    cleared = [s for s in schedule if s not in moved and calls_of(s, *ZERO_GRAD)]
     editor, name = Editor(module), ahead.loss
     edits: list[Edit] = []
     if top is then.at:
@@ -133,9 +134,7 @@ def _returned(story: ReuseFeatures, function: str, statement: ast.stmt) -> LossS
             return None
     number_again = (f"{name} = {name}.item()",) if later else ()
     return (
-        LossSite(statement, name, inner, None, number_again)
-        if called_name(call) == function
-        else None
+        LossSite(statement, name, inner, None, number_again) if own_name(call) == function else None
     )
 
 

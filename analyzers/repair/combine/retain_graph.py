@@ -12,14 +12,10 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.ascent import moves_its_input
 from analyzers.repair.sites.call_options import option_site
 from analyzers.repair.sites.uses import carried_from, carrying
-from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.callees import own_name
+from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    backward_root,
-    called_name,
-    is_dotted,
-    walk_scope,
-)
+from analyzers.source.flow import backward_root, is_dotted, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.signatures import switches
@@ -44,7 +40,7 @@ def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
     loop, site = story.loop, option_site(story, story.reuse.freed, "retain_graph")
     if site is None or not isinstance(loop, ast.For) or not story.each_of_many:
         return
-    if not (calls_named(loop, "zero_grad") or attributes_loaded(walk(loop), "grad")):
+    if not (calls_of(loop, *ZERO_GRAD) or attributes_loaded(walk(loop), "grad")):
         return
     cost = "The graph stays in memory until the last of them."
     values = ["True"]
@@ -68,7 +64,7 @@ def ask_again(story: ReuseFeatures) -> Iterator[Proposal]:
         for option in _that_permit(kind)
     }
     for call in walk_scope(shared.scope):
-        name = called_name(call) if isinstance(call, ast.Call) else ""
+        name = own_name(call) if isinstance(call, ast.Call) else ""
         option = permits.get(name)
         if option and isinstance(call, ast.Call):
             if not any(keyword.arg in (option, None) for keyword in call.keywords):
@@ -142,7 +138,7 @@ def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
 def _moves_input(story: ReuseFeatures) -> bool:
     """Return True if the gradient is used as the direction of a step of its own input."""
     where = resolve_location(story.project, story.reuse.freed.at)
-    call = where.call("grad") if where is not None else None
+    call = where.call("torch.autograd.grad") if where is not None else None
     if where is None or call is None or len(call.args) < 2:
         return False
     asked = call.args[1]
@@ -155,7 +151,11 @@ def _in_hook(story: ReuseFeatures) -> bool:
     return.
     """
     outer = [resolve_location(story.project, place) for place in story.reuse.freed.stack[:-1]]
-    calls = [call for where in outer if where and (call := where.call("backward")) is not None]
+    calls = [
+        call
+        for where in outer
+        if where and (call := where.call("torch.Tensor.backward")) is not None
+    ]
     return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
 
 
@@ -167,7 +167,9 @@ def _reaches_backward(
     """
     scope = module.scope_of(statement)
     carried, returned = carried_from(scope, statement)
-    backwards = calls_named(scope, "backward", "manual_backward")
+    backwards = calls_of(
+        scope, "torch.Tensor.backward", "lightning.LightningModule.manual_backward"
+    )
     roots = [root for backward in backwards if (root := backward_root(backward)) is not None]
     if carrying(roots) & carried:
         return True

@@ -12,13 +12,13 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.one_backward import of_other_loss
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import top_level_in, unused_name
+from analyzers.source.callees import operation, own_name
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
     backward_root,
     bindings,
-    called_name,
     definitions,
     mentions,
     names_read,
@@ -76,7 +76,7 @@ def _newest_loss(story: ReuseFeatures) -> tuple[ast.stmt, ast.expr] | None:
         given = [i for i, name in taken if added is not None and mentions(added, name)]
         for statement in statements_of(region) if given else []:
             value = statement.value if isinstance(statement, ast.Expr) else None
-            if isinstance(value, ast.Call) and called_name(value) == scope.name:
+            if isinstance(value, ast.Call) and own_name(value) == scope.name:
                 if len(value.args) > given[0]:
                     return statement, value.args[given[0]]
     return None
@@ -91,7 +91,7 @@ def _begin_before_summing(story: ReuseFeatures) -> Iterator[Proposal]:
         for _, begun in _beginnings(story, inner[0]):
             name = next((n for n in bindings(statement) if "[" not in n), story.name)
             edit = Editor(module).insert_before(inner[0], f"{name} = {spelled(begun)}")
-            title = f"Begin `{name}` anew before it is added up"
+            title = f"Reset `{name}` before it is added up"
             note = "The total then holds the losses of this pass only."
             yield Proposal("begin-total", title, (edit,), note)
             return
@@ -112,7 +112,7 @@ def restart_total_after_backward(story: ReuseFeatures) -> Iterator[Proposal]:
         edit = editor.replace(first, f"{name} = {editor.text_of(added)}")
     else:
         edit = editor.insert_before(top, f"{name} = {begun or 0}")
-    title = f"Begin `{name}` anew for the second backward"
+    title = f"Reset `{name}` for the second backward"
     yield Proposal("begin-total", title, (edit,), "Each backward then takes its own losses, once.")
 
 
@@ -125,7 +125,7 @@ def _plain_beginning(story: ReuseFeatures, name: str) -> str | None:
         value = part_for(statement, name.__eq__)
         if isinstance(value, ast.Constant):
             return spelled(value)
-        if isinstance(value, ast.Call) and called_name(value) in _BLANK:
+        if isinstance(value, ast.Call) and operation(value) in _BLANK:
             return spelled(value)
     return None
 
@@ -193,6 +193,6 @@ def _reset_total(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         *(s for s in statements_after(module, backward) if steps(s) or mentions(s, story.name)),
     ][-1]
     edit = Editor(module).insert_after(last, f"{story.name} = {spelled(value)}")
-    title = f"Begin `{story.name}` anew behind its backward"
+    title = f"Reset `{story.name}` after its backward"
     note = "The total then holds the losses since the last step only."
     yield Proposal("reset-total", title, (edit,), note, rank)

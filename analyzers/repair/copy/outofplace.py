@@ -12,11 +12,15 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten
 from analyzers.repair.rewrite import unused_name, without_argument, without_true
+from analyzers.source.callees import operation
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, first_use, names_read
-from analyzers.source.project import Module, is_path, spelled
+from analyzers.source.flow import bindings, first_use, names_read, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, is_path, spelled
+from analyzers.source.reads import names_loaded
+from analyzers.source.signatures import named
 from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.targets import assigned_pairs
+from analyzers.source.trees import walk
 from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
 _SYMBOLS: dict[type[ast.operator], str] = {
@@ -134,7 +138,7 @@ def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[
     whole = isinstance(statement, ast.Expr)
     calls = [write.node for write in found if isinstance(write.node, ast.Call)]
     outermost, name, target = found[0], found[0].name, found[0].target
-    only = any(called_name(call) in _ONLY_IN_PLACE for call in calls)
+    only = any(operation(call) in _ONLY_IN_PLACE for call in calls)
     if whole and (only or (outermost.indexed and not _is_chain(found))):
         if isinstance(unsliced(target), ast.Name | ast.Attribute):
             yield editor.insert_before(statement, f"{name} = {name}.clone()")
@@ -160,7 +164,7 @@ def _otherwise(editor: Editor, call: ast.Call, name: str) -> str:
     """Return the new value for a method that has no out-of-place counterpart;
     empty for the others.
     """
-    method = called_name(call)
+    method = operation(call)
     if is_library(call):
         return ""
     if method == "copy_" and call.args:
@@ -173,7 +177,7 @@ def _otherwise(editor: Editor, call: ast.Call, name: str) -> str:
 
 def _bare(editor: Editor, call: ast.Call) -> Iterator[Edit]:
     """Yield edits that remove the call's trailing underscore, `inplace=True` or `out=`."""
-    name = called_name(call)
+    name = operation(call)
     if writes_in_place(name):
         end = editor.span(call.func)[1]
         yield Edit(editor.module.path, end - 1, end, "")
@@ -190,8 +194,25 @@ def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[E
     return (Editor(module).insert_before(statement, *lines),) if lines else ()
 
 
+def _read_here(where: SourceLocation, names: Set[str]) -> set[str]:
+    """Return the names without parameters that the function does not read after the write: the
+    write is for the caller, who would not see it in a new tensor.
+    """
+    function, own = where.scope, set(walk(where.statement))
+    if not isinstance(function, FUNCTIONS):
+        return {*names}
+    loops = where.module.loops_around(where.statement)
+    end = where.statement.end_lineno or where.statement.lineno
+    again = {node for loop in loops for inner in loop.body for node in walk(inner)} - own
+    nodes = names_loaded(walk_scope(function), *(names & named(function)))
+    return {*names} - named(function) | {
+        node.id for node in nodes if node.lineno > end or node in again
+    }
+
+
 def cloned_first(where: SourceLocation, names: set[str], rank: int) -> Iterator[Proposal]:
     """Yield the same as a proposal."""
+    names = _read_here(where, names)
     edits = clone_before(where.module, where.statement, names.__contains__)
     if edits:
         title = f"Clone {said(sorted(names))} before writing to it"
@@ -206,7 +227,7 @@ def given_new(
     """
     edits, following = list[Edit](), list[Edit]()
     names, others = list[str](), list[str]()
-    for where, wanted in written:
+    for where, wanted in ((where, _read_here(where, names)) for where, names in written):
         made = out_of_place(where.module, where.statement, wanted.__contains__)
         edits += made
         for write in writes(where.statement) if made else ():

@@ -11,11 +11,12 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, assignments_to
 from analyzers.repair.copy.outofplace import cloned_first, given_new
 from analyzers.repair.rewrite import without_true
+from analyzers.source.callees import creates_object, is_call, plain_name
 from analyzers.source.detached import FACTS
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, statements_of
+from analyzers.source.flow import statements_of
 from analyzers.source.project import spelled
-from analyzers.source.targets import keyed
+from analyzers.source.targets import assigned_pairs, keyed
 from analyzers.source.writes import Write, is_true, unsliced, writes
 
 
@@ -70,6 +71,19 @@ def clone_saved(stale: StaleValue, rank: int = 3) -> Iterator[Proposal]:
     if edits:
         title = f"Keep a copy of {said(stale.names[:1])} for the backward"
         yield Proposal("clone-what-is-saved", title, edits, "One copy more.", rank)
+
+
+def clone_made(stale: StaleValue, rank: int = 3) -> Iterator[Proposal]:
+    """Yield a proposal that gives the names of the tensor a copy of what the operation computed and
+    saved, for whatever function writes to it.
+    """
+    saving = stale.saving
+    held = {holder.path for holder in stale.evidence.holders}
+    for target, value in assigned_pairs(saving.statement) if saving is not None else ():
+        if saving is not None and spelled(target) in held and isinstance(value, ast.Call):
+            title = f"Give `{spelled(target)}` a copy of what is saved for the backward"
+            edit = saving.editor.append_to(value, ".clone()")
+            yield Proposal("clone-what-is-made", title, (edit,), "One copy more.", rank)
 
 
 def _reads(where: SourceLocation, statement: ast.stmt, stale: StaleValue) -> Iterator[ast.expr]:
@@ -129,13 +143,21 @@ def _flags_named(stale: StaleValue, op: str) -> list[Edit]:
     return [
         edit
         for module, call in stale.project.each(ast.Call)
-        if called_name(call).lower() == wanted
+        if plain_name(call).lower() == wanted
         for edit in _flag(Editor(module), call)
     ]
 
 
 def _flag(editor: Editor, call: ast.Call) -> Iterator[Edit]:
-    if called_name(call)[:1].isupper():
+    if creates_object(call):
         yield from without_true(editor, call, "inplace")
-    if called_name(call) in ("ReLU", "ReLU6", "SiLU", "Mish", "SELU", "CELU"):
+    if is_call(
+        call,
+        "torch.nn.ReLU",
+        "torch.nn.ReLU6",
+        "torch.nn.SiLU",
+        "torch.nn.Mish",
+        "torch.nn.SELU",
+        "torch.nn.CELU",
+    ):
         yield from (editor.replace(value, "") for value in call.args[-1:] if is_true(value))

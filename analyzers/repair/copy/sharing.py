@@ -7,17 +7,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Holder, Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.sites.module_names import replace_of, with_imports
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project, spelled
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import position, walk
+from provenance import CodeLine, Referrer
 
 _CONTAINERS = ("list", "dict", "set")
 _NESTED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
@@ -28,14 +28,14 @@ _CHANGING = frozenset(
 
 
 def shared_copy(
-    holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 0
+    holders: Sequence[Referrer], at: CodeLine | None, project: Project, rank: int = 0
 ) -> Iterator[Proposal]:
     """Yield proposals that use `copy.copy` instead of `copy.deepcopy`, or a dataclass's `replace`,
     with copies of the object's containers. The object must be of a class of the script and have its
     methods called.
     """
     where = resolve_location(project, at)
-    for call in calls_named(where.statement, "deepcopy") if where is not None else ():
+    for call in calls_of(where.statement, "copy.deepcopy") if where is not None else ():
         held = spelled(call.args[0]) if call.args else ""
         parts = {
             n.removeprefix(f"{held}.") for n in names_held(holders) if n.startswith(f"{held}.")

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from analyzers.evidence import Place
 from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
@@ -18,6 +17,7 @@ from analyzers.source.flow import definitions, is_dotted, value_of
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 
 @dataclass
@@ -44,12 +44,12 @@ def any_stacked(project: Project, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _stacked(module: Module, loop: Loop, rank: int) -> Iterator[Proposal]:
-    where = SourceLocation(module, loop, Place(module.path, loop.lineno))
+    where = SourceLocation(module, loop, CodeLine(module.path, loop.lineno))
     buffers = list(_buffers(loop).values())
     if buffers and all(_is_regular(where, loop, buffer) for buffer in buffers):
         edits = [edit for buffer in buffers for edit in _converted(where, loop, buffer)]
         names = said(buffer.name for buffer in buffers)
-        title = f"Collect {names} in a list and stack it behind the loop"
+        title = f"Collect {names} in a list and stack it after the loop"
         yield Proposal("list-and-stack", title, joined(edits), "", rank)
 
 

@@ -10,8 +10,9 @@ from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, unwrapped
 from analyzers.repair.copy.outofplace import cloned_first, given_new, out_of_place
 from analyzers.repair.rewrite import unused_name
+from analyzers.source.callees import own_name, plain_name
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, statements_of, value_of
+from analyzers.source.flow import bindings, statements_of, value_of
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.targets import assigned, target_names
 from analyzers.source.trees import position
@@ -128,7 +129,7 @@ def _source(loop: ast.For, row: str) -> ast.expr | None:
     match loop.target, loop.iter:
         case ast.Tuple(elts=parts), ast.Call(args=given) as call:
             sources = {"zip": given, "enumerate": [ast.Constant(0), *given]}
-            pairs = zip(parts, sources.get(called_name(call), []), strict=False)
+            pairs = zip(parts, sources.get(plain_name(call), []), strict=False)
             return next((source for part, source in pairs if spelled(part) == row), None)
     return loop.iter
 
@@ -143,7 +144,7 @@ def record_view(
         if not set(bindings(node)) & set(names):
             continue
         value = value_of(node)
-        called = called_name(value) if isinstance(value, ast.Call) else ""
+        called = own_name(value) if isinstance(value, ast.Call) else ""
         for module, block in project.each(ast.With):
             helper = called and getattr(module.scope_of(block), "name", "") == called
             if "no_grad" in spelled(block.items[0]) and (helper or module.holds(block, node)):

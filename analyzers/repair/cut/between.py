@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Binding, ValueShape
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import frames
 from analyzers.explain.reuse.shared_frame import Shared
@@ -23,6 +22,7 @@ from analyzers.repair.sites.scopes import (
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Loop, Module, Scope
 from analyzers.source.trees import position
+from provenance import Binding, ValueShape
 
 
 def at_boundary(
@@ -65,7 +65,7 @@ def _between(
     if not cutting.made_once and not around:  # else the first pass learns through it, no later one
         after = last_backward_or_step(shared.module, shared.freed)
         last = _last_binding(cutting, chosen, after, shared.module, shared.frame)
-        where = "behind the backward" if last is after else "once it has its new value"
+        where = "after the backward" if last is after else "once it has its new value"
         yield CutSite("detach-behind-backward", where, last, rank + (not rarely), follows=True)
 
 
@@ -121,5 +121,5 @@ def after_backward(cutting: Cutting, shared: Shared | None, rank: int) -> Iterat
         own = [h for h in cutting.outlived() if h.at.frame == frame.place.frame]
         kept = [h for h in own if not is_local(h, frame.scope) or "." in h.name]
         after = last_backward_or_step(frame.module, frame.statement)
-        site = CutSite("detach-behind-backward", "behind the backward", after, rank, follows=True)
+        site = CutSite("detach-behind-backward", "after the backward", after, rank, follows=True)
         yield from cutting.at([site], cutting.covering(kept), frame.module, frame.scope)

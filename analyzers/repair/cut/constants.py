@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.explain.bootstrap_targets import BootstrapTarget, given_with
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.collected import collectors
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.targets import (
+from analyzers.explain.reuse.read_only_uses import (
     helper_targets,
     maker_called_inside,
     steps_others,
@@ -24,7 +24,7 @@ from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import TORCH, idiom_for
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.sites.uses import uses
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_of, steps
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, value_of, walk_scope
@@ -141,7 +141,7 @@ def _made_apart(target: BootstrapTarget) -> Edit | None:
     made, scope = target.made, target.where.scope
     if made is None or not isinstance(made.value, ast.Call):
         return None
-    roots = map(backward_root, calls_named(scope, *BACKWARD_CALLS))
+    roots = map(backward_root, calls_of(scope, *BACKWARD_CALLS))
     fed = {name for root in roots if root is not None for name in made_of(scope, root)}
     if fed & (set(bindings(made)) - {target.name}):
         return None
@@ -157,12 +157,20 @@ def detach_at_use(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     yield from _in_target_calls(story, rank)
     yield from _in_helpers(story, rank)
     backwards = (("first", story.reuse.freed), ("second", story.reuse.reached))
+    alike = _is_target_of_both(story) * SECOND_CHOICE  # then the other would still move it
     for later, (title, visit) in enumerate(backwards):
         for name, edits in uses(story, visit):
             note = "That loss no longer sends gradient through it."
             given = f"Give the {title} loss a detached `{name}`"
-            yield Proposal(f"detach-in-{title}-loss", given, edits, note, rank + later)
+            yield Proposal(f"detach-in-{title}-loss", given, edits, note, rank + later + alike)
     yield from _where_methods_read(story, rank + 1)
+
+
+def _is_target_of_both(story: ReuseFeatures) -> bool:
+    """Return True if the same function compares with the carrier for both backward calls."""
+    freed, reached = story.reuse.freed.at, story.reuse.reached.at
+    comparing = {(t.module.path, t.function.name) for t in helper_targets(story)}
+    return (freed.file, freed.function) in comparing & {(reached.file, reached.function)}
 
 
 def _where_methods_read(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:

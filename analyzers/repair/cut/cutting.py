@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from analyzers.evidence import Binding, GraphReuse, ValueShape
+from analyzers.evidence import GraphReuse
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
@@ -22,9 +22,10 @@ from analyzers.repair.sites.module_names import deque_of, quote_of, replace_of, 
 from analyzers.repair.sites.scopes import guarded, rebinds, wants_gradient
 from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, walk_scope
+from analyzers.source.flow import walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.targets import keyed
+from provenance import Binding, ValueShape
 
 _TRADEOFF = (
     "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
@@ -142,7 +143,7 @@ class Cutting:
         return any(
             spelled(value) == name and wants_gradient(function, parameter)
             for call in calls
-            for module, function in self.project.functions_by_name(called_name(call))
+            for module, function in self.project.functions_called(call)
             for parameter, value in arguments(call, module, function)
         )
 
@@ -179,7 +180,7 @@ class Cutting:
         """Return the parts of a literal, or the arguments of a record's constructor, with their
         shapes.
         """
-        known = dict(kind.parts)
+        known = dict(kind.items())
         any_ = known.get("")
         parts: list[tuple[ast.expr, ValueShape | None]]
         match node:

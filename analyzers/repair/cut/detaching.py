@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import Holder, ValueShape
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.project import Module, Project, spelled
@@ -15,6 +14,7 @@ from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 from analyzers.source.unpacking import whole_of
 from analyzers.source.writes import is_true
+from provenance import Referrer, ValueKind, ValuePart, ValueShape
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _attribute_holding(init: ast.FunctionDef | None, argument: str) -> str:
     return argument
 
 
-def expected_shape(name: str, holder: Holder | None, fields: Sequence[str] = ()) -> ValueShape:
+def expected_shape(name: str, holder: Referrer | None, fields: Sequence[str] = ()) -> ValueShape:
     """Return the shape of what a name denotes, as far as a reference to it shows: its container,
     the depth of the tensors in its path, and for records these fields.
     """
@@ -134,12 +134,12 @@ def expected_shape(name: str, holder: Holder | None, fields: Sequence[str] = ())
     for own in reversed(names):
         structure = _STRUCTURES.get(own, "record")
         keys = [repr(field) for field in fields] if structure == "record" else []
-        parts = tuple((key, kind) for key in keys or [""])
+        parts = tuple(ValuePart(kind, key) for key in keys or [""])
         kind = ValueShape(structure, own, maxlen=own == "deque", parts=parts)
     return kind
 
 
-_STRUCTURES = {
+_STRUCTURES: dict[str, ValueKind] = {
     "dict": "dict",
     "OrderedDict": "dict",
     "defaultdict": "dict",

@@ -8,7 +8,6 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from analyzers.evidence import Binding, Place, ValueShape
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import frames
@@ -19,12 +18,13 @@ from analyzers.repair.cut import between, within
 from analyzers.repair.cut.cutting import Cutting, cut
 from analyzers.repair.cut.detaching import LEAF, Idiom, expected_shape, idiom_for, starts_as_none
 from analyzers.repair.sites.scopes import wants_gradient
-from analyzers.source.calls import asks_for_gradient, calls_named
+from analyzers.source.calls import asks_for_gradient, own_calls
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, declared_outer, reads, value_of
 from analyzers.source.project import Scope, spelled
 from analyzers.source.signatures import positional
 from analyzers.source.trees import walk
+from provenance import Binding, CodeLine, ValueKind, ValuePart, ValueShape
 
 _TENSOR = ValueShape("tensor", "Tensor", graph=True)
 
@@ -92,7 +92,7 @@ def _stores(story: ReuseFeatures) -> Iterator[Binding]:
             number += 1
             inner = here and module.loops_around(statement)[:1] != [one.loop]
             function = getattr(scope, "name", "<module>")
-            at = Place(module.path, statement.lineno, function, 0 if inner else -number)
+            at = CodeLine(module.path, statement.lineno, function, 0 if inner else -number)
             for name in _spellings(one, statement):
                 yield _stored(one, at, name, number - 1)
 
@@ -106,7 +106,7 @@ def _spellings(story: ReuseFeatures, statement: ast.stmt) -> Iterator[str]:
             yield name
 
 
-def _stored(story: ReuseFeatures, at: Place, name: str, number: int) -> Binding:
+def _stored(story: ReuseFeatures, at: CodeLine, name: str, number: int) -> Binding:
     """Return a carrier as the storing scope spells it."""
     holder = story.holder
     if holder is not None:
@@ -114,7 +114,7 @@ def _stored(story: ReuseFeatures, at: Place, name: str, number: int) -> Binding:
     paths = (holder.path,) if holder is not None else (name,)
     held = [held.path for join in story.reuse.joins for held in join.holders]
     fields = _fields(path for path in held if path.startswith(f"{story.name}["))
-    return Binding(at, "bound", name, expected_shape(name, holder, fields), paths, (number,))
+    return Binding(at, "bound", expected_shape(name, holder, fields), name, paths, (number,))
 
 
 def _fields(paths: Iterable[str]) -> list[str]:
@@ -162,7 +162,7 @@ def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Bindi
     """Yield the names that outlive the backward call in the frames that lead to it, and what binds
     them.
     """
-    here = Place(shared.module.path, shared.reached_line, shared.function, shared.frame)
+    here = CodeLine(shared.module.path, shared.reached_line, shared.function, shared.frame)
     for name in _rebound(story, visible(story)):
         yield from _outliving(story, shared.scope, here, name, entries)
     for frame in frames(story.project, story.reuse.freed):
@@ -175,31 +175,31 @@ def _path(story: ReuseFeatures, shared: Shared, entries: bool) -> Iterator[Bindi
                     yield from _outliving(story, frame.scope, frame.place, name, entries=True)
     for number, (module, scope, statement) in enumerate(story.binders, 1):
         frame_ = shared.frame if scope is shared.scope else -number
-        place = Place(module.path, statement.lineno, getattr(scope, "name", "<module>"), frame_)
+        place = CodeLine(module.path, statement.lineno, getattr(scope, "name", "<module>"), frame_)
         yield from _rebound_after(story, shared, here, getattr(scope, "name", ""))
         for name in bindings(statement):
             if name == story.name or (story.attribute and name == f"self.{story.attribute}"):
                 yield Binding(
-                    place, "bound", name, expected_shape(name, story.held.get(name)), (name,), (0,)
+                    place, "bound", expected_shape(name, story.held.get(name)), name, (name,), (0,)
                 )
 
 
 def _rebound_after(
-    story: ReuseFeatures, shared: Shared, here: Place, maker: str
+    story: ReuseFeatures, shared: Shared, here: CodeLine, maker: str
 ) -> Iterator[Binding]:
     """Yield the carriers at the call, after the backward call, that rebinds them."""
     block = shared.module.block_of(shared.freed)
     for statement in block[block.index(shared.freed) + 1 :] if maker else []:
-        if any(calls_named(statement, maker)):
+        if any(own_calls(statement, maker)):
             at = replace(here, line=statement.lineno)
             for name in visible(story):
                 yield Binding(
-                    at, "bound", name, expected_shape(name, story.held[name]), (name,), (0,)
+                    at, "bound", expected_shape(name, story.held[name]), name, (name,), (0,)
                 )
 
 
 def _outliving(
-    story: ReuseFeatures, scope: Scope, at: Place, name: str, entries: bool = False
+    story: ReuseFeatures, scope: Scope, at: CodeLine, name: str, entries: bool = False
 ) -> Iterator[Binding]:
     """Yield a name that outlives the backward call, or those entries of a dictionary that carried a
     graph.
@@ -217,10 +217,10 @@ def _outliving(
         keyed = [p for p in paths if p.startswith(f"{name}[") and p.count("[") == 1]
         if not none and story.held[name].container in ("dict", "OrderedDict"):
             for number, path in enumerate(keyed):
-                yield Binding(at, "outlived", path, _TENSOR, (path,), (number,))
+                yield Binding(at, "outlived", _TENSOR, path, (path,), (number,))
         return
     kind = _record(story, name, paths) or expected_shape(name, story.held[name])
-    yield Binding(at, "outlived", name, kind, paths, carries, none)
+    yield Binding(at, "outlived", kind, name, paths, carries, none)
 
 
 def _record(story: ReuseFeatures, name: str, paths: tuple[str, ...]) -> ValueShape | None:
@@ -231,8 +231,8 @@ def _record(story: ReuseFeatures, name: str, paths: tuple[str, ...]) -> ValueSha
     if not fields or name == "self":
         return None
     fields += [f for f in tensor_fields(story.project, fields[0]) if f not in fields]
-    kind = "namedtuple" if is_named_tuple_field(story.project, fields[0]) else "object"
-    return ValueShape(kind, parts=tuple((repr(field), _TENSOR) for field in fields))
+    kind: ValueKind = "namedtuple" if is_named_tuple_field(story.project, fields[0]) else "object"
+    return ValueShape(kind, parts=tuple(ValuePart(_TENSOR, repr(field)) for field in fields))
 
 
 def _starts_as_none(story: ReuseFeatures, scope: Scope, name: str) -> bool:

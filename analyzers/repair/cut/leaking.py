@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Holder, Place, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import GraphCarrier, Proposal
 from analyzers.explain.source_locations import (
@@ -27,6 +27,7 @@ from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.repair.sites.module_names import quote_of
 from analyzers.source.edits import Edit
 from analyzers.source.project import Module, Project
+from provenance import CodeLine, Referrer
 
 MAX_NAMES = 8  # that are cut off their past one by one
 _OF_LIST = re.compile(r"\.(\d+)(?![^.\[])")  # a layer of a list: `net.layers.0.state`
@@ -44,7 +45,7 @@ class Carried:
     carrier: GraphCarrier
     where: SourceLocation
     before: ast.stmt
-    place: Place
+    place: CodeLine
     scope: ast.AST
     items: tuple[str, ...] = ()
     rank: int = 0
@@ -64,7 +65,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
     if where is None:
         return
     for loop in where.module.loops_around(where.statement)[:1]:
-        place = Place(where.module.path, loop.lineno)
+        place = CodeLine(where.module.path, loop.lineno)
         seen = {root_of(holder.path) for holder in fault.holders}
         names = carried_names(loop, root_names(visit, where)) if visit is not None else []
         for name in [name for name in names if name in seen] if seen else names:
@@ -74,7 +75,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         if "." not in name:
             continue
         for module, assignment in assignments_to(project, name):
-            binder = SourceLocation(module, assignment, Place(module.path, assignment.lineno))
+            binder = SourceLocation(module, assignment, CodeLine(module.path, assignment.lineno))
             for own, first in carried_attributes(binder):
                 if own.rpartition(".")[2] == root_of(name).rpartition(".")[2]:
                     carrier = GraphCarrier(own, binder.place, "attribute")
@@ -126,12 +127,12 @@ def release_after_call(fault: SilentFault, project: Project) -> Iterator[Proposa
             yield _released("`, `".join(cuts), edit, backward, AFTER + rank)
 
 
-def _is_shared(holder: Holder) -> bool:
+def _is_shared(holder: Referrer) -> bool:
     """Return True if any function may set it: a part of a value with a global name."""
     return holder.scope == "<module>" and not holder.path.isidentifier()
 
 
-def _cut_of(holder: Holder, module: Module, whole: bool) -> tuple[str, list[str]]:
+def _cut_of(holder: Referrer, module: Module, whole: bool) -> tuple[str, list[str]]:
     """Return what is cut, as the script spells it, and how: an attribute or an entry that can be
     set alone, else the whole container.
     """
@@ -158,5 +159,5 @@ def cut_after_backward(fault: SilentFault, project: Project) -> Iterator[Proposa
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
     if where is not None and idiom is not None and names:
         edit = where.editor.insert_after(where.statement, *(f"{n} = {idiom.of(n)}" for n in names))
-        title = f"Cut {said(names)} off its past behind the backward"
+        title = f"Cut {said(names)} off its past after the backward"
         yield cut("detach-behind-backward", title, (edit,), 0)

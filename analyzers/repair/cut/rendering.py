@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.evidence import ValueShape
+from provenance import ValuePart, ValueShape
 
 FEW = 4  # parts that are written out one by one
 _PLAIN = ("none", "number", "text", "function", "foreign", "module")
@@ -14,7 +14,7 @@ _PLAIN = ("none", "number", "text", "function", "foreign", "module")
 
 def has_graph(kind: ValueShape) -> bool:
     """Return True if the value is, or contains, a tensor with a graph."""
-    return kind.graph or any(has_graph(part) for _, part in kind.parts)
+    return kind.graph or any(has_graph(part) for _, part in kind.items())
 
 
 def part_at(kind: ValueShape, below: str) -> ValueShape | None:
@@ -23,7 +23,7 @@ def part_at(kind: ValueShape, below: str) -> ValueShape | None:
     """
     if not below:
         return kind
-    for key, part in kind.parts:
+    for key, part in kind.items():
         step = _step(kind, key) if key or not below.startswith("[") else _first_entry(below)
         if below.startswith(step):
             return part_at(part, below.removeprefix(step))
@@ -53,16 +53,17 @@ def carried(kind: ValueShape, paths: Sequence[str]) -> ValueShape:
     """
     if kind.kind not in (*_FIELDED, "dict", "tuple", "list") or not has_graph(kind):
         return kind
-    parts_below = [(key, part, _below(kind, key, paths)) for key, part in kind.parts]
+    parts_below = [(key, part, _below(kind, key, paths)) for key, part in kind.items()]
     alike = {_signature(part) for _, part, below in parts_below if below}
     parts = []
     for key, part, below in parts_below:
         if below:
-            parts.append((key, carried(part, below)))
+            parts.append(ValuePart(carried(part, below), key))
         elif kind.kind in _FIELDED or _signature(part) not in alike:
-            parts.append((key, ValueShape("foreign", part.name) if has_graph(part) else part))
+            foreign = ValueShape("foreign", part.name) if has_graph(part) else part
+            parts.append(ValuePart(foreign, key))
         else:
-            parts.append((key, part))
+            parts.append(ValuePart(part, key))
     return replace(kind, parts=tuple(parts))
 
 
@@ -70,7 +71,7 @@ def _below(kind: ValueShape, key: str, paths: Sequence[str]) -> list[str]:
     """Return the rest of the paths that lead through a part; the empty path leads to all of it. A
     part without a key takes the paths whose entries no other part has.
     """
-    known = {_step(kind, other) for other, _ in kind.parts if not key}
+    known = {_step(kind, other) for other, _ in kind.items() if not key}
     first = [(p, _step(kind, key) if key else _first_entry(p)) for p in paths]
     return [
         p.removeprefix(step)
@@ -80,14 +81,14 @@ def _below(kind: ValueShape, key: str, paths: Sequence[str]) -> list[str]:
 
 
 def _holds_tensor(kind: ValueShape) -> bool:
-    return kind.kind == "tensor" or any(_holds_tensor(part) for _, part in kind.parts)
+    return kind.kind == "tensor" or any(_holds_tensor(part) for _, part in kind.items())
 
 
 def _depth(kind: ValueShape) -> int:
     """Return how many structures surround the innermost tensor."""
     if kind.kind in _FIELDED or not kind.parts:
         return 0
-    return 1 + max(_depth(part) for _, part in kind.parts)
+    return 1 + max(_depth(part) for _, part in kind.items())
 
 
 def _signature(kind: ValueShape) -> object:
@@ -97,8 +98,8 @@ def _signature(kind: ValueShape) -> object:
     if not _holds_tensor(kind):
         return "none" if kind.kind == "none" else "plain"
     if kind.kind in _FIELDED:
-        return kind.kind, kind.name, tuple((key, _signature(part)) for key, part in kind.parts)
-    return kind.kind, kind.name, frozenset(_signature(part) for _, part in kind.parts)
+        return kind.kind, kind.name, tuple((key, _signature(part)) for key, part in kind.items())
+    return kind.kind, kind.name, frozenset(_signature(part) for _, part in kind.items())
 
 
 @dataclass
@@ -143,7 +144,7 @@ class Writing:
 
     def _fields(self, text: str, kind: ValueShape) -> str | None:
         """Return keywords for the fields that hold a graph."""
-        held = [(field_name(key), part) for key, part in kind.parts if has_graph(part)]
+        held = [(field_name(key), part) for key, part in kind.items() if has_graph(part)]
         values = [(name, self.expression(f"{text}.{name}", part)) for name, part in held if name]
         if len(values) < len(held) or not _is_path(text) or any(v is None for _, v in values):
             return None
@@ -170,7 +171,7 @@ class Writing:
         """Return the new form of each item, called `variable`; None if the items differ too much.
         `loose` tests each for being a tensor.
         """
-        held = {_signature(part): part for _, part in kind.parts}
+        held = {_signature(part): part for _, part in kind.items()}
         cut = [part for part in held.values() if _holds_tensor(part)]
         if len(cut) != 1 or "leaf" in held:
             return None
@@ -187,7 +188,7 @@ class Writing:
     def _one_by_one(self, text: str, kind: ValueShape) -> str | None:
         """Return a short sequence item by item: `(s[0].detach(), s[1])`."""
         known = _is_path(text) and kind.size == len(kind.parts) <= FEW
-        items = [self.expression(f"{text}[{key}]", part) for key, part in kind.parts if known]
+        items = [self.expression(f"{text}[{key}]", part) for key, part in kind.items() if known]
         if kind.name not in ("tuple", "list") or not items or None in items:
             return None
         inner = ", ".join(map(str, items))
@@ -196,7 +197,7 @@ class Writing:
     def _mapping(self, text: str, kind: ValueShape) -> str | None:
         if kind.name != "dict":
             return None
-        entries = [(k, part) for k, part in kind.parts if has_graph(part)]
+        entries = [(k, part) for k, part in kind.items() if has_graph(part)]
         few = len(entries) <= FEW and _is_path(text)
         variable = _variable(text, kind)
         item = self._each(kind, variable, loose=not few)
@@ -230,18 +231,18 @@ class Writing:
     def _in_place(self, name: str, kind: ValueShape, rebind: bool) -> Iterator[str]:
         """Yield statements that change a value's parts; an empty one if a part cannot be cut."""
         if _is_changed(kind):
-            for key, part in kind.parts:
+            for key, part in kind.items():
                 if has_graph(part):
                     inner = self.statements(f"{name}.{field_name(key)}", part)
                     yield from inner if inner and field_name(key) else [""]
-        elif kind.kind in _HOLDING and any(_is_changed(part) for _, part in kind.parts):
-            held = {_signature(part): part for _, part in kind.parts}
+        elif kind.kind in _HOLDING and any(_is_changed(part) for _, part in kind.items()):
+            held = {_signature(part): part for _, part in kind.items()}
             part = next(iter(held.values()))
             inner = self.statements("item", part) if len(held) == 1 else None
             each = f"{name}.values()" if kind.kind == "dict" else name
             yield from [f"for item in {each}:", *(f"\t{line}" for line in inner)] if inner else [""]
         elif kind.kind == "dict" and not (rebind and kind.name == "dict" and self._alike(kind)):
-            entries = [(k, part) for k, part in kind.parts if has_graph(part)]
+            entries = [(k, part) for k, part in kind.items() if has_graph(part)]
             if len(entries) <= FEW and not self._alike(kind):
                 for key, part in entries:
                     inner = self.statements(f"{name}[{self.key(key)}]", part) if key else None

@@ -14,14 +14,18 @@ from analyzers.repair.cut.expected import visible
 from analyzers.repair.remake.chains import preceding
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.helpers import bare_methods
+from analyzers.source.callees import is_call, own_name
 from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, bound_within, called_name, names_read, reads
+from analyzers.source.flow import bindings, bound_within, names_read, reads
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import position, walk
 
-_SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "sample"})
+_SHUFFLING = (
+    *("torch.randperm", "numpy.random.permutation", "random.sample"),
+    "torch.utils.data.RandomSampler",
+)
 _FRESH_STATE = "Each pass begins with no state of the one before."
 _ASSUMED = (
     "Assumes that the passes of this loop do not belong together; a detach assumes that each goes "
@@ -36,7 +40,9 @@ def reset_of_all_layers(story: ReuseFeatures) -> Iterator[Proposal]:
     """
     for module, loop in _loops_resetting(story):
         match loop:
-            case ast.For(iter=ast.Call(func=ast.Attribute(attr="children", value=net) as function)):
+            case ast.For(iter=ast.Call(func=ast.Attribute(value=net) as function) as call) if (
+                is_call(call, "torch.nn.Module.children")
+            ):
                 editor, owner = Editor(module), spelled(net)
                 edit = editor.replace(function, f"{owner}.modules")
                 where = f"in all layers of `{owner}`, not in the first only"
@@ -53,7 +59,7 @@ def _loops_resetting(story: ReuseFeatures) -> Iterator[tuple[Module, Loop]]:
         yield from ((module, loop) for loop in module.loops_around(statement)[:1])
     methods = {getattr(scope, "name", "") for _, scope, _ in binders} - {"forward", "__init__"}
     for module, node in story.project.each(ast.Expr):
-        if isinstance(node.value, ast.Call) and called_name(node.value) in methods:
+        if isinstance(node.value, ast.Call) and own_name(node.value) in methods:
             yield from ((module, loop) for loop in module.loops_around(node)[:1])
 
 
@@ -150,7 +156,7 @@ def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
     """Return True if a function called by a plain name, or one that it calls, only binds the
     carrier to its first value.
     """
-    for _, function in story.project.functions_named(called_name(call)):
+    for _, function in story.project.functions_called(call):
         if not isinstance(function, ast.FunctionDef):
             continue
         if story.attribute and _only_begins(function, f"self.{story.attribute}"):
@@ -167,8 +173,8 @@ def _is_reset_elsewhere(scope: ast.AST, call: ast.Call, project: Project) -> boo
     """
     for module, loop in project.each(ast.For):
         resets = [s for s in loop.body[:-1] if isinstance(s, ast.Expr)]
-        named = {called_name(s.value) for s in resets if isinstance(s.value, ast.Call)}
-        if called_name(call) in named and module.scope_of(loop) is not scope:
+        named = {own_name(s.value) for s in resets if isinstance(s.value, ast.Call)}
+        if own_name(call) in named and module.scope_of(loop) is not scope:
             return True
     return False
 
@@ -188,7 +194,7 @@ def _is_shuffled(loop: ast.For, project: Project) -> bool:
 def _in_random_order(value: ast.expr) -> bool:
     for node in walk(value):
         if isinstance(node, ast.Call):
-            if called_name(node) in _SHUFFLING:
+            if is_call(node, *_SHUFFLING):
                 return True
             shuffles = [one.value for one in node.keywords if one.arg == "shuffle"]
             if any(isinstance(one, ast.Constant) and one.value is True for one in shuffles):
@@ -202,7 +208,7 @@ def _at_head(
     """Yield a proposal with the first of these statements at the head of the loop."""
     for line in islice(lines, 1):
         edit = Editor(story.frame.module).insert_before(head_of(loop), line)
-        title = f"Begin `{story.name}` anew at the head of the loop"
+        title = f"Reset `{story.name}` at the head of the loop"
         yield Proposal("reset-at-head", title, (edit,), _FRESH_STATE, rank)
 
 
@@ -225,7 +231,7 @@ def _goes_through_again(story: ReuseFeatures, loop: Loop) -> bool:
 
 
 def _called(node: ast.AST) -> set[str]:
-    return {called_name(n) for n in walk(node) if isinstance(n, ast.Call)}
+    return {own_name(n) for n in walk(node) if isinstance(n, ast.Call)}
 
 
 def _counts(loop: ast.For) -> bool:

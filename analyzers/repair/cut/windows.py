@@ -20,9 +20,10 @@ from analyzers.explain.source_locations import (
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.sites.scopes import last_backward_or_step
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call, own_name
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, names_read, reads, statements_of, walk_scope
+from analyzers.source.flow import names_read, reads, statements_of, walk_scope
 from analyzers.source.project import spelled
 from analyzers.source.trees import position
 
@@ -45,7 +46,7 @@ def cut_window(story: ReuseFeatures) -> Iterator[Proposal]:
     if (again := _begun_again(story)) is not None:
         lines.insert(0, f"{story.name} = {again}")
     for rank, line in enumerate(lines):
-        title = f"Begin `{story.name}` anew after the backward"
+        title = f"Reset `{story.name}` after the backward"
         edit = Editor(shared.module).insert_after(_last_of_pass(story), line)
         yield cut("restart-window", title, (edit,), rank)
 
@@ -102,7 +103,7 @@ def emptied(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     )
     rank += 0 if manners else 3  # what the script never empties may be kept on purpose
     edit = Editor(module).insert_after(after, manner.format(story.name))
-    yield cut("empty-list", f"Empty `{story.name}` behind the backward", (edit,), rank)
+    yield cut("empty-list", f"Empty `{story.name}` after the backward", (edit,), rank)
 
 
 def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -127,7 +128,7 @@ def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     edit = Editor(where.module).insert_after(
         last_backward_or_step(where.module, where.statement), *lines
     )
-    title = f"Empty {said(names)} behind the backward"
+    title = f"Empty {said(names)} after the backward"
     why = "Each backward uses what was gathered since the last."
     yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
 
@@ -146,7 +147,7 @@ def _where_others_are(
             emptied = {name for _, (name, _) in made}
             missing = sorted(f"self.{name.rpartition('.')[2]}" for name in lists)
             owner_class = module.class_of(method)
-            filled = calls_named(owner_class, "append") if owner_class is not None else []
+            filled = calls_of(owner_class, "list.append") if owner_class is not None else []
             if not {f"{name}.append" for name in missing} <= {spelled(c.func) for c in filled}:
                 continue
             if made and not emptied & set(missing) and all(n.startswith("self.") for n in emptied):
@@ -176,9 +177,9 @@ def _fills_in_steps(story: ReuseFeatures, name: str) -> bool:
     for module, node in story.project.each(ast.Call):
         if spelled(node.func).split(".")[-2:-1] != [last]:
             continue
-        if called_name(node) in ("clear", "pop", "popleft"):
+        if is_call(node, "list.clear", "list.pop", "list.popleft"):
             return False
-        if called_name(node) == "append":
+        if is_call(node, "list.append"):
             scope = module.scope_of(node)
             function = getattr(scope, "name", "<module>")
             calls += [node] if scope is shared.scope else _coming_to(story, function)
@@ -190,7 +191,7 @@ def _coming_to(story: ReuseFeatures, name: str) -> list[ast.AST]:
     own = [c for c in walk_scope(story.frame.scope) if isinstance(c, ast.Call)]
     for depth in range(3):
         coming = functions_calling(story.project, name, depth)
-        if found := [call for call in own if called_name(call) in coming]:
+        if found := [call for call in own if own_name(call) in coming]:
             return [*found]
     return []
 
@@ -216,7 +217,9 @@ def _emptied(statement: ast.stmt) -> tuple[str, str] | None:
     match statement:
         case ast.Assign(targets=[ast.Name() | ast.Attribute() as held], value=ast.List(elts=[])):
             return spelled(held), "{} = []"
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="clear"), args=[])):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held), args=[]) as call) if is_call(
+            call, "list.clear"
+        ):
             return spelled(held), "{}.clear()"
         case ast.Delete(targets=[ast.Subscript(value=held, slice=ast.Slice(None, None, None))]):
             return spelled(held), "del {}[:]"

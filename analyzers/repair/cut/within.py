@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from analyzers.evidence import Binding
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.escapes import handed_for_good
-from analyzers.explain.source_locations import hops_at, resolve_location
+from analyzers.explain.source_locations import SourceLocation, hops_at, resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cutting import Cutting, cut, kind_carried
 from analyzers.repair.sites.scopes import is_seen, wants_gradient
-from analyzers.repair.sites.statements import read_in, spellings, stores
+from analyzers.repair.sites.statement_facts import read_in, spellings, stores, under_own_name
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.targets import assigned_pairs
+from provenance import Binding
 
 TRIED = 2  # stores that are each cut alone
 ALONE = 4  # expressions that read an old value, each cut alone
@@ -30,9 +30,12 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     the last one first.
     """
     found: dict[ast.stmt, list[tuple[Binding, list[Edit]]]] = {}
+    live: list[tuple[Binding, list[Edit]]] = []
     for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         module, statement = where.module, where.statement
         for value, kind, whole in stores(statement, hop):
+            if whole and (edits := _kept_live(cutting, where, hop)):
+                live.append((hop, edits))
             made = cutting.replaced(module, value, kind, hop.name) if whole else []
             if not whole:
                 name = Editor(module).text_of(value)
@@ -40,6 +43,10 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 made = [Editor(module).insert_after(statement, *lines)] if lines else []
             if made:
                 found.setdefault(statement, []).append((hop, made))
+    if live and cutting.covering([hop for hop, _ in live]):
+        title = f"Store {said(hop.name for hop, _ in live)} detached, and go on with the value"
+        edits = [edit for _, made in live for edit in made]
+        yield cut("detach-when-stored", title, joined(edits), rank)
     wanted = {join for hop in cutting.reuse.path for join in hop.carries}
     several = list(found.values()) if len(found) > 1 else []
     single = [s for s in several if wanted <= {join for hop, _ in s for join in hop.carries}]
@@ -47,6 +54,18 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         yield _stored(store, rank)
     if found:
         yield _stored(list(chain(*found.values())), rank + bool(single))
+
+
+def _kept_live(cutting: Cutting, where: SourceLocation, hop: Binding) -> list[Edit]:
+    """Return edits that store an attribute without its graph, while the rest of the function, which
+    reads it, still learns through its value.
+    """
+    store, writing = where.statement, cutting.writing(where.module)
+    if not isinstance(store, ast.Assign) or not isinstance(store.targets[0], ast.Attribute):
+        return []
+    return under_own_name(
+        where.module, store, lambda name: writing.expression(name, kind_carried(hop))
+    )
 
 
 def _stored(parts: list[tuple[Binding, list[Edit]]], rank: int) -> Proposal:

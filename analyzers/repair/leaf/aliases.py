@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Place, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.explain.keyed_entries import keys_of, without_entries
 from analyzers.explain.old_gradients import handed_back, stored_gradients
 from analyzers.explain.pattern import Proposal
@@ -18,6 +18,7 @@ from analyzers.source.ops import VIEWS
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs, keyed
+from provenance import CodeLine
 
 NAMES = 3  # length of a chain of names by which a gradient reaches its store
 
@@ -46,7 +47,7 @@ def kept_at(fault: SilentFault, project: Project) -> list[SourceLocation]:
         for statement, _ in stored_gradients(module, keys_of(paths), project)
     }
     return [
-        SourceLocation(module, node, Place(module.path, node.lineno))
+        SourceLocation(module, node, CodeLine(module.path, node.lineno))
         for module, node in project.each(ast.stmt)
         if node in put
         or ((node in returned or _binds(node, wanted)) and list(_gradients(module, node)))

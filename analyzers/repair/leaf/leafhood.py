@@ -11,10 +11,12 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.blocks import joined, text_with
 from analyzers.repair.rewrite import without_true
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import bindings, called_name, statements_of
+from analyzers.source.flow import bindings, statements_of
 from analyzers.source.project import Project
+from analyzers.source.targets import target_names
 from analyzers.source.trees import position
 
 
@@ -63,7 +65,7 @@ def _set_last(editor: Editor, value: ast.expr) -> tuple[Edit, ...]:
 
 def _wrapped_last(editor: Editor, value: ast.expr) -> Edit | None:
     """Return an edit for `Parameter(x.to(d))` instead of `Parameter(x).to(d)`."""
-    for call in calls_named(value, "Parameter"):
+    for call in calls_of(value, "torch.nn.Parameter"):
         if call is not value and len(call.args) == 1:
             bare = editor.text_of(call.args[0])
             bare = f"({bare})" if needs_parentheses(call.args[0]) else bare
@@ -77,7 +79,7 @@ def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
     """Yield edits by which a call no longer sets `requires_grad`."""
     if isinstance(node, ast.Call):
         yield from without_true(editor, node, "requires_grad")
-        if called_name(node) == "requires_grad_" and isinstance(node.func, ast.Attribute):
+        if is_call(node, "torch.Tensor.requires_grad_") and isinstance(node.func, ast.Attribute):
             yield editor.replace(node, editor.text_of(node.func.value))
 
 
@@ -90,10 +92,17 @@ def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) ->
         return
     for name, edit, in_place in _switched_off(where):
         title = f"Detach `{name}` instead of switching `requires_grad` off"
-        yield Proposal("detach-result", title, (edit,), "", rank)
-        if in_place is not None:  # whatever other name the tensor has is detached with it
-            yield Proposal("detach-result", title, (in_place,), "", rank + 1)
+        edits = [edit] if in_place is None else [edit, in_place]
+        if _is_loop_variable(name, where):  # what the loop goes through keeps the tensor itself
+            edits.reverse()
+        for at, one in enumerate(edits):
+            yield Proposal("detach-result", title, (one,), "", rank + at)
         return
+
+
+def _is_loop_variable(name: str, where: SourceLocation) -> bool:
+    loops = where.module.loops_around(where.statement)
+    return any(name in target_names(loop.target) for loop in loops if isinstance(loop, ast.For))
 
 
 def _switched_off(where: SourceLocation) -> Iterator[tuple[str, Edit, Edit | None]]:
@@ -110,7 +119,7 @@ def _switched_off(where: SourceLocation) -> Iterator[tuple[str, Edit, Edit | Non
             bound = editor.replace(statement, f"{name} = {name}.detach()")
             yield name, bound, editor.replace(statement, f"{name}.detach_()")
         case _:
-            for call in calls_named(statement, "requires_grad_"):
+            for call in calls_of(statement, "torch.Tensor.requires_grad_"):
                 assert isinstance(call.func, ast.Attribute)
                 name = editor.text_of(call.func.value)
                 yield name, editor.replace(call, f"{name}.detach()"), None
@@ -134,7 +143,7 @@ def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> It
         s
         for s in statements_of(reading.scope)
         if isinstance(s, ast.Expr) and position(s) < position(reading.statement)
-        if calls_named(s, "backward")
+        if calls_of(s, "torch.Tensor.backward")
     ]
     if backwards and not known:
         edit = reading.editor.insert_before(backwards[-1], f"{names[0]}.retain_grad()")

@@ -21,12 +21,12 @@ from analyzers.repair.blocks import (
 )
 from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.rewrite import unused_name
-from analyzers.source.calls import calls_named, reads_gradient
+from analyzers.source.callees import is_call
+from analyzers.source.calls import calls_of, operations_in, reads_gradient
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_calls,
     bindings,
-    called_name,
     declared_outer,
     definitions,
     mentions,
@@ -72,6 +72,7 @@ def is_update(statement: ast.stmt) -> bool:
     return resets or (isinstance(statement, ast.Expr | ast.Assign) and any(writes(statement)))
 
 
+_LEAVING = ("torch.Tensor.requires_grad_", "torch.Tensor.detach")
 _FILLING = ("zero_", "fill_", "copy_", "normal_", "uniform_", "trunc_normal_", "set_")
 
 
@@ -89,8 +90,11 @@ def is_made_by_hand(where: SourceLocation) -> bool:
     }
     return (
         any(backward_calls(s) for s in where.block if position(s) < position(stored))
-        or any(calls_named(loop, "parameters", "named_parameters") for loop in map(_over, loops))
-        or bool(calls_named(stored, *_FILLING))
+        or any(
+            calls_of(loop, "torch.nn.Module.parameters", "torch.nn.Module.named_parameters")
+            for loop in map(_over, loops)
+        )
+        or bool(operations_in(stored, _FILLING))
         or isinstance(getattr(stored, "value", None), ast.Constant)
         or bool(names_read(stored) & from_gradient)
         or reads_gradient(stored)
@@ -212,9 +216,9 @@ def _before_leaf(value: ast.expr) -> ast.expr:
     `nn.Parameter(x)`.
     """
     match value:
-        case ast.Call(func=ast.Attribute(value=inner, attr="requires_grad_" | "detach")):
+        case ast.Call(func=ast.Attribute(value=inner)) if is_call(value, *_LEAVING):
             return _before_leaf(inner)
-        case ast.Call(args=[inner]) if called_name(value) == "Parameter":
+        case ast.Call(args=[inner]) if is_call(value, "torch.nn.Parameter"):
             return _before_leaf(inner)
     return value
 

@@ -9,7 +9,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import move_after
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import ZERO_GRAD, calls_of
 from analyzers.source.flow import own_expressions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.statement_ranges import ahead_of, statements_after
@@ -58,9 +58,11 @@ def read_in_time(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal that reads after the backward call of the block; else
     before the clearing.
     """
-    clearing = [s for s in ahead_of(where.module, where.statement) if calls_named(s, "zero_grad")]
+    clearing = [s for s in ahead_of(where.module, where.statement) if calls_of(s, *ZERO_GRAD)]
     backwards = [
-        s for s in statements_after(where.module, where.statement) if calls_named(s, "backward")
+        s
+        for s in statements_after(where.module, where.statement)
+        if calls_of(s, "torch.Tensor.backward")
     ]
     if backwards:
         edits = joined(move_after(where.editor, [where.statement], backwards[0]))

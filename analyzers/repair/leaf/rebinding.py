@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Place, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
@@ -15,19 +15,13 @@ from analyzers.explain.source_locations import SourceLocation
 from analyzers.explain.target_networks import runs_again
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
 from analyzers.repair.leaf.leaves import clears, in_place_of, loop_of, no_grad_header
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-    is_dotted,
-    mentions,
-    rebinds,
-    run_around,
-    walk_scope,
-)
+from analyzers.source.callees import in_library, is_call
+from analyzers.source.flow import bindings, is_dotted, mentions, rebinds, run_around, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
+from provenance import CodeLine
 
 _COMPREHENSIONS = (ast.ListComp, ast.DictComp)
 
@@ -77,7 +71,7 @@ def names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocati
                     updates = name in own and mentions(value, name) and f"{name}.grad" in read
                     if updates and not _read_on(module, loop, statement, name):
                         yield SourceLocation(
-                            module, statement, Place(module.path, statement.lineno)
+                            module, statement, CodeLine(module.path, statement.lineno)
                         )
 
 
@@ -95,7 +89,7 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocat
             renewed = kept in owners if several else spelled(target) in leaves
             if renewed and kept in made_of(module.scope_of(statement), value):
                 if runs_again(module, statement, project):
-                    yield SourceLocation(module, statement, Place(module.path, statement.lineno))
+                    yield SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
 
 
 def projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
@@ -107,10 +101,10 @@ def projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
     for module, _, statement in story.binders:
         for target, value in assigned_pairs(statement):
             name = spelled(target)
-            made = module.in_library(spelled(value.func)) if isinstance(value, ast.Call) else False
+            made = isinstance(value, ast.Call) and in_library(value)
             of_it = isinstance(value, ast.Call) and spelled(value.func).startswith(f"{name}.")
             if rebinds(statement, name) and (made or of_it or isinstance(value, ast.BinOp)):
-                yield SourceLocation(module, statement, Place(module.path, statement.lineno))
+                yield SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
 
 
 def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> bool:
@@ -143,7 +137,7 @@ def _handed_back(where: SourceLocation, rank: int) -> Iterator[Proposal]:
     value = updates_returned(where.statement)
     lines = loop_of(where.editor, value) if value is not None else []
     source = value.generators[0].iter if value is not None else None
-    if isinstance(source, ast.Call) and called_name(source) == "items":
+    if isinstance(source, ast.Call) and is_call(source, "list.items"):
         source = source.func.value if isinstance(source.func, ast.Attribute) else None
     if not lines or source is None or not is_dotted(source):
         return

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.explain.source_locations import SourceLocation, returns_of
 from analyzers.repair.blocks import joined, text_with
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in

@@ -8,10 +8,11 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from analyzers.repair.blocks import alias, joined, text_with
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call, operation
+from analyzers.source.calls import calls_of
 from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, is_dotted, own_expressions
+from analyzers.source.flow import is_dotted, own_expressions
 from analyzers.source.project import Scope, spelled
 from analyzers.source.trees import walk
 
@@ -43,7 +44,7 @@ def cut_from(cut: ast.Attribute | ast.Call) -> ast.expr:
 def cuts_at(node: ast.Attribute | ast.Call) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "data"
-    name = called_name(node)
+    name = operation(node)
     if isinstance(node.func, ast.Attribute) and not node.args and name in _ENDING_METHODS:
         return name != "cpu"
     made = name in _TENSOR_MAKERS or spelled(node.func) in ("float",)
@@ -90,7 +91,7 @@ def base_of(node: ast.expr) -> ast.expr:
 def samples(statement: ast.stmt) -> Iterator[ast.Call]:
     """Yield calls of `sample` on a distribution, which carry no gradient."""
     for node in own_expressions(statement):
-        if isinstance(node, ast.Call) and called_name(node) == "sample":
+        if isinstance(node, ast.Call) and is_call(node, "torch.distributions.Distribution.sample"):
             if isinstance(node.func, ast.Attribute):
                 yield node
 
@@ -119,7 +120,7 @@ def bounds_as_tensors(editor: Editor, scope: Scope, name: str) -> Iterator[Edit]
     """Yield edits for what a list receives from Python's `max` or `min`, which may be a plain
     number: `max(x, 0.0)` becomes `torch.clamp(x, min=0.0)`, as its stack requires.
     """
-    for call in calls_named(scope, "append"):
+    for call in calls_of(scope, "list.append"):
         match call:
             case ast.Call(
                 func=ast.Attribute(value=owner),

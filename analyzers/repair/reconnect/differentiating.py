@@ -9,7 +9,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import with_keyword
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import spelled
@@ -21,7 +21,7 @@ def differentiable_gradients(where: SourceLocation, rank: int = 0) -> Iterator[P
     and for those that give other terms of the same sum; it replaces `retain_graph=True`, which it
     implies.
     """
-    call = where.call("grad")
+    call = where.call("torch.autograd.grad")
     edit = _with_graph(where.editor, call) if call is not None else None
     if call is None or edit is None:
         return
@@ -60,4 +60,4 @@ def _of_one_sum(where: SourceLocation) -> Iterator[ast.Call]:
                 summed |= names if names & own else set()
     for statement in statements:
         if isinstance(statement, ast.Assign) and set(bindings(statement)) & summed:
-            yield from calls_named(statement, "grad")
+            yield from calls_of(statement, "torch.autograd.grad")

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Place
 from analyzers.explain.pattern import GraphCarrier, Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.reconnect.gradient_paths import functions_called
@@ -16,6 +15,7 @@ from analyzers.source.flow import mentions, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import named
 from analyzers.source.trees import position, walk
+from provenance import CodeLine
 
 MOST = 2  # parts that are tried
 
@@ -32,9 +32,9 @@ class Unpassed:
     calls: tuple[ast.Call, ...]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CodeLine:
         """Return the line of the call that lacks it."""
-        return Place(self.module.path, self.calls[0].lineno, self.function.name)
+        return CodeLine(self.module.path, self.calls[0].lineno, self.function.name)
 
     @property
     def carrier(self) -> GraphCarrier:

@@ -12,8 +12,9 @@ from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, text_with
 from analyzers.repair.reconnect.softening import CASTS, comes_of
 from analyzers.repair.rewrite import unused_name
+from analyzers.source.callees import in_library, is_call, operation
 from analyzers.source.edits import Edit, needs_parentheses
-from analyzers.source.flow import called_name, names_read
+from analyzers.source.flow import is_dotted, names_read
 from analyzers.source.project import Module, spelled
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import walk
@@ -51,10 +52,10 @@ def in_expectation(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
 
 def _chosen_from(where: SourceLocation, call: ast.Call) -> ast.expr | None:
     """Return what `argmax` along the last dimension is taken of."""
-    if called_name(call) != "argmax" or not isinstance(call.func, ast.Attribute):
+    if not is_call(call, "torch.Tensor.argmax") or not isinstance(call.func, ast.Attribute):
         return None
     owner, given = call.func.value, [*call.args, *(k.value for k in call.keywords)]
-    if where.module.in_library(spelled(owner)):
+    if is_dotted(owner) and in_library(call):
         owner, given = (call.args[0], given[1:]) if call.args else (owner, [])
     return owner if [spelled(value) for value in given] == ["-1"] else None
 
@@ -134,9 +135,9 @@ def _is_float(module: Module, part: ast.expr, reads: list[ast.Name]) -> bool:
     """Return True if it is cast, or looked up in a table or by one of the script's objects."""
     calls = [node for node in walk(part) if isinstance(node, ast.Call)]
     own = any(
-        module.holds(argument, read) and not module.in_library(spelled(call.func))
+        module.holds(argument, read) and not in_library(call)
         for call in calls
         for argument in call.args
         for read in reads
     )
-    return own or isinstance(part, ast.Subscript) or any(called_name(c) in CASTS for c in calls)
+    return own or isinstance(part, ast.Subscript) or any(operation(c) in CASTS for c in calls)

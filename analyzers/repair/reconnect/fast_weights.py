@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import SourceLocation
@@ -24,12 +23,12 @@ from analyzers.repair.reconnect.functional import (
     written,
 )
 from analyzers.repair.rewrite import unused_name
-from analyzers.source.calls import calls_to
+from analyzers.source.callees import is_call
+from analyzers.source.calls import PARAMETERS, calls_to
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import (
     backward_calls,
     backward_root,
-    called_name,
     definitions,
     statements_of,
     walk_scope,
@@ -38,6 +37,7 @@ from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import ahead_of
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 _ADDING = {"sub_": "-", "add_": "+"}
 _MODES = ("train", "eval", "zero_grad", "requires_grad_")  # weights know nothing of these
@@ -77,7 +77,7 @@ def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[So
     """Yield where a copy of the module that owns the parameters makes a step, and its name."""
     found = set[int]()
     for module, statement in project.each(ast.stmt):
-        where = SourceLocation(module, statement, Place(module.path, statement.lineno))
+        where = SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
         inner = _inner(where) if not isinstance(statement, ast.For | ast.With) else None
         if inner is not None and id(inner.update) not in found:
             found.add(id(inner.update))
@@ -142,9 +142,9 @@ def _inner(where: SourceLocation) -> Inner | None:
     match where.statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="step"), args=[])):
             return _by_optimizer(spelled(owner), where)
-        case ast.Expr(value=ast.Call(args=[vector, given]) as call) if called_name(
-            call
-        ) == "vector_to_parameters" and (copied := _copied(given, where)):
+        case ast.Expr(value=ast.Call(args=[vector, given]) as call) if (
+            is_call(call, "torch.nn.utils.vector_to_parameters")
+        ) and (copied := _copied(given, where)):
             parts = unused_name(where.module, "parts")
             sizes = f"[p.numel() for p in {copied.name}.values()]"
             ahead = f"{parts} = {_operand(vector, where.editor)}.split({sizes})"
@@ -170,8 +170,10 @@ def _by_loop(loop: ast.For, where: SourceLocation) -> Inner | None:
     while len(body) == 1 and isinstance(body[0], ast.With):
         body = body[0].body
     match loop.iter:
-        case ast.Call(func=ast.Name(id="zip"), args=[given, source]) if len(names) == 2:
-            if isinstance(source, ast.Call) and called_name(source) == "parameters":
+        case ast.Call(args=[given, source]) as both if len(names) == 2 and is_call(
+            both, "builtins.zip"
+        ):
+            if isinstance(source, ast.Call) and is_call(source, "torch.nn.Module.parameters"):
                 return None  # of another module: it follows that one
             along = (names[1], where.editor.text_of(source))
         case ast.Call() as given if len(names) == 1:
@@ -198,7 +200,9 @@ def _by_optimizer(name: str, where: SourceLocation) -> Inner | None:
             case ast.Assign(value=ast.Call(args=[given, *rest], keywords=more) as making):
                 rates = [*rest, *(one.value for one in more if one.arg == "lr")]
                 copied = _copied(given, where)
-                plain = called_name(making) == "SGD" and len(rates) == 1 == len(rest) + len(more)
+                plain = is_call(making, "torch.optim.SGD") and len(rates) == 1 == len(rest) + len(
+                    more
+                )
                 if plain and copied is not None:
                     new = f"param - {where.editor.text_of(rates[0])} * grad"
                     return Inner(copied, where.statement, "param", new, None, name)
@@ -208,14 +212,14 @@ def _by_optimizer(name: str, where: SourceLocation) -> Inner | None:
 def _copied(given: ast.expr, where: SourceLocation) -> Copied | None:
     """Return the copy whose `.parameters()` these are."""
     match given:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="parameters")):
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if is_call(given, *PARAMETERS):
             loaded, original = _loaded_into(name, where)
         case _:
             return None
     for made in definitions(where.scope, name):
         match made:
             case ast.Assign(targets=[ast.Name()], value=ast.Call(args=[source]) as copying) if (
-                called_name(copying) == "deepcopy"
+                is_call(copying, "copy.deepcopy")
             ):
                 return Copied(made, name, source)
             case ast.Assign(targets=[ast.Name()]) if original is not None:
@@ -228,8 +232,8 @@ def _loaded_into(name: str, where: SourceLocation) -> tuple[ast.stmt | None, ast
     for statement in statements_of(where.scope):
         match written(statement):
             case ParameterWrite(
-                path=path, value=ast.Call(func=ast.Attribute(value=original) as state)
-            ) if path == f"{name}." and state.attr == "state_dict":
+                path=path, value=ast.Call(func=ast.Attribute(value=original)) as state
+            ) if path == f"{name}." and is_call(state, "torch.nn.Module.state_dict"):
                 return statement, original
     return None, None
 
@@ -310,7 +314,7 @@ def _used(
 
 def _makes_optimizer(module: Module, given: ast.Call) -> bool:
     around = module.parents.get(given)
-    return isinstance(around, ast.Call) and called_name(around) == "SGD"
+    return isinstance(around, ast.Call) and is_call(around, "torch.optim.SGD")
 
 
 def _handed(where: SourceLocation, module: Module, call: ast.Call, inner: Inner) -> Iterator[Edit]:

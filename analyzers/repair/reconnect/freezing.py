@@ -6,21 +6,26 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.source_locations import SourceLocation, functions_reaching, resolve_location
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    reaching,
+    resolve_location,
+)
 from analyzers.repair.blocks import lines_with
 from analyzers.repair.rewrite import move_after
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call, own_name
+from analyzers.source.calls import OPTIMIZER_STEP, PARAMETERS
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, mentions
+from analyzers.source.flow import mentions
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
-_STEPS, _BACKWARD = ("step", "minimize"), ("backward",)
-_PARAMETERS = ("parameters", "named_parameters")
+_FLAG = "torch.Tensor.requires_grad_"
+_STEPS, _BACKWARD = (OPTIMIZER_STEP, "torch.optim.Optimizer.minimize"), ("torch.Tensor.backward",)
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Freezing:
     between: tuple[ast.stmt, ...]
 
 
-def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
+def frozen_ahead(stack: Sequence[CodeLine], project: Project) -> Freezing | None:
     """Return the last statement before the failure that freezes parameters, innermost call first.
 
     Return None if the freeze is undone in between.
@@ -49,12 +54,12 @@ def frozen_ahead(stack: Sequence[Place], project: Project) -> Freezing | None:
             if True in flags:
                 break
             if False in flags:
-                lines = Place(where.module.path, ahead[at].lineno)
+                lines = CodeLine(where.module.path, ahead[at].lineno)
                 return Freezing(SourceLocation(where.module, ahead[at], lines), (*ahead[at + 1 :],))
     return None
 
 
-def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
+def frozen_at(stack: Sequence[CodeLine], project: Project) -> Freezing | None:
     """Return the statement that the tracer saw freeze parameters, innermost call first.
 
     It comes with the statements up to the step (or backward call) for which it froze them.
@@ -67,7 +72,7 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
             if isinstance(one, FUNCTIONS) or not isinstance(one, ast.stmt):
                 break
             if between := _until_learnt(where.module, one, project):
-                at = Place(where.module.path, one.lineno)
+                at = CodeLine(where.module.path, one.lineno)
                 return Freezing(SourceLocation(where.module, one, at), between)
     return None
 
@@ -75,9 +80,8 @@ def frozen_at(stack: Sequence[Place], project: Project) -> Freezing | None:
 def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tuple[ast.stmt, ...]:
     """Return the statements up to the next optimizer step, else up to the last backward call."""
     after = statements_after(module, statement)
-    steps, backwards = functions_reaching(project, *_STEPS), functions_reaching(project, *_BACKWARD)
-    stepping = [at for at, one in enumerate(after) if calls_named(one, *steps)][:1]
-    last_backward = [at for at, one in enumerate(after) if calls_named(one, *backwards)][-1:]
+    stepping = [at for at, one in enumerate(after) if reaching(project, one, *_STEPS)][:1]
+    last_backward = [at for at, one in enumerate(after) if reaching(project, one, *_BACKWARD)][-1:]
     ends = stepping or last_backward
     return (*after[: ends[0] + 1],) if ends else ()
 
@@ -85,12 +89,11 @@ def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tupl
 def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
     """Propose the same statement with `True`, after the last step (or backward call) of the
     freeze."""
-    learning = functions_reaching(project, *_STEPS, *_BACKWARD)
-    used = [s for s in found.between if calls_named(s, *learning)]
+    used = [s for s in found.between if reaching(project, s, *_STEPS, *_BACKWARD)]
     lines = _thawing(found.where, project) if used else []
     if lines:
         statement = found.where.statement
-        title = f"Unfreeze behind line {used[-1].lineno} what line {statement.lineno} froze"
+        title = f"Unfreeze after line {used[-1].lineno} what line {statement.lineno} froze"
         edit = found.where.editor.insert_after(used[-1], *lines)
         yield Proposal("unfreeze", title, (edit,), "", rank)
 
@@ -108,7 +111,7 @@ def _thawing(where: SourceLocation, project: Project) -> list[str]:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return []
-    name, func = called_name(call), call.func
+    name, func = own_name(call), call.func
     if (opposite := _opposite(name, project)) is not None:
         renamed = editor.text_of(func).removesuffix(name) + opposite
         return lines_with(editor, statement, [editor.replace(func, renamed)])
@@ -141,11 +144,11 @@ def _flags(statement: ast.stmt, project: Project) -> set[bool]:
         match node:
             case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=value):
                 found |= _constants([value])
-            case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=given):
+            case ast.Call(args=given) if is_call(node, _FLAG):
                 found |= _constants(given)
             case ast.Call(args=given, keywords=words):
                 flags = _constants([*given, *(word.value for word in words)])
-                found |= flags if flags and _passes_on(called_name(node), project) else set()
+                found |= flags if flags and _passes_on(own_name(node), project) else set()
     return found
 
 
@@ -171,7 +174,7 @@ def _sets(node: ast.AST, name: str) -> bool:
     match node:
         case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=value):
             return mentions(value, name)
-        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[value]):
+        case ast.Call(args=[value]) if is_call(node, _FLAG):
             return mentions(value, name)
     return False
 
@@ -183,7 +186,7 @@ def freezing_loops(project: Project) -> Iterator[tuple[Module, ast.For]]:
             yield module, loop
 
 
-def frozen_whole(project: Project) -> Place | None:
+def frozen_whole(project: Project) -> CodeLine | None:
     """Return where the first loop freezes a whole module.
 
     Return None if the script also calls a module that is not frozen and passes on its parameters.
@@ -191,10 +194,10 @@ def frozen_whole(project: Project) -> Place | None:
     loops = [*freezing_loops(project)]
     frozen = {_owner(loop.iter) for _, loop in loops}
     calls = [node for _, node in project.each(ast.Call)]
-    learning = {_owner(node) for node in calls if called_name(node) in _PARAMETERS} - frozen
+    learning = {_owner(node) for node in calls if is_call(node, *PARAMETERS)} - frozen
     if any(spelled(node.func) in learning for node in calls):
         return None
-    return next((Place(module.path, loop.body[0].lineno) for module, loop in loops), None)
+    return next((CodeLine(module.path, loop.body[0].lineno) for module, loop in loops), None)
 
 
 def _owner(node: ast.expr) -> str:
@@ -213,7 +216,7 @@ def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
         ]
         if new:
             names = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-            title, edits = f"Make {names} behind the freezing", tuple(move_after(editor, new, loop))
+            title, edits = f"Make {names} after the freezing", tuple(move_after(editor, new, loop))
             yield Proposal("new-part-unfrozen", title, edits, "", rank)
         tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
         yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
@@ -224,7 +227,7 @@ def frozen_among(params: Sequence[str], project: Project) -> SourceLocation | No
     owners = {name.rpartition(".")[0] for name in params}
     owners |= {owner.rpartition(".")[0] for owner in owners} - {""}
     found = [
-        SourceLocation(module, statement, Place(module.path, statement.lineno))
+        SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
         for module, statement in project.each(ast.stmt)
         if isinstance(statement, ast.For | ast.Expr | ast.Assign)
         if False in _flags(statement, project)

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Place
 from analyzers.explain.pattern import GraphCarrier, Proposal
 from analyzers.explain.source_locations import SourceLocation, returns_of
 from analyzers.repair.blocks import alias, indentation, joined, text_with
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import definitions, names_bound, part_for
 from analyzers.source.project import Module, Project, spelled
@@ -18,6 +17,7 @@ from analyzers.source.reads import attributes_loaded
 from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 DEPTH = 6  # of values that the result is computed from by way of names
 LONG = 400  # characters: of more, an expression is none that a reader would want
@@ -48,9 +48,9 @@ class Withheld:
         return returns_of(self.backward)[0]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CodeLine:
         """Return the line to look at."""
-        return Place(self.module.path, self.returned.lineno, self.backward.name)
+        return CodeLine(self.module.path, self.returned.lineno, self.backward.name)
 
     @property
     def carrier(self) -> GraphCarrier:
@@ -128,7 +128,7 @@ def handed_on(found: Withheld, rank: int = 0) -> Iterator[Proposal]:
     single = len(result) == len(returns_of(backward)) == 1 and len(backward.args.args) == 2
     if not single or result[0].value is None or part is None:
         return
-    saved = _Saved(found)
+    saved = _BackwardInputs(found)
     formula = _formula(result[0].value, saved)
     edits = saved.kept() if formula is not None else None
     if formula is None or edits is None:
@@ -157,7 +157,7 @@ def _lines(found: Withheld, name: str, formula: str, value: str) -> list[str]:
     return [head, *(f"{step}{line}" for line in lines)]
 
 
-def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> str | None:
+def _formula(value: ast.expr, saved: _BackwardInputs, depth: int = DEPTH) -> str | None:
     """Return the value's expression as `backward` can write it, or None.
 
     Inputs are written by the names that `backward` has for them, which marks them as needed; names
@@ -179,7 +179,9 @@ def _formula(value: ast.expr, saved: _Saved, depth: int = DEPTH) -> str | None:
     return text if len(text) <= LONG else None
 
 
-def _value_of(name: ast.Name, made: list[ast.stmt], saved: _Saved, depth: int) -> str | None:
+def _value_of(
+    name: ast.Name, made: list[ast.stmt], saved: _BackwardInputs, depth: int
+) -> str | None:
     """Return the source of the value that `forward` binds to a name, or None."""
     once = len(made) == 1 and isinstance(made[0], ast.Assign) and depth
     part = part_for(made[0], name.id.__eq__) if once else None
@@ -191,13 +193,13 @@ def _value_of(name: ast.Name, made: list[ast.stmt], saved: _Saved, depth: int) -
     return inner if alone else f"({inner})"
 
 
-class _Saved:
+class _BackwardInputs:
     """By which names `backward` has the inputs of `forward`, and which it needs."""
 
     def __init__(self, found: Withheld) -> None:
         self.editor, self.found, self.needs = Editor(found.module), found, {found.input}
         self._contexts = [f.args.args[0].arg for f in (found.forward, found.backward)]
-        self._saving = next(iter(calls_named(found.forward, "save_for_backward")), None)
+        self._saving = next(iter(calls_of(found.forward, "torch.Tensor.save_for_backward")), None)
         self._taken = next((t for n in walk(found.backward) if (t := _taking(n))), None)
         self.names = dict(self._kept_already())
 

@@ -12,7 +12,6 @@ from analyzers.source.calls import calls_to
 from analyzers.source.flow import (
     backward_calls,
     bindings,
-    called_name,
     names_read,
     names_read_by,
     put_in,
@@ -137,7 +136,7 @@ def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module,
     """
     named = [
         (module, function)
-        for module, function in project.functions_by_name(called_name(call))
+        for module, function in project.functions_called(call)
         if isinstance(function, ast.FunctionDef)
     ]
     yield from named

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from analyzers.evidence import Place, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import GraphCarrier
-from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.explain.silent_matches import owner_of
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed, samples
 from analyzers.repair.reconnect.dropped_argument import Unpassed, unpassed
+from analyzers.repair.reconnect.enable_recording import switched_off_at
 from analyzers.repair.reconnect.fast_weights import updated_copies
 from analyzers.repair.reconnect.function_none_grad import Withheld, withheld
 from analyzers.repair.reconnect.functional import loads, written
@@ -26,9 +27,8 @@ from analyzers.repair.reconnect.gradient_paths import (
     goes_on,
     source_of,
 )
-from analyzers.repair.reconnect.recording import switched_off_at
 from analyzers.repair.reconnect.softening import is_choice, softened
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_of
 from analyzers.source.flow import (
     bindings,
     names_bound,
@@ -36,6 +36,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Project, Scope
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 MAX_CUTS = 3
 
@@ -47,7 +48,7 @@ class Cut:
     """
 
     where: SourceLocation
-    place: Place
+    place: CodeLine
     carrier: GraphCarrier
     withheld: Withheld | None = None
     unpassed: Unpassed | None = None
@@ -161,7 +162,9 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
         # A name that a function gives a value itself is no attribute of a model.
         wanted |= names if locals_too else names - names_bound(way.scope)
         for statement, derived in flow(way, wanted):
-            where = SourceLocation(way.module, statement, Place(way.module.path, statement.lineno))
+            where = SourceLocation(
+                way.module, statement, CodeLine(way.module.path, statement.lineno)
+            )
             source = partial(source_of, wanted=wanted, derived=derived)
             name = source(statement)
             cut = look(where, name, source, project) if name is not None else None
@@ -193,7 +196,7 @@ def _cut_at(where: SourceLocation, name: str, source: _Source, project: Project)
     carrier = GraphCarrier([*bound, *_cut_names(where), name][0], where.place)
     cut = [cut_from(node) for node in cuts_in(where.statement)]
     own = any(source(ast.Return(value)) is not None for value in cut)
-    return Cut(where, Place(where.place.file, line or where.place.line), carrier, own=own)
+    return Cut(where, CodeLine(where.place.file, line or where.place.line), carrier, own=own)
 
 
 def _cut_names(where: SourceLocation) -> Iterator[str]:
@@ -227,4 +230,6 @@ def _is_number(where: SourceLocation) -> bool:
     informative.
     """
     value = value_of(where.statement)
-    return value is not None and bool(calls_named(value, "item", "float", "tolist"))
+    return value is not None and bool(
+        calls_of(value, "torch.Tensor.item", "torch.Tensor.float", "torch.Tensor.tolist")
+    )

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import Idiom
@@ -124,7 +124,7 @@ def later_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     if len(readers) < 2 or given & names_read(statement) or not {*names} <= names_read(statement):
         return
     edits = joined(move_into(where.editor, [statement], readers[-1]))
-    yield Proposal("later-cut", f"Cut `{names[0]}` behind what learns from it", edits, "", rank)
+    yield Proposal("later-cut", f"Cut `{names[0]}` after what learns from it", edits, "", rank)
 
 
 def passed_on(where: SourceLocation) -> bool:

@@ -14,18 +14,17 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.silent_matches import owner_of, shared_path
-from analyzers.explain.source_locations import SourceLocation, functions_reaching, resolve_location
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    reaching,
+    resolve_location,
+)
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.sites.module_names import quote_of
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call
+from analyzers.source.calls import OPTIMIZER_STEP
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    BACKWARD_CALLS,
-    bindings,
-    called_name,
-    names_read,
-    value_of,
-)
+from analyzers.source.flow import BACKWARD_CALLS, bindings, names_read, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.statement_ranges import statements_after
@@ -92,7 +91,7 @@ def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
             case ast.Assign(
                 targets=[ast.Attribute(attr=attr) as target],
                 value=ast.Call(args=[given], keywords=[]) as made,
-            ) if attr in attributes and called_name(made) == "Parameter":
+            ) if attr in attributes and is_call(made, "torch.nn.Parameter"):
                 if function != "__init__" and not isinstance(given, ast.Starred):
                     data, editor = ".data" if recorded(module, statement) else "", Editor(module)
                     text = f"{spelled(target)}{data}.copy_({editor.text_of(given)})"
@@ -122,11 +121,10 @@ def _moving(
     The first element includes the optimizer's own statement and ends before the training; the
     second is None if nothing replaces a value of this name.
     """
-    training = functions_reaching(project, "step", *BACKWARD_CALLS)
     ahead = []
     for statement in statements_after(where.module, where.statement):
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            if calls_named(statement, *training):
+            if reaching(project, statement, OPTIMIZER_STEP, *BACKWARD_CALLS):
                 break
             ahead.append(statement)
     own, moved, last = set(bindings(where.statement)), [where.statement], None
@@ -220,7 +218,7 @@ def _added(where: SourceLocation, project: Project, fault: SilentFault) -> Itera
                 text = f"{names[0]}.add_param_group({{{quote}params{quote}: {one}}})"
                 edits.append(Editor(module).insert_after(statement, text))
         if edits and len(edits) == len(given):
-            title = f"Give `{part}{given[0][2]}` to `{names[0]}` behind `{spelled(given[0][1])}`"
+            title = f"Give `{part}{given[0][2]}` to `{names[0]}` after `{spelled(given[0][1])}`"
             yield Proposal("optimizer-group", title, tuple(edits), "", 1)
             return
 
@@ -248,7 +246,9 @@ def _giving(project: Project, owner: str, name: str) -> Iterator[tuple[Module, a
 def _given_last(path: str, statement: ast.stmt) -> str | None:
     """Return the path from `path` to what a statement assigns below it, or None."""
     match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="append"))):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held)) as call) if is_call(
+            call, "list.append"
+        ):
             return "[-1]" if spelled(held) == path else None
         case ast.Assign():
             return "" if path in bindings(statement) else None
@@ -281,7 +281,7 @@ def _moved(
 
 
 def _after_statement(last: ast.stmt) -> str:
-    return f"Make the optimizer behind line {last.lineno}, which replaces what it is to train"
+    return f"Create the optimizer after line {last.lineno}, which replaces what it trains"
 
 
 def _root(names: Sequence[str]) -> str:

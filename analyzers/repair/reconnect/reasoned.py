@@ -33,7 +33,7 @@ def for_reason(reason: Reason, evidence: MissingGraph, project: Project) -> Iter
 def _one_by_one(where: SourceLocation, reason: Reason, project: Project) -> Iterator[Proposal]:
     """Propose `F.apply(*tensors)` and `forward(ctx, *tensors)`, with a backward returning a
     tuple."""
-    call = where.call("apply")
+    call = where.call("torch.autograd.Function.apply")
     own = [found for found in functions(project) if found[1].name == reason.name]
     if call is None or len(call.args) != 1 or not own:
         return
@@ -57,7 +57,7 @@ def _starred(editor: Editor, node: ast.AST) -> Edit:
 
 def _zeros(asked: SourceLocation, evidence: MissingGraph) -> Iterator[Proposal]:
     """Propose `grad(slope.sum(), x)` if `slope` has a graph, else zeros like `x`."""
-    call = asked.call("grad")
+    call = asked.call("torch.autograd.grad")
     if call is None or len(call.args) < 2 or not evidence.holders:
         return
     name, by = evidence.holders[0].path, call.args[1]

@@ -11,17 +11,10 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.repair.rewrite import unused_name
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import in_library, is_call, operation
+from analyzers.source.calls import calls_of, operations_in
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-    definitions,
-    is_dotted,
-    mentions,
-    names_read,
-    value_of,
-)
+from analyzers.source.flow import bindings, definitions, is_dotted, mentions, names_read, value_of
 from analyzers.source.project import Module, is_path, spelled
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import walk
@@ -101,7 +94,7 @@ def _flagged(module: Module, hard: ast.expr) -> ast.expr:
     """Return the step with a `.requires_grad_()` after it, which hides the missing gradient."""
     method = module.parents.get(hard)
     flag = module.parents.get(method) if isinstance(method, ast.Attribute) else None
-    forced = isinstance(flag, ast.Call) and called_name(flag) == "requires_grad_"
+    forced = isinstance(flag, ast.Call) and is_call(flag, "torch.Tensor.requires_grad_")
     return flag if forced and isinstance(flag, ast.expr) else hard
 
 
@@ -116,7 +109,7 @@ def comes_of(where: SourceLocation, given: ast.expr, *functions: str) -> bool:
     values: list[ast.expr | None] = [given]
     for name in names_read(given):
         values += [value_of(statement) for statement in definitions(where.scope, name)]
-    return any(value and calls_named(value, *functions) for value in values)
+    return any(value and operations_in(value, functions) for value in values)
 
 
 def straight_through(where: SourceLocation, rank: int = 2) -> Iterator[Proposal]:
@@ -146,12 +139,12 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
     """
     if not isinstance(node, ast.Call):
         return None
-    name, operand = called_name(node), _operand(module, node)
+    name, operand = operation(node), _operand(module, node)
     if name in (*CASTS, "int", "long") and isinstance(operand, ast.Compare):
         return operand.left
     if name in (*CASTS, "int", "long") and isinstance(operand, ast.Call):
-        if called_name(operand) in (*_COMPARISONS, "round", "argsort"):
-            return _without(module, operand, called_name(operand))
+        if operation(operand) in (*_COMPARISONS, "round", "argsort"):
+            return _without(module, operand, operation(operand))
     if name == "argsort":
         return _without(module, node, name)
     match node.args:
@@ -162,14 +155,14 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
 
 def _is_level(value: ast.expr) -> bool:
     """Return True for one number or a tensor filled with one: `1.0`, `torch.ones_like(p)`."""
-    made = called_name(value) if isinstance(value, ast.Call) else ""
+    made = operation(value) if isinstance(value, ast.Call) else ""
     return isinstance(value, ast.Constant) or made in ("ones_like", "zeros_like", "full_like")
 
 
 def _operand(module: Module, call: ast.Call) -> ast.expr | None:
     """Return the object of a method call, or the first argument of a library function."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if owner is not None and not (is_dotted(owner) and module.in_library(spelled(owner))):
+    if owner is not None and not (is_dotted(owner) and in_library(call)):
         return owner
     return call.args[0] if call.args else None
 
@@ -177,7 +170,7 @@ def _operand(module: Module, call: ast.Call) -> ast.expr | None:
 def _without(module: Module, node: ast.expr, *names: str) -> ast.expr:
     """Return the operand of calls of these names: `x` of `x.argsort().argsort()`,
     `torch.argsort(x)`."""
-    while isinstance(node, ast.Call) and called_name(node) in names:
+    while isinstance(node, ast.Call) and operation(node) in names:
         if (operand := _operand(module, node)) is None:
             break
         node = operand
@@ -227,7 +220,7 @@ def _chosen_rows(where: SourceLocation) -> StepFunction | None:
         soft = f"{alias(module, 'torch')}.softmax({soft}, dim={dim})"
     later = statements_after(module, statement)
     for one in (statement, *later):
-        for call in calls_named(one, "one_hot"):
+        for call in calls_of(one, "torch.Tensor.one_hot"):
             own = module.holds(call, chosen)
             if call.args and (own or names_read(call.args[0]) <= names):
                 last = later if names.isdisjoint(bindings(one)) else later[: later.index(one)]
@@ -250,7 +243,7 @@ def _arranged(module: Module, call: ast.Call) -> ast.expr:
     """Return a call with the casts and permutations applied to it."""
     method = module.parents.get(call)
     outer = module.parents.get(method) if isinstance(method, ast.Attribute) else None
-    if isinstance(outer, ast.Call) and called_name(outer) in CASTS | _ORDERS:
+    if isinstance(outer, ast.Call) and operation(outer) in CASTS | _ORDERS:
         return _arranged(module, outer)
     return call
 
@@ -280,8 +273,8 @@ def unflagged(where: SourceLocation, statement: ast.stmt) -> Iterator[Edit]:
 
 def _choosing(where: SourceLocation) -> Iterator[ast.Call]:
     """Yield the calls that compute indices of the largest: `argmax`, or `max` along a dimension."""
-    yield from calls_named(where.statement, "argmax")
-    for call in calls_named(where.statement, "max"):
+    yield from calls_of(where.statement, "torch.Tensor.argmax")
+    for call in calls_of(where.statement, "torch.Tensor.max"):
         given = len(call.args) - (_operand(where.module, call) in call.args)
         if given == 1 or any(keyword.arg == "dim" for keyword in call.keywords):
             yield call
@@ -304,7 +297,7 @@ def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
         for node in ast.walk(statement)
         if isinstance(node, ast.Call)
         and len(node.args) == 2
-        and called_name(node) != "one_hot"
+        and not is_call(node, "torch.Tensor.one_hot")
         and sum(mentions(a, name) for a in node.args) == 1
         and all(map(names_read, node.args))
     ]

@@ -11,9 +11,10 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, text_with
 from analyzers.repair.reconnect.cutting_expressions import base_of
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call
+from analyzers.source.calls import operations_in
 from analyzers.source.edits import Editor, needs_parentheses
-from analyzers.source.flow import called_name, names_read
+from analyzers.source.flow import names_read
 from analyzers.source.project import spelled
 
 _ONES = {"full": "ones", "full_like": "ones_like", "new_full": "new_ones"}
@@ -24,7 +25,7 @@ def filled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     numpy = alias(where.module, "numpy")
     calls = [
         call
-        for call in calls_named(where.statement, "linspace", *_ONES)
+        for call in operations_in(where.statement, {"linspace", *_ONES})
         if not spelled(call.func).startswith(f"{numpy}.")
     ]
     made = [(call, text) for call in calls if (text := _with_graph(where.editor, call))]
@@ -36,7 +37,7 @@ def filled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def _with_graph(editor: Editor, call: ast.Call) -> str | None:
-    made = _range(editor, call) if called_name(call) == "linspace" else _ones(editor, call)
+    made = _range(editor, call) if is_call(call, "torch.Tensor.linspace") else _ones(editor, call)
     alone = isinstance(editor.module.parents.get(call), ast.Assign | ast.Return)
     return made if alone or made is None else f"({made})"
 

@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten, text_with
 from analyzers.repair.rewrite import unused_name
-from analyzers.source.calls import argument_for, calls_named
+from analyzers.source.calls import argument_for, calls_of
 from analyzers.source.edits import Edit
 from analyzers.source.flow import definitions, names_bound, part_for
 from analyzers.source.project import spelled
@@ -38,7 +38,7 @@ class TensorPart:
 
 def parts_asked(where: SourceLocation | None) -> list[TensorPart]:
     """Return the parts whose gradients a call asks for; empty unless all are of one tensor."""
-    call = where.call("grad") if where is not None else None
+    call = where.call("torch.autograd.grad") if where is not None else None
     return _parts(where, call) if where is not None and call is not None else []
 
 
@@ -47,7 +47,7 @@ def asked_of_whole(where: SourceLocation) -> Iterator[Proposal]:
     calls."""
     parts = parts_asked(where)
     edits: list[Edit] = []
-    for call in calls_named(where.scope, "grad") if parts else ():
+    for call in calls_of(where.scope, "torch.autograd.grad") if parts else ():
         asked = _parts(where, call)
         if asked and spelled(asked[0].whole) == spelled(parts[0].whole):
             edits += _of_whole(where, call, asked)

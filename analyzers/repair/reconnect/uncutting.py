@@ -29,16 +29,10 @@ from analyzers.repair.value_only.arrays import (
     is_sequence,
     torch_edits,
 )
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call, operation
+from analyzers.source.calls import calls_of, operations_in
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-    definitions,
-    is_dotted,
-    names_read,
-    walk_scope,
-)
+from analyzers.source.flow import bindings, definitions, is_dotted, names_read, walk_scope
 from analyzers.source.ops import NO_RSAMPLE
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
@@ -47,6 +41,7 @@ from analyzers.source.trees import walk
 MAX_SUSPECTS = 3
 _NUMBERS = {"item", "shape", "size", "dim", "numel", "tolist"}
 MAX_ORIGINS = 24
+_NO_RSAMPLE = [f"torch.distributions.{name}" for name in sorted(NO_RSAMPLE)]
 
 
 def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
@@ -92,14 +87,14 @@ def _rows_added(
     where: SourceLocation,
 ) -> Iterator[tuple[ast.expr, ast.List | ast.Tuple | ast.BinOp]]:
     """Yield lists that receive a row with cut values, and the row."""
-    for call in calls_named(where.statement, "append"):
+    for call in calls_of(where.statement, "list.append"):
         match call:
             case ast.Call(
                 func=ast.Attribute(value=owner), args=[ast.List() | ast.Tuple() as row]
             ) if cuts_in(ast.Expr(row)):
                 yield owner, row
             case ast.Call(func=ast.Attribute(value=owner), args=[ast.BinOp() as row]) if all(
-                isinstance(part, ast.Call) and called_name(part) == "tolist"
+                isinstance(part, ast.Call) and is_call(part, "torch.Tensor.tolist")
                 for part in _summands(row)
             ):
                 yield owner, row
@@ -142,15 +137,17 @@ def _computed_with_torch(where: SourceLocation, statement: ast.stmt) -> Iterator
         spelled(target)
         for node in where.module.each(ast.Assign)
         for target, value in assigned_pairs(node)
-        if isinstance(value, ast.Call) and called_name(value) == "Parameter"
+        if isinstance(value, ast.Call) and is_call(value, "torch.nn.Parameter")
     }
-    for call in calls_named(statement, *SHARED):
+    for call in operations_in(statement, SHARED):
         read = {spelled(n) for a in call.args for n in walk(a) if isinstance(n, ast.Attribute)}
         left = {name.rpartition(".")[2] for name in read} & _NUMBERS  # a plain number by then
-        one = len(call.args) == 1 and not any(calls_named(call.args[0], "float", "len"))
-        math = spelled(call.func) in _of_math(where.module, called_name(call))
+        one = len(call.args) == 1 and not any(
+            calls_of(call.args[0], "torch.Tensor.float", "builtins.len")
+        )
+        math = spelled(call.func) in _of_math(where.module, operation(call))
         if math and read & own and one and not left:
-            name = f"{alias(where.module, 'torch')}.{called_name(call)}"
+            name = f"{alias(where.module, 'torch')}.{operation(call)}"
             yield where.editor.replace(call.func, name)
 
 
@@ -177,7 +174,7 @@ def cuts_of_loss(
     if in_torch:
         cut = [o for o in origins if not said[id(o.scope)]]
         rest = [edit for o in cut for p in without_cut(o) for edit in p.edits]
-        title = "Say it with torch, which keeps the graph"
+        title = "Use torch's functions, which keep the graph"
         yield Proposal("torch-functions", title, joined([*in_torch, *rest]), "", 0)
     yield from singles[:MAX_SUSPECTS]
     if len(singles) > 1:
@@ -206,7 +203,7 @@ def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:
         *(d.value for d in definitions(where.scope, spelled(made)) if isinstance(d, ast.Assign)),
     ]
     calls = [call for value in written for call in walk(value) if isinstance(call, ast.Call)]
-    return any(called_name(call) in NO_RSAMPLE for call in calls)
+    return any(is_call(call, *_NO_RSAMPLE) for call in calls)
 
 
 def _asked_for(
@@ -215,12 +212,12 @@ def _asked_for(
     """Yield a proposal that makes a leaf of what was cut, if `autograd.grad` is called for just
     that.
     """
-    call = where.call("grad")
+    call = where.call("torch.autograd.grad")
     inputs = call.args[1:2] + [k.value for k in call.keywords if k.arg == "inputs"] if call else []
     asked = {name for node in inputs for name in names_read(node)}
     for origin in origins:
         found = [node for node in cuts_in(origin.statement) if isinstance(node, ast.Call)]
-        cuts = [node for node in found if called_name(node) == "detach"]
+        cuts = [node for node in found if is_call(node, "torch.Tensor.detach")]
         cut_names = sorted(asked & set(bindings(origin.statement)))
         if cuts and cut_names:
             edits = joined([origin.editor.append_to(node, ".requires_grad_()") for node in cuts])
@@ -233,13 +230,13 @@ def as_parameters(origins: Sequence[SourceLocation], rank: int = 0) -> Iterator[
     from it.
     """
     for origin in origins:
-        for call in calls_named(origin.statement, "state_dict"):
+        for call in calls_of(origin.statement, "torch.nn.Module.state_dict"):
             if call.args or call.keywords or not isinstance(call.func, ast.Attribute):
                 continue
             owner, parents = origin.editor.text_of(call.func.value), origin.module.parents
             asked = parents.get(call)
             items = parents.get(asked) if isinstance(asked, ast.Attribute) else None
-            if isinstance(items, ast.Call) and called_name(items) == "items":
+            if isinstance(items, ast.Call) and is_call(items, "list.items"):
                 text, replaced = f"{owner}.named_parameters()", items
             else:
                 text, replaced = f"{owner}.state_dict(keep_vars=True)", call
@@ -250,7 +247,7 @@ def as_parameters(origins: Sequence[SourceLocation], rank: int = 0) -> Iterator[
 def _shown(node: ast.Attribute | ast.Call) -> str:
     if isinstance(node, ast.Attribute):
         return f".{node.attr}"
-    name = spelled(node.func) if node.args else f".{called_name(node)}"
+    name = spelled(node.func) if node.args else f".{operation(node)}"
     return f"{name}(...)" if node.args else f"{name}()"
 
 

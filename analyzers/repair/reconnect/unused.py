@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import MissingGraph, Place
+from analyzers.evidence import MissingGraph
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location, root_of
 from analyzers.repair.blocks import joined
@@ -16,7 +16,8 @@ from analyzers.repair.reconnect.cutting_expressions import cuts_in
 from analyzers.repair.reconnect.gradient_paths import functions_called
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.repair.rewrite import with_keyword
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_root,
@@ -33,6 +34,7 @@ from analyzers.source.signatures import parameters
 from analyzers.source.statement_ranges import first_reading, statements_after
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
+from provenance import CodeLine
 
 MAX_SOURCES = 2
 _UNNOTICED = "A tensor that should have been used, and is not, goes unnoticed."
@@ -52,7 +54,7 @@ class Question:
 def question_of(evidence: MissingGraph, project: Project) -> Question | None:
     """Return the call; None if the source does not show how the outputs are computed."""
     where, names = resolve_location(project, evidence.at), names_held(evidence.holders)
-    call = where.call("grad") if where is not None else None
+    call = where.call("torch.autograd.grad") if where is not None else None
     outputs = backward_root(call) if call is not None else None
     if where is None or outputs is None or not names:
         return None
@@ -67,7 +69,7 @@ def question_of(evidence: MissingGraph, project: Project) -> Question | None:
 def is_derivative(question: Question) -> bool:
     """Return True if the differentiated value is itself a gradient, which may be constant."""
     value = value_of(question.outputs)
-    return value is not None and bool(calls_named(value, "grad"))
+    return value is not None and bool(calls_of(value, "torch.autograd.grad"))
 
 
 def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
@@ -116,7 +118,9 @@ def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
     editor = question.where.editor
     for statement in definitions(question.where.scope, question.wanted):
         match value_of(statement):
-            case ast.Call(func=ast.Attribute(value=source, attr="clone")) as copy:
+            case ast.Call(func=ast.Attribute(value=source)) as copy if is_call(
+                copy, "torch.Tensor.clone"
+            ):
                 use_title = f"Ask for the gradient of `{spelled(source)}`, not of a copy"
                 edit = editor.replace(copy, editor.text_of(source))
                 yield Proposal("use-wanted", use_title, (edit,), "", rank)
@@ -152,7 +156,7 @@ def reached_without_cut(question: Question, project: Project, rank: int = 0) -> 
         )
     ]
     places += [
-        (SourceLocation(given.module, s, Place(given.module.path, s.lineno)), given.parameter)
+        (SourceLocation(given.module, s, CodeLine(given.module.path, s.lineno)), given.parameter)
         for given in _given(question, project)
         for s in statements_of(given.function)
         if isinstance(s, ast.Assign | ast.Return | ast.Expr)
@@ -171,9 +175,9 @@ class Given:
     parameter: str
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CodeLine:
         """Return where the function begins."""
-        return Place(self.module.path, self.function.lineno, self.function.name)
+        return CodeLine(self.module.path, self.function.lineno, self.function.name)
 
 
 def unread_by(question: Question, project: Project) -> Given | None:
@@ -239,7 +243,7 @@ def zeros_for_unused(
     forward ignores it is the fault, unless a gradient itself is differentiated, which may be
     constant.
     """
-    call = where.call("grad")
+    call = where.call("torch.autograd.grad")
     inputs = all(holder.kind in ("local", "global") for holder in evidence.holders)
     if call is None or (inputs and not (question is not None and is_derivative(question))):
         return
@@ -252,7 +256,7 @@ def none_for_unused(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     """Yield a proposal with None for gradients that do not exist, if a loop assigns them to
     `.grad`: a backward call would leave None, and an optimizer's step skips None but not zeros.
     """
-    call, given = where.call("grad"), set(bindings(where.statement))
+    call, given = where.call("torch.autograd.grad"), set(bindings(where.statement))
     edits = [
         edit
         for loop in statements_of(where.scope)

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from analyzers.evidence import Binding
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.execution_counts import CACHES, STORING, cache_of
 from analyzers.explain.reuse.features import ReuseFeatures
@@ -19,6 +18,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read
 from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.trees import walk
+from provenance import Binding
 
 _EMPTYING = ("clear", "pop", "popitem")
 _KEPT = re.compile(r"(?P<owner>.+)\.(?P<attribute>\w+)(\[[^\[\]]*\])?")

@@ -9,13 +9,13 @@ import builtins
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from analyzers.repair.remake.repeated_chains import DATA
-from analyzers.source.calls import asks_for_gradient, calls_a_class, owners, steps
+from analyzers.source.callees import creates_object, is_call, plain_name
+from analyzers.source.calls import asks_for_gradient, receivers_of, steps
 from analyzers.source.detached import is_made_without, names_attached
 from analyzers.source.flow import (
     backward_calls,
     bindings,
     bound_within,
-    called_name,
     definitions,
     names_bound,
     names_read,
@@ -28,6 +28,8 @@ from analyzers.source.signatures import named
 from analyzers.source.statement_ranges import bound_by, read_by
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
+
+_BASES, _LOADER = ("Module", "Optimizer", "Dataset"), "torch.utils.data.DataLoader"
 
 
 def chains_of(
@@ -96,32 +98,27 @@ def constructs(module: Module, statement: ast.stmt) -> bool:
     recreating one in each iteration would discard what was learnt, or restart the data.
     """
     value = value_of(statement) or ast.Pass()
-    begins = isinstance(value, ast.Call) and called_name(value) == "iter"
+    begins = isinstance(value, ast.Call) and is_call(value, "builtins.iter")
     return begins or any(
         isinstance(node, ast.Call) and _is_constructor(module, node) for node in walk(value)
     )
 
 
 def _is_constructor(module: Module, call: ast.Call) -> bool:
-    name = called_name(call)
-    if not name[:1].isupper():
+    if not creates_object(call):
         return False
-    path = spelled(call.func)
-    if path.startswith(("nn.", "optim.", "torch.nn.", "torch.optim.")) or name.endswith("Loader"):
-        return True
-    return any(
-        spelled(base).endswith(("Module", "Optimizer", "Dataset"))
-        for node in module.tree.body
-        if isinstance(node, ast.ClassDef) and node.name == name
-        for base in node.bases
-    )
+    path = module.names.qualified(call.func)
+    own = module.names.own_class(path) if path.startswith(".") else None
+    if own is not None:
+        return any(base.endswith(_BASES) for base in module.names.bases(own))
+    return path.startswith(("torch.nn.", "torch.optim.")) or is_call(call, _LOADER)
 
 
 def _held_by_optimizers(module: Module, scope: Scope, loop: ast.stmt) -> set[str]:
     """Return the names of what steps in the loop, and of what it was created from: recreating them
     in each iteration would discard what was learnt.
     """
-    stepped = owners(loop, "step")
+    stepped = receivers_of(steps(loop))
     made = [s for s in preceding(module, scope, loop) if set(bindings(s)) & stepped]
     return stepped | read_by(value_of(s) or s for s in made)
 
@@ -157,7 +154,7 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
     for node in walk(value):
         if not isinstance(node, ast.Call):
             continue
-        if called_name(node) in {*DATA, "manual_seed"} or calls_a_class(module, node):
+        if plain_name(node) in {*DATA, "manual_seed"} or creates_object(node):
             return False
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False
@@ -196,8 +193,7 @@ def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool
 
 def _makes_leaves(value: ast.AST) -> bool:
     return any(
-        (called_name(call)[:1].isupper() and "Data" not in called_name(call))
-        or asks_for_gradient(call)
+        (creates_object(call) and "Data" not in plain_name(call)) or asks_for_gradient(call)
         for call in walk(value)
         if isinstance(call, ast.Call)
     )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import leading_to, resolve_location, returns_of
 from analyzers.repair.remake.chains import chains_of, other_reads
 from analyzers.repair.rewrite import copy_into, move_into
-from analyzers.source.calls import calls_named, calls_to, owners
+from analyzers.source.calls import ZERO_GRAD, calls_of, each_call, receivers_of, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     backward_root,
@@ -26,6 +25,7 @@ from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.statement_ranges import bound_by, read_by
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 
 def forward_into_closure(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -90,7 +90,7 @@ def _calling(story: ReuseFeatures, module: Module) -> ast.stmt | None:
     return module.statement_at(calling[0].line, calling[0].column) if calling else None
 
 
-def forward_outside(story: ReuseFeatures) -> Place | None:
+def forward_outside(story: ReuseFeatures) -> CodeLine | None:
     """Return the statement around the closure that computed what the closure uses repeatedly; or
     the call that was seen to leave old values in its objects.
     """
@@ -104,7 +104,7 @@ def forward_outside(story: ReuseFeatures) -> Place | None:
     read = names_read(where.scope)
     left = [one for one in making if one is not None and read & {*bindings(one)}]
     left = left or story.storing_calls(where.module.scope_of(where.scope))
-    return Place(where.module.path, left[0].lineno) if left else None
+    return CodeLine(where.module.path, left[0].lineno) if left else None
 
 
 def _reading_old(
@@ -145,14 +145,14 @@ def _with_clearing(
     """Return the chain with the statement that clears gradients outside of a closure which does not
     clear them: otherwise each call adds to the gradients of the last.
     """
-    if calls_named(closure, "zero_grad"):
+    if calls_of(closure, *ZERO_GRAD):
         return [*chain]
-    given = owners(step, "step") if step is not None else set()
+    given = receivers_of(steps(step)) if step is not None else set()
     clears = [s for s in statements_of(scope) if isinstance(s, ast.Expr)]
     clears = [
         s
         for s in clears
-        if (cleared := owners(s, "zero_grad"))
+        if (cleared := receivers_of(calls_of(s, *ZERO_GRAD)))
         and (cleared & given or s in module.block_of(chain[-1]))
     ]
     return sorted({*chain, *clears}, key=lambda s: s.lineno)
@@ -164,7 +164,7 @@ def _lambda_for_partial(
     """Yield a proposal that turns `partial(closure, loss)` into `lambda: closure(forward(...))`, so
     that each call computes the loss.
     """
-    for module, call in calls_to(project, "partial"):
+    for module, call in each_call(project, "functools.partial"):
         if not call.args or spelled(call.args[0]) != closure.name:
             continue
         rest: list[ast.expr | ast.keyword] = [*call.args[1:], *call.keywords]

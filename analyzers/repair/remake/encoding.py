@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import SourceLocation, hops_at, resolve_location
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import operation, own_name
+from analyzers.source.calls import calls_of, operations_in
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name, definitions, names_read, statements_of, walk_scope
+from analyzers.source.flow import definitions, names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
 from analyzers.source.writes import unsliced, writes
@@ -30,7 +31,7 @@ def encoded_where_read(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal
         match where.statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                 if spelled(call.func).startswith("self.") and len(call.args) == 1:
-                    once = _encodes_once(story, called_name(call))
+                    once = _encodes_once(story, own_name(call))
                     wanted = rank - SECOND_CHOICE if once else rank
                     yield from _with_inputs_kept(story.project, where, name, call, wanted)
 
@@ -39,7 +40,7 @@ def _encodes_once(story: ReuseFeatures, encode: str) -> bool:
     spots = (resolve_location(story.project, place) for place in story.reuse.reached.stack)
     scopes = {id(where.scope): where.scope for where in spots if where is not None}
     calls = (n for s in scopes.values() for n in walk_scope(s) if isinstance(n, ast.Call))
-    return [called_name(call) for call in calls].count(encode) == 1
+    return [own_name(call) for call in calls].count(encode) == 1
 
 
 def _with_inputs_kept(
@@ -47,13 +48,13 @@ def _with_inputs_kept(
 ) -> Iterator[Proposal]:
     owner, editor = where.module.class_of(where.statement), Editor(where.module)
     loads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
-    puts = [c for c in calls_named(where.scope, "append") if [*map(spelled, c.args)] == [name]]
+    puts = [c for c in calls_of(where.scope, "list.append") if [*map(spelled, c.args)] == [name]]
     if (
         owner is None or len(puts) != 1 or len(loads) != 2
     ):  # one where it is computed, one where it is stored
         return
     kept = spelled(puts[0].func).removesuffix(".append")
-    joined = [c for c in calls_named(owner, *_JOINING) if c.args and spelled(c.args[0]) == kept]
+    joined = [c for c in operations_in(owner, _JOINING) if c.args and spelled(c.args[0]) == kept]
     if not joined or not _used_as_whole(project, owner, kept):
         return
     if _changes_between(where, call.args[0], puts[0]):
@@ -62,7 +63,7 @@ def _with_inputs_kept(
     edits = [editor.delete(where.statement), editor.replace(puts[0].args[0], given)]
     edits += [editor.replace(one, f"{function}({editor.text_of(one)})") for one in joined]
     title = f"Keep in `{kept}` what `{function}` is given, and call it where that is read"
-    tradeoff = "All that is kept is computed anew in each pass."
+    tradeoff = "All that is kept is computed again in each pass."
     yield Proposal("store-inputs", title, tuple(edits), tradeoff, rank)
 
 
@@ -96,5 +97,5 @@ def _is_whole(around: ast.AST, node: ast.Attribute) -> bool:
         case ast.Assign() | ast.Tuple():
             return isinstance(node.ctx, ast.Store)
         case ast.Call():
-            return called_name(around) in ("len", *_JOINING)
+            return operation(around) in ("len", *_JOINING)
     return False

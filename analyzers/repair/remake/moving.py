@@ -17,10 +17,11 @@ from analyzers.repair.remake.chains import chains_of, constructs, other_reads, p
 from analyzers.repair.remake.repeated_chains import computed, draws, makers
 from analyzers.repair.rewrite import head_of, unused_name
 from analyzers.repair.sites.scopes import covers
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import operation
+from analyzers.source.calls import own_calls
 from analyzers.source.cells import NotebookCell
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import backward_root, bindings, called_name, names_read, statements_of
+from analyzers.source.flow import backward_root, bindings, names_read, statements_of
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import (
     bound_by,
@@ -52,7 +53,7 @@ def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]
     for place, chain in enumerate(chains):
         cost = "The forward runs once in each pass."
         if draws(chain):
-            cost += " Random numbers are drawn anew each time."
+            cost += " Random numbers are drawn again each time."
         head, where = head_of(loop), "inside the loop"
         editor, at = Editor(module), rank + place
         requests = list(_requested_again(editor, loop, chain)) if isinstance(loop, ast.For) else []
@@ -99,7 +100,7 @@ def _computed_before(
     return {
         name
         for statement in preceding(module, scope, loop)
-        if calls_named(statement, *making) or any(covers(statement, line) for line in lines)
+        if own_calls(statement, *making) or any(covers(statement, line) for line in lines)
         for name in bindings(statement)
     }
 
@@ -123,7 +124,7 @@ def forward_into_cell(story: ReuseFeatures, cell: NotebookCell) -> Iterator[Prop
         head, editor = _entry(inside, chain), Editor(module)
         alone = not _read_between(module.tree, chain, head)
         random = draws(chain) or _drops_out(story.project)
-        cost = "Each run draws its random numbers anew." if random else ""
+        cost = "Each run draws new random numbers." if random else ""
         yield computed("forward-into-cell", editor, chain, head, where, cost, rank, moved=alone)
 
 
@@ -157,7 +158,7 @@ def _entry(inside: Sequence[ast.stmt], chain: Sequence[ast.stmt]) -> ast.stmt:
 
 def _drops_out(project: Project) -> bool:
     """Return True if a second forward may apply another dropout mask."""
-    return any("dropout" in called_name(call).lower() for _, call in project.each(ast.Call))
+    return any("dropout" in operation(call).lower() for _, call in project.each(ast.Call))
 
 
 def recompute_before_backward(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
@@ -176,10 +177,10 @@ def recompute_before_backward(story: ReuseFeatures, rank: int) -> Iterator[Propo
     made = [s for s in made if not constructs(shared.module, s)]
     since = [s for s in before if position(s) > shared.freed_at]
     flow, wanted = computing(since, names_read(root)), names_feeding(since, names_read(root))
-    cost = "The second backward learns from the weights as they are then."
+    cost = "The second loss is computed with the weights that the step before it has changed."
     for at, chain in enumerate(makers(made, wanted), rank):
         head = first_reading(flow, bound_by(chain)) or shared.reached
-        editor, where = Editor(shared.module), "anew for the second backward"
+        editor, where = Editor(shared.module), "again for the second backward"
         yield computed("walk-anew", editor, chain, head, where, cost, at, moved=False)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.explain.bootstrap_targets import is_discount
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.runs_before import ran_before
@@ -13,14 +12,11 @@ from analyzers.repair.remake.caches import without_cache
 from analyzers.repair.remake.constructors import kept_by, out_of_constructor, readers_of
 from analyzers.repair.remake.thread_parameter import computed_below
 from analyzers.repair.rewrite import head_of, move_into, recomputed
+from analyzers.source.callees import operation
 from analyzers.source.edits import Edit, Editor, needs_parentheses, statement_first_line
-from analyzers.source.flow import (
-    called_name,
-    definitions,
-    value_of,
-    walk_scope,
-)
+from analyzers.source.flow import definitions, value_of, walk_scope
 from analyzers.source.ops import FACTORIES
+from analyzers.source.priors import is_discount
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.signatures import positional
@@ -103,7 +99,7 @@ def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
         if maker is not None and isinstance(made[-1], ast.Assign):
             editor = Editor(module)
             edits = [editor.replace(value, editor.text_of(maker))]
-            title = f"Compute `{story.name}` anew for the next pass"
+            title = f"Compute `{story.name}` again for the next pass"
             discounted = _discounted(scope, value.id)
             if discounted:
                 title += f", and detach `{value.id}` where it is a target"
@@ -117,7 +113,7 @@ def _network(maker: ast.expr | None) -> ast.Call | None:
     if isinstance(maker, ast.IfExp):
         both = (maker.body, maker.orelse)
         made = [one for one in both if isinstance(one, ast.Call)]
-        made = [one for one in made if called_name(one) not in FACTORIES]
+        made = [one for one in made if operation(one) not in FACTORIES]
         return made[0] if len(made) == 1 else None
     return maker if isinstance(maker, ast.Call) else None
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
 from analyzers.repair.rewrite import copy_into, move_into
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import plain_name
+from analyzers.source.calls import operations_in
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, called_name, names_read, value_of
+from analyzers.source.flow import bindings, names_read, value_of
 from analyzers.source.project import spelled
 
 DATA = frozenset(
@@ -64,7 +65,7 @@ def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool
     """
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
     if calls or not depth:
-        return all(called_name(call) in DATA for call in calls)
+        return all(plain_name(call) in DATA for call in calls)
     made = [s for s in before if s.lineno < value.lineno and set(bindings(s)) & names_read(value)]
     return all(is_data(v, before, depth - 1) for s in made if (v := value_of(s)) is not None)
 
@@ -83,4 +84,4 @@ def _called_alone(statement: ast.stmt) -> list[str]:
 
 def draws(chain: Sequence[ast.stmt]) -> bool:
     """Return True if the statements draw random numbers."""
-    return any(calls_named(statement, *_DRAWS) for statement in chain)
+    return any(operations_in(statement, _DRAWS) for statement in chain)

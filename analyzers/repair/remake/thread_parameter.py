@@ -23,15 +23,10 @@ from analyzers.repair.blocks import joined, text_with
 from analyzers.repair.remake.constructors import kept_by
 from analyzers.repair.reschedule.schedule import StepBeforeBackward
 from analyzers.repair.rewrite import head_of, recomputed
-from analyzers.source.calls import calls_named, calls_to
+from analyzers.source.callees import own_name
+from analyzers.source.calls import calls_to, own_calls
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    called_name,
-    definitions,
-    names_read,
-    value_of,
-    walk_scope,
-)
+from analyzers.source.flow import definitions, names_read, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.signatures import own_names
@@ -149,7 +144,7 @@ def recompute_where_read(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]
             everywhere = (node for _, node in stale.project.each(ast.Attribute))
             if len(attributes_loaded(everywhere, target.attr)) == len(reads):
                 edits.append(Editor(made.module).delete(made.statement))
-            title = f"Compute `{spelled(reads[0])}` anew where it is read"
+            title = f"Compute `{spelled(reads[0])}` again where it is read"
             yield Proposal("compute-where-read", title, joined(edits), _FRESH, rank)
         return
 
@@ -161,17 +156,17 @@ def called_again(stale: StaleValue, schedule: StepBeforeBackward, rank: int) -> 
     editor, project = schedule.where.editor, stale.project
     for name in _members_read(project, [*schedule.between, schedule.backward]):
         makers = _makers(project, name)
-        calls = [call for s in schedule.before for call in calls_named(s, *makers)]
+        calls = [call for s in schedule.before for call in own_calls(s, *makers)]
         if calls:
             edit = editor.insert_after(schedule.step, editor.text_of(calls[-1]))
-            title = f"Call `{spelled(calls[-1].func)}` again behind the step, for `{name}`"
+            title = f"Call `{spelled(calls[-1].func)}` again after the step, for `{name}`"
             yield Proposal("fresh-forward", title, (edit,), _FRESH, rank)
             return
 
 
 def _members_read(project: Project, statements: Sequence[ast.stmt]) -> Iterator[str]:
     """Yield the members of objects that statements, or the functions that they call, read."""
-    called = {called_name(n) for s in statements for n in walk(s) if isinstance(n, ast.Call)}
+    called = {own_name(n) for s in statements for n in walk(s) if isinstance(n, ast.Call)}
     functions = [f for name in called - {""} for _, f in project.functions_named(name)]
     names = [name for node in (*statements, *functions) for name in sorted(names_read(node))]
     yield from dict.fromkeys(name for name in names if "." in name)
@@ -188,7 +183,7 @@ def _makers(project: Project, name: str) -> set[str]:
                 spelled(target).rpartition(".")[2]
                 for _, node in project.each(ast.Assign)
                 for target, value in assigned_pairs(node)
-                if isinstance(value, ast.Call) and called_name(value) == kind.name
+                if isinstance(value, ast.Call) and own_name(value) == kind.name
             }
         elif own != "__init__":
             found.add(own)

@@ -11,22 +11,17 @@ from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.module_names import quote_of
-from analyzers.source.calls import calls_named, owners, steps
+from analyzers.source import priors
+from analyzers.source.callees import own_name
+from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import (
-    called_name,
-    is_dotted,
-    names_read,
-    statements_of,
-    walk_scope,
-)
+from analyzers.source.flow import is_dotted, names_read, statements_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.signatures import switches
 from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
 
-_SHARPNESS = re.compile(r"(?:^|_|\b)sam(?:_|\b|$)|SAM|[Ss]harp|[Aa]scen|climb|first_step")
 MAX_CLEARED = 6  # names: more than a person would clear one by one
 
 
@@ -53,8 +48,8 @@ def _is_optimizer(module: Module, name: str) -> bool:
     """
     pairs = (pair for s in module.each(ast.Assign) for pair in assigned_pairs(s))
     made = (value for target, value in pairs if spelled(target) == name)
-    cleared = name in owners(module.tree, "zero_grad")
-    return cleared or any(calls_named(value, "parameters") for value in made)
+    cleared = name in receivers_of(calls_of(module.tree, *ZERO_GRAD))
+    return cleared or any(calls_of(value, "torch.nn.Module.parameters") for value in made)
 
 
 def cleared_already(where: SourceLocation, params: Sequence[str], *, before: bool = False) -> bool:
@@ -77,7 +72,9 @@ def _clearing(
     where: SourceLocation, params: Sequence[str], block: Sequence[ast.stmt]
 ) -> Iterator[ast.stmt]:
     names = {optimizer_stepped(where), *(path.partition(".")[0] for path in params)}
-    return (statement for statement in block if owners(statement, "zero_grad") & names)
+    return (
+        statement for statement in block if receivers_of(calls_of(statement, *ZERO_GRAD)) & names
+    )
 
 
 def clear_before_backward(
@@ -98,7 +95,11 @@ def clear_before_backward(
     line = f"{name}.zero_grad()"
     ahead = ahead_of(where.module, where.statement)
     stepped = max((at for at, s in enumerate(ahead) if steps(s)), default=-1)
-    backwards = [s for s in ahead[stepped + 1 :] if calls_named(s, "backward", "manual_backward")]
+    backwards = [
+        s
+        for s in ahead[stepped + 1 :]
+        if calls_of(s, "torch.Tensor.backward", "lightning.LightningModule.manual_backward")
+    ]
     places = [
         where.editor.insert_before(s, line)
         for s in dict.fromkeys([*backwards[:1], *backwards[-1:]])
@@ -117,14 +118,14 @@ def clear_after_ascent(where: SourceLocation, project: Project) -> Iterator[Prop
     """
     calls = _calls_since_backward(where)
     for call in calls:
-        for _, function in project.functions_named(called_name(call)):
+        for _, function in project.functions_called(call):
             if (option := _clearing_option(function)) is not None:
                 edit = with_keyword(where.editor, call, option)
-                title = f"Let `{called_name(call)}` clear the gradients"
+                title = f"Let `{own_name(call)}` clear the gradients"
                 yield Proposal("zero-grad", title, (edit,), "", 0)
     names = _clearing_or_stepping(where.module, where.scope)
     own = where.module.class_of(where.statement)
-    held = owners(own, "step") if own is not None else set()
+    held = receivers_of(steps(own)) if own is not None else set()
     names = names or sorted(name for name in held if name.startswith("self."))
     names = names or [spelled(owner) for owner in _climbers(calls, project)]
     around = (
@@ -134,12 +135,12 @@ def clear_after_ascent(where: SourceLocation, project: Project) -> Iterator[Prop
     names = names or next((found for found in outside if found), [])
     for rank, name in enumerate(dict.fromkeys(names[:2]), 1):
         edit = where.editor.insert_before(where.statement, f"{name}.zero_grad()")
-        yield Proposal("zero-grad", f"Clear the gradients of `{name}` behind it", (edit,), "", rank)
+        yield Proposal("zero-grad", f"Clear the gradients of `{name}` after it", (edit,), "", rank)
 
 
 def _clearing_or_stepping(module: Module, scope: ast.AST) -> list[str]:
     """Return what a scope clears, then what it steps."""
-    return [*sorted(owners(scope, "zero_grad")), *sorted(_stepped(module, scope))]
+    return [*sorted(receivers_of(calls_of(scope, *ZERO_GRAD))), *sorted(_stepped(module, scope))]
 
 
 def _climbers(calls: Sequence[ast.Call], project: Project) -> Iterator[ast.expr]:
@@ -147,7 +148,7 @@ def _climbers(calls: Sequence[ast.Call], project: Project) -> Iterator[ast.expr]
     for call in calls:
         match call.func:
             case ast.Attribute(value=owner, attr=attr) if is_dotted(owner):
-                if _SHARPNESS.search(attr) or any(project.functions_named(attr)):
+                if priors.is_ascent(attr) or any(project.functions_named(attr)):
                     yield owner
 
 
@@ -159,14 +160,14 @@ def ascends(where: SourceLocation, project: Project) -> bool:
     names = {spelled(call.func) for call in _calls_since_backward(where)}
     functions = [f for n in names for _, f in project.functions_named(n.rpartition(".")[2])]
     names |= {node.name for _, node in project.each(ast.ClassDef)} | {where.place.function}
-    said = any(_SHARPNESS.search(name) for name in names)
+    said = any(priors.is_ascent(name) for name in names)
     return said or any(_clearing_option(function) for function in functions)
 
 
 def _calls_since_backward(where: SourceLocation) -> list[ast.Call]:
     """Return the calls before a backward call and after the previous one."""
     ahead = ahead_of(where.module, where.statement)
-    backwards = [at for at, s in enumerate(ahead) if calls_named(s, "backward")]
+    backwards = [at for at, s in enumerate(ahead) if calls_of(s, "torch.Tensor.backward")]
     between = ahead[backwards[-1] + 1 :] if backwards else ahead
     return [n for s in between for n in walk(s) if isinstance(n, ast.Call)]
 
@@ -175,7 +176,7 @@ def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | 
     """Return an option by which a function clears gradients, off by default."""
     options = set(switches(function))
     asked = (n for n in walk(function) if isinstance(n, ast.If) and spelled(n.test) in options)
-    return next((spelled(node.test) for node in asked if calls_named(node, "zero_grad")), None)
+    return next((spelled(node.test) for node in asked if calls_of(node, *ZERO_GRAD)), None)
 
 
 def clear_the_rest(
@@ -185,7 +186,7 @@ def clear_the_rest(
     after its call; by the optimizer's own, if another's was called.
     """
     name = optimizer_stepped(where)
-    called = [spelled(call.func) for call in calls_named(clearing, "zero_grad")]
+    called = [spelled(call.func) for call in calls_of(clearing, *ZERO_GRAD)]
     if f"{name}.zero_grad" not in called:
         yield from clear_before_backward(where)
         return

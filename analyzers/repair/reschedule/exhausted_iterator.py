@@ -10,13 +10,16 @@ from dataclasses import dataclass
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
-from analyzers.source.flow import called_name, definitions, walk_scope
+from analyzers.source.callees import is_call
+from analyzers.source.calls import PARAMETERS
+from analyzers.source.flow import definitions, walk_scope
 from analyzers.source.project import spelled
 from analyzers.source.trees import walk
 
-_ITERATORS = frozenset(
-    {"filter", "map", "zip", "iter", "reversed", "chain", "from_iterable", "islice"}
-    | {"parameters", "named_parameters", "buffers", "modules", "children"}
+_ITERATORS = (
+    *(f"builtins.{name}" for name in ("filter", "map", "zip", "iter", "reversed")),
+    *("itertools.chain", "itertools.chain.from_iterable", "itertools.islice", *PARAMETERS),
+    *(f"torch.nn.Module.{name}" for name in ("buffers", "modules", "children")),
 )
 
 
@@ -43,7 +46,7 @@ def exhausted_iterator(where: SourceLocation) -> ExhaustedIterator | None:
         match made[0]:
             case ast.Assign(value=ast.GeneratorExp() | ast.Call() as value) as statement if (
                 not where.module.holds(around[-1], statement)
-                and (isinstance(value, ast.GeneratorExp) or called_name(value) in _ITERATORS)
+                and (isinstance(value, ast.GeneratorExp) or is_call(value, *_ITERATORS))
             ):
                 return ExhaustedIterator(node, node.iter.id, statement)
     return None

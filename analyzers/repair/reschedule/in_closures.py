@@ -10,7 +10,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.clearing import optimizer_stepped, spelled_alone
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_of, steps
 from analyzers.source.flow import BACKWARD_CALLS, statements_of
 from analyzers.source.project import spelled
 from analyzers.source.trees import walk
@@ -23,7 +23,9 @@ def backward_in_closure(where: SourceLocation) -> ast.stmt | None:
     given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
     for node in walk(where.scope):
         if isinstance(node, ast.FunctionDef) and node.name in given:
-            return next((s for s in statements_of(node) if calls_named(s, "backward")), None)
+            return next(
+                (s for s in statements_of(node) if calls_of(s, "torch.Tensor.backward")), None
+            )
     return None
 
 
@@ -32,7 +34,7 @@ def clear_in_closure(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]
     name, backward = optimizer_stepped(where), backward_in_closure(where)
     if name is not None and backward is not None:
         before = where.block[: where.block.index(where.statement)][::-1]
-        since = takewhile(lambda s: not (steps(s) or calls_named(s, *BACKWARD_CALLS)), before)
+        since = takewhile(lambda s: not (steps(s) or calls_of(s, *BACKWARD_CALLS)), before)
         ahead = [s for s in since if spelled_alone(s).startswith(f"{name}.zero_grad(")]
         edits = [where.editor.insert_before(backward, f"{name}.zero_grad()")]
         edits += [where.editor.delete(s) for s in ahead]

@@ -8,14 +8,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import BackwardCall, Place
 from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.source_locations import SourceLocation, leading_to, resolve_location
 from analyzers.repair.rewrite import without_retaining
-from analyzers.source.calls import calls_named
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit
-from analyzers.source.flow import BACKWARD_CALLS, backward_root, names_read
+from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, names_read
 from analyzers.source.project import FUNCTIONS, Loop
+from provenance import BackwardCall, CodeLine
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def schedule_of(stale: StaleValue) -> StepBeforeBackward | None:
 
 
 def _schedule_at(
-    stale: StaleValue, place: Place, changed: Place, visit: BackwardCall
+    stale: StaleValue, place: CodeLine, changed: CodeLine, visit: BackwardCall
 ) -> StepBeforeBackward | None:
     where = resolve_location(stale.project, place)
     for statement, block in _blocks_around(where) if where is not None else ():
@@ -106,6 +106,16 @@ def root_names(visit: BackwardCall, where: SourceLocation) -> set[str]:
     return names | names_read(where.statement)
 
 
+def made_before(loop: Loop, saving: SourceLocation | None) -> list[str]:
+    """Return what the statement that saved the weight binds, before the loop that reads it."""
+    if saving is None or saving.module.holds(loop, saving.statement):
+        return []
+    if saving.module.scope_of(loop) is not saving.scope:
+        return []
+    read = names_read(loop)
+    return [name for name in bindings(saving.statement) if name in read]
+
+
 def released(stale: StaleValue, loop: ast.AST | None = None) -> Iterator[Edit]:
     """Yield an edit that removes `retain_graph=True` from the failing call, if it is the only one
     in an iteration of `loop`: a graph used again in the same iteration must be retained until then.
@@ -119,4 +129,4 @@ def released(stale: StaleValue, loop: ast.AST | None = None) -> Iterator[Edit]:
 def _only_backward(where: SourceLocation, loop: ast.AST | None) -> bool:
     around = loop if where.module.holds(loop, where.statement) else None
     inner = next(iter(where.module.loops_around(where.statement)), None)
-    return inner is around and len(calls_named(around or where.scope, *BACKWARD_CALLS)) == 1
+    return inner is around and len(calls_of(around or where.scope, *BACKWARD_CALLS)) == 1

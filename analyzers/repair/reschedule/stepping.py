@@ -15,7 +15,8 @@ from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.repeated_chains import computed, is_data, makers, names_bound
 from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
 from analyzers.repair.rewrite import copy_into, head_of, move_after, with_keyword
-from analyzers.source.calls import calls_named, owners, steps
+from analyzers.source.callees import is_call
+from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.passes import pass_of
@@ -42,11 +43,11 @@ def steps_after_backwards(schedule: StepBeforeBackward, rank: int = 0) -> Iterat
     if step not in each or not set(target_names(loop.target)) & names_read(optimizer):
         return
     moved = in_second_loop(editor, loop, step)
-    backward = schedule.where.call("backward")
+    backward = schedule.where.call("torch.Tensor.backward")
     if backward is not None:
         edits = [*moved, _for_its_own(editor, backward, optimizer)]
         yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank)
-    for statement in [s for s in each if calls_named(s, "zero_grad")][:1]:
+    for statement in [s for s in each if calls_of(s, *ZERO_GRAD)][:1]:
         # in its own iteration it would clear what other backward calls left in shared weights
         ahead = editor.insert_before(loop, *_alone(editor, loop, statement))
         names_bound = "All gradients cleared first, then all backward calls, then the steps"
@@ -64,7 +65,7 @@ def all_steps_last(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Prop
     made = list(makers(block[:at], schedule.roots))
     first = min(block.index(made[-1][0] if made else schedule.backward), block.index(schedule.step))
     moved = _steps_in(block[first:at])
-    last = max((i for i, s in enumerate(block) if calls_named(s, "backward")), default=at)
+    last = max((i for i, s in enumerate(block) if calls_of(s, "torch.Tensor.backward")), default=at)
     for end in sorted({at, last} if moved else ()):
         if kept := _for_their_own(editor, block, block.index(moved[0]), end):
             edits = [*move_after(editor, _steps_in(block[first:end]), block[end]), *kept]
@@ -77,7 +78,7 @@ def step_after_backward(where: SourceLocation) -> Iterator[Proposal]:
     """
     block = where.block
     at = block.index(where.statement)
-    backwards = [number for number, s in enumerate(block) if calls_named(s, "backward")]
+    backwards = [number for number, s in enumerate(block) if calls_of(s, "torch.Tensor.backward")]
     if backwards and at < backwards[0]:
         moved = _steps_in(block[: backwards[0]])
         edits = move_after(where.editor, moved, block[backwards[0]])
@@ -107,7 +108,7 @@ def _for_their_own(editor: Editor, block: Sequence[ast.stmt], at: int, end: int)
     """
     edits: list[Edit] = []
     for index, statement in enumerate(block[at : end + 1], at):
-        for call in calls_named(statement, "backward"):
+        for call in calls_of(statement, "torch.Tensor.backward"):
             own = next((c.func for s in block[index + 1 :] for c in steps(s)), None)
             if not isinstance(statement, ast.Expr) or not isinstance(own, ast.Attribute):
                 return []
@@ -142,8 +143,8 @@ def _narrowed(editor: Editor, loop: ast.For, needed: set[str]) -> tuple[str, str
     match loop.target, loop.iter:
         case (
             ast.Tuple(elts=[key, value]),
-            ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]),
-        ):
+            ast.Call(func=ast.Attribute(value=owner), args=[]) as call,
+        ) if is_call(call, "list.items"):
             if not set(target_names(value)) & needed:
                 return editor.text_of(key), editor.text_of(owner)
             if not set(target_names(key)) & needed:
@@ -167,7 +168,7 @@ def fresh_forward(schedule: StepBeforeBackward, rank: int = 0) -> Iterator[Propo
     step, in growing parts.
     """
     before, head = schedule.before, [*schedule.between, schedule.backward][0]
-    editor, where = schedule.where.editor, "behind the step"
+    editor, where = schedule.where.editor, "after the step"
     for chain in makers(before, names_feeding(schedule.between, schedule.roots)):
         along, cost = _with_readers(chain, [*before, schedule.step]), f"{_FRESH}."
         moved = along is not None
@@ -219,11 +220,13 @@ def steps_last(schedule: StepBeforeBackward, rank: int = 1) -> Iterator[Proposal
     step, between = schedule.step, schedule.between
     if not all(isinstance(s, ast.Expr) for s in [step, *between]):
         return
-    cleared = [s for s in between if calls_named(s, "zero_grad")]
-    backwards = [s for s in schedule.before if calls_named(s, "backward")]
+    cleared = [s for s in between if calls_of(s, *ZERO_GRAD)]
+    backwards = [s for s in schedule.before if calls_of(s, "torch.Tensor.backward")]
     title, editor = "All backwards first, then the steps", schedule.where.editor
     last = [step, *backwards][-1], schedule.backward
-    if backwards and any(owners(step, "step") & owners(s, "zero_grad") for s in cleared):
+    if backwards and any(
+        receivers_of(steps(step)) & receivers_of(calls_of(s, *ZERO_GRAD)) for s in cleared
+    ):
         edits = _one_step(schedule, cleared, last)  # else they erase what the step is to take
         yield Proposal("steps-last", title, joined(edits), "", rank)
         return
@@ -259,7 +262,7 @@ def step_after_loop(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Pro
     outside = [s for s in pass_of(loop) if isinstance(s, ast.Expr) and not names_read(s) & own]
     if step not in outside:
         return
-    cleared = [s for s in outside if calls_named(s, "zero_grad")]
+    cleared = [s for s in outside if calls_of(s, *ZERO_GRAD)]
     edits = editor.delete_all([*cleared, step])
     if cleared:
         edits += copy_into(editor, cleared, loop)
@@ -297,5 +300,5 @@ def _cleared_before(
     schedule: StepBeforeBackward, loop: Loop, preceding: Sequence[ast.stmt]
 ) -> bool:
     """Return True if what steps in each iteration is cleared before the loop, and not within it."""
-    stepped = owners(schedule.step, "step") - owners(loop, "zero_grad")
-    return any(owners(s, "zero_grad") & stepped for s in preceding)
+    stepped = receivers_of(steps(schedule.step)) - receivers_of(calls_of(loop, *ZERO_GRAD))
+    return any(receivers_of(calls_of(s, *ZERO_GRAD)) & stepped for s in preceding)

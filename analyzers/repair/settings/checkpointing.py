@@ -15,17 +15,27 @@ from analyzers.advice.training import (
     reentrant_checkpointing,
     state_in_checkpoint,
 )
-from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
+from analyzers.source.callees import is_call
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 from analyzers.tracebacks import ParsedTraceback
+from provenance import CodeLine
 
 NOT_REENTRANT = "use_reentrant"
+_CHECKPOINT = (
+    "torch.utils.checkpoint.checkpoint",
+    "torch.utils.checkpoint.checkpoint_sequential",
+)
+_ENABLE = "transformers.PreTrainedModel.gradient_checkpointing_enable"
+_CHECKPOINT = (
+    "torch.utils.checkpoint.checkpoint",
+    "torch.utils.checkpoint.checkpoint_sequential",
+)
+_ENABLE = "transformers.PreTrainedModel.gradient_checkpointing_enable"
 _KWARGS = "gradient_checkpointing_kwargs"
 _ADAPTERS = ("get_peft_model", "LoraConfig", "prepare_model_for_kbit_training", "PeftModel", "lora")
 
@@ -49,14 +59,13 @@ def _checkpoints(project: Project) -> Iterator[tuple[Editor, ast.Call]]:
 def _is_explicit(call: ast.Call) -> bool:
     """Return True if a checkpoint is explicitly reentrant."""
     state = [k for k in call.keywords if k.arg == NOT_REENTRANT and spelled(k.value) == "True"]
-    return called_name(call).startswith("checkpoint") and bool(state)
+    return is_call(call, *_CHECKPOINT) and bool(state)
 
 
 def _not_reentrant(editor: Editor, call: ast.Call) -> Iterator[Edit]:
-    name = called_name(call)
-    if name in ("checkpoint", "checkpoint_sequential"):
+    if is_call(call, *_CHECKPOINT):
         yield with_keyword(editor, call, NOT_REENTRANT, "False")
-    elif name == "gradient_checkpointing_enable" and not call.args:
+    elif is_call(call, _ENABLE) and not call.args:
         yield with_keyword(editor, call, _KWARGS, f'{{"{NOT_REENTRANT}": False}}')
 
 
@@ -113,7 +122,7 @@ def autocast_without_cache(project: Project, rank: int = 0) -> Iterator[Proposal
                 yield Proposal("no-cast-cache", title, (edit,), "", rank)
 
 
-def checkpoint_around(places: Sequence[Place | None], project: Project) -> Place | None:
+def checkpoint_around(places: Sequence[CodeLine | None], project: Project) -> CodeLine | None:
     """Return the line of a reentrant checkpoint among these, or one that passes the function which
     contains the last of them.
     """
@@ -131,7 +140,7 @@ def checkpoint_around(places: Sequence[Place | None], project: Project) -> Place
     for editor, call in _checkpoints(project) if function else ():
         given = spelled(call.args[0]).rpartition(".")[2] if call.args else ""
         if given == function or (function == "forward" and not _is_function(given, project)):
-            return Place(editor.module.path, call.lineno)
+            return CodeLine(editor.module.path, call.lineno)
     return None
 
 

@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from analyzers.advice.training import function_class
+from analyzers.advice.training import function_class, gradient_unused
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project
 
+_OPEN = (ast.BinOp, ast.IfExp, ast.Compare, ast.Lambda)  # what binds no closer than a product
 Methods = dict[str, ast.FunctionDef]
 
 
@@ -96,6 +97,26 @@ def _exchanged(
     title = f"Transpose the gradient that `{name}` returns for input {index + 1}"
     edit = editor.append_to(parts[index], ".t()")
     yield Proposal("transposed", title, (edit,), "", rank + 1)
+
+
+def times_what_is_given(project: Project, rank: int = 0) -> Iterator[Proposal]:
+    """Yield a proposal that multiplies the derivatives that a backward returns by the gradient that
+    it is given and does not read.
+    """
+    for module, node, methods in functions(project):
+        edits: list[Edit] = []
+        for statement, parts in returned(methods.get("backward")):
+            if gradient_unused(statement, module) is None:
+                continue
+            editor, given = Editor(module), methods["backward"].args.args[1:]
+            derivatives = [part for part in parts if editor.text_of(part) != "None"]
+            for part in derivatives if len(given) == 1 else ():
+                text = editor.text_of(part)
+                text = f"({text})" if isinstance(part, _OPEN) else text
+                edits.append(editor.replace(part, f"{given[0].arg} * {text}"))
+        if edits:
+            title = f"Multiply what `{node.name}` returns by the gradient that it is given"
+            yield Proposal("times-given", title, joined(edits), "", rank)
 
 
 def batched_by_rule(project: Project, rank: int = 0) -> Iterator[Proposal]:

@@ -8,14 +8,16 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.advice.looking import compiled
-from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias, joined, missing_import, wrapped
-from analyzers.source.calls import calls_to
+from analyzers.source.callees import is_call
+from analyzers.source.calls import each_call
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from provenance import CodeLine
 
+_ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
+_ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 _MATH = "with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):"
 
 
@@ -53,12 +55,12 @@ def uncompiled(project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("uncompiled", title, tuple(edits), "It runs at the speed of eager.", rank)
 
 
-def compiled_lines(project: Project) -> Iterator[Place]:
+def compiled_lines(project: Project) -> Iterator[CodeLine]:
     """Yield the lines on which something is compiled."""
     for module in project.modules.values():
         for node in module.nodes:
             if compiled(node, module) is not None:
-                yield Place(module.path, getattr(node, "lineno", 1))
+                yield CodeLine(module.path, getattr(node, "lineno", 1))
 
 
 def _uncompiled(module: Module) -> Iterator[Edit]:
@@ -66,23 +68,35 @@ def _uncompiled(module: Module) -> Iterator[Edit]:
     for function in (n for n in module.nodes if isinstance(n, (*FUNCTIONS[:2], ast.ClassDef))):
         for decorator in getattr(function, "decorator_list", ()):
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if spelled(called) == "torch.compile":
+            if module.names.qualified(called) == "torch.compile":
                 yield editor.delete_lines(decorator)
     for call in module.each(ast.Call):
         in_decorator = module.parents.get(call)
         if any(call is d for d in getattr(in_decorator, "decorator_list", ())):
             continue
-        if spelled(call.func) == "torch.compile" and call.args:
-            yield editor.replace(call, editor.text_of(call.args[0]))
-        elif called_name(call) == "compile" and isinstance(call.func, ast.Attribute):
+        if not is_call(call, "torch.compile"):
+            continue
+        if module.names.qualified(call.func) == "torch.compile" and call.args:
+            yield _without_compile(editor, call, module.parents.get(call))
+        elif isinstance(call.func, ast.Attribute):
             statement = module.parents.get(call)
             if isinstance(statement, ast.Expr) and not call.args:
                 yield editor.delete(statement)
 
 
+def _without_compile(editor: Editor, call: ast.Call, statement: ast.AST | None) -> Edit:
+    """Return the edit `torch.compile(f, …)` → `f`; without the statement where it is `f = …`."""
+    text = editor.text_of(call.args[0])
+    match statement:
+        case ast.Assign(targets=[target]) if editor.text_of(target) == text:
+            if len(editor.module.block_of(statement)) > 1:
+                return editor.delete(statement)
+    return editor.replace(call, text)
+
+
 def on_math_kernel(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """Yield a proposal that computes attention with the kernel that has a second derivative."""
-    for module, call in calls_to(project, "scaled_dot_product_attention"):
+    for module, call in each_call(project, _ATTENTION):
         statement, editor = module.statement_at(call.lineno, call.col_offset), Editor(module)
         text = _MATH.replace("torch.", f"{alias(module, 'torch')}.")
         edit = wrapped(editor, [statement], text) if statement is not None else None

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from analyzers.advice.training import half_parameters
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.rewrite import move_into
+from analyzers.source.callees import is_call
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, spelled
 
 
@@ -107,7 +107,7 @@ def in_single_precision(project: Project, rank: int = 0) -> Iterator[Proposal]:
     """
     for module in project.modules.values():
         for call in module.each(ast.Call):
-            if half_parameters(call, module) is None or called_name(call) != "half":
+            if half_parameters(call, module) is None or not is_call(call, "torch.Tensor.half"):
                 continue
             owner = call.func.value  # type: ignore[attr-defined]
             statement, editor = module.parents.get(call), Editor(module)

@@ -11,8 +11,9 @@ from analyzers.evidence import KnownError
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined
+from analyzers.source.callees import operation
 from analyzers.source.edits import Edit
-from analyzers.source.flow import called_name, statements_of
+from analyzers.source.flow import statements_of
 from analyzers.source.project import FUNCTIONS, Project, spelled
 
 _FILLED = {"zeros": "new_zeros", "ones": "new_ones", "empty": "new_empty", "full": "new_full"}
@@ -53,11 +54,9 @@ def _of_what_comes_in(where: SourceLocation, rank: int) -> Iterator[Proposal]:
     edits: list[Edit] = []
     for statement in statements_of(function):
         value = statement.value if isinstance(statement, ast.Assign) else None
-        made = isinstance(value, ast.Call) and called_name(value) in _FILLED
+        made = isinstance(value, ast.Call) and operation(value) in _FILLED
         if made and isinstance(value, ast.Call) and spelled(value.func).startswith("torch."):
-            edits.append(
-                where.editor.replace(value.func, f"{source}.{_FILLED[called_name(value)]}")
-            )
+            edits.append(where.editor.replace(value.func, f"{source}.{_FILLED[operation(value)]}"))
     if edits:
         title = f"Make what is written into of `{source}`, which has the batch"
         yield Proposal("of-the-batch", title, joined(edits), "", rank)
@@ -68,7 +67,7 @@ def returned_loss(error: KnownError, project: Project, rank: int = 0) -> Iterato
     gradient.
     """
     where = resolve_location(project, error.at)
-    call = where.call("backward") if where is not None else None
+    call = where.call("torch.Tensor.backward") if where is not None else None
     if where is None or call is None or not isinstance(where.statement, ast.Expr):
         return
     title = "Leave the gradient to the transform"

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.rewrite import with_keyword, without_argument
+from analyzers.source.callees import is_call
 from analyzers.source.edits import Editor
-from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, spelled
 
-_WRAPPERS = ("DistributedDataParallel", "DDP")
+_WRAPPERS = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.DDP")
 
 
 def _wrappers(project: Project) -> Iterator[tuple[Module, ast.Call]]:
     for module, call in project.each(ast.Call):
-        if called_name(call) in _WRAPPERS:
+        if is_call(call, *_WRAPPERS):
             yield module, call
 
 

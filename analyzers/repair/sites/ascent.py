@@ -8,8 +8,9 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.reuse.targets import is_loss
+from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.repair.sites.uses import carried_from, carrying
+from analyzers.source.callees import in_library
 from analyzers.source.calls import calls_to
 from analyzers.source.flow import bindings, mentions, own_expressions, statements_of, value_of
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
@@ -68,7 +69,7 @@ def _is_handed(
 ) -> bool:
     """Return True if a statement calls a model, or what denotes one, with the sum."""
     for call in own_expressions(statement):
-        if not isinstance(call, ast.Call) or is_loss(call) or module.in_library(spelled(call.func)):
+        if not isinstance(call, ast.Call) or is_loss(call) or in_library(call):
             continue
         for given in call.args:
             if any(_adds(node, asked, carried) for node in walk(given)):

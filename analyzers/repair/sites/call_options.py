@@ -11,7 +11,6 @@ import ast
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analyzers.evidence import BackwardCall, Place
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import arguments, call_into, frames
 from analyzers.explain.source_locations import resolve_location
@@ -20,6 +19,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import BACKWARD_CALLS
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.signatures import named
+from provenance import BackwardCall, CodeLine
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class OptionSite:
     statement: ast.stmt
     call: ast.Call
     option: str
-    place: Place
+    place: CodeLine
     given: ast.expr | None = None
 
     def set_to(self, value: str = "True") -> Edit:

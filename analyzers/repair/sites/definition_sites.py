@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.evidence import Binding
 from analyzers.explain.reuse.execution_counts import fills_cache
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.source.project import Module, Scope
+from provenance import Binding
 
 
 @dataclass(frozen=True)

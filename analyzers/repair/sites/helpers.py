@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import Binding
 from analyzers.explain.source_locations import returns_of
-from analyzers.source.flow import called_name, names_read, walk_scope
+from analyzers.source.callees import plain_name
+from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
+from provenance import Binding
 
 _CUTS = ("detach", "detach_", "data")
 _MAY_CALL = frozenset(
@@ -79,7 +80,7 @@ def _cut_in(method: ast.FunctionDef) -> set[str]:
 
 def _only_cuts(function: ast.FunctionDef, known: set[str]) -> bool:
     """Return True if a function detaches, and calls nothing that does anything else."""
-    calls = {called_name(node) for node in walk(function) if isinstance(node, ast.Call)}
+    calls = {plain_name(node) for node in walk(function) if isinstance(node, ast.Call)}
     cuts = any(isinstance(n, ast.Attribute) and n.attr in _CUTS for n in walk(function))
     inner = any(isinstance(n, FUNCTIONS) for n in walk_scope(function))
     return cuts and not inner and calls <= {*_MAY_CALL, *known, function.name}

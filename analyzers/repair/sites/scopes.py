@@ -7,12 +7,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from analyzers.evidence import Binding, Place
 from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.explain.source_locations import root_name
+from analyzers.source.callees import is_call
 from analyzers.source.flow import (
     backward_calls,
     bound_within,
-    called_name,
     declared_outer,
     first_use,
     walk_scope,
@@ -22,6 +22,7 @@ from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import remembered, walk
 from analyzers.source.writes import writes
+from provenance import Binding, CodeLine
 
 _ALIASES = 3  # assignments by which a value goes from name to name
 
@@ -53,7 +54,7 @@ def unbound_at(loop: Loop, scope: Scope, name: str) -> bool:
     """Return True if the first iteration may reach the head of the loop
     before the name is bound.
     """
-    stored = _bound_in(scope, _root(name))
+    stored = _bound_in(scope, root_name(name))
     return bool(stored) and stored <= set(walk(loop))
 
 
@@ -62,10 +63,6 @@ def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
     stored, inside = _bound_in(scope, name), walk(loop)
     written = {w.name for s in inside if isinstance(s, ast.stmt) for w in writes(s)}
     return bool(stored) and name not in bound_within(loop) | written and stored.isdisjoint(inside)
-
-
-def _root(name: str) -> str:
-    return name.partition(".")[0].partition("[")[0]
 
 
 def _bound_in(scope: Scope, name: str) -> set[ast.AST]:
@@ -89,18 +86,18 @@ def guarded(lines: list[str], hops: Sequence[Binding], step: str) -> list[str]:
 
 def is_local(hop: Binding, scope: Scope) -> bool:
     """Return True if the function itself binds the name."""
-    root = _root(hop.name)
+    root = root_name(hop.name)
     own = root not in declared_outer(scope) and bool(_bound_in(scope, root))
     return own or not isinstance(scope, FUNCTIONS)
 
 
 def rebinds(hop: Binding, scope: Scope) -> bool:
     """Return True if an assignment to the name reaches what the next iteration reads."""
-    plain = hop.name == _root(hop.name)
+    plain = hop.name == root_name(hop.name)
     return not plain or is_local(hop, scope) or hop.name in declared_outer(scope)
 
 
-def is_seen(hop: Binding, at: Place, scope: Scope) -> bool:
+def is_seen(hop: Binding, at: CodeLine, scope: Scope) -> bool:
     """Return True if a frame sees the name: its own, the module's or a closure's."""
     if hop.at.frame == at.frame:
         return True
@@ -135,7 +132,7 @@ def _asked_for(scope: ast.AST) -> set[str]:
         match node:
             case ast.Attribute(attr="grad" | "retain_grad", value=owner):
                 found.add(spelled(owner))
-            case ast.Call(args=[_, asked, *_]) if called_name(node) == "grad":
+            case ast.Call(args=[_, asked, *_]) if is_call(node, "torch.autograd.grad"):
                 found.update(map(spelled, getattr(asked, "elts", [_whole(asked)])))
     return found
 
@@ -143,9 +140,9 @@ def _asked_for(scope: ast.AST) -> set[str]:
 def _whole(values: ast.expr) -> ast.expr:
     """Return what a list is built from, or whose values it contains: `w` for `list(w.values())`."""
     match values:
-        case ast.Call(func=ast.Name(id="list" | "tuple"), args=[inner]):
+        case ast.Call(args=[inner]) if is_call(values, "builtins.list", "builtins.tuple"):
             return _whole(inner)
-        case ast.Call(func=ast.Attribute(value=inner, attr="values"), args=[]):
+        case ast.Call(func=ast.Attribute(value=inner), args=[]) if is_call(values, "list.values"):
             return inner
     return values
 

@@ -7,22 +7,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from analyzers.evidence import BackwardCall
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import frames, known_below
 from analyzers.repair.cut.detaching import Idiom, idiom_for
+from analyzers.source.callees import own_name
 from analyzers.source.detached import WITHOUT_GRAPH, names_attached
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    bindings,
-    called_name,
-    own_expressions,
-    put_in,
-    statements_of,
-    value_of,
-)
+from analyzers.source.flow import bindings, own_expressions, put_in, statements_of, value_of
 from analyzers.source.project import Module, Scope, spelled
 from analyzers.source.trees import children, position, walk
+from provenance import BackwardCall
 
 _BLOCK = (ast.stmt, ast.excepthandler)
 
@@ -69,7 +63,7 @@ def _read_by(statement: ast.stmt, function: str) -> Iterator[ast.AST]:
     for node in own_expressions(statement):
         if not function:
             yield node
-        elif isinstance(node, ast.Call) and called_name(node) == function:
+        elif isinstance(node, ast.Call) and own_name(node) == function:
             yield from walk(node)
 
 

@@ -6,19 +6,20 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
-from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import SourceLocation, resolve_location, returns_of
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.gradient_paths import goes_on
 from analyzers.repair.rewrite import with_keyword
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call, operation
+from analyzers.source.calls import calls_of, own_calls
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name, definitions, walk_scope
+from analyzers.source.flow import definitions, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 # Functions that torch has under the same name with the same meaning for tensors.
 SHARED = frozenset(
@@ -50,7 +51,7 @@ def detached_arrays(
 def detached_by_caller(
     where: SourceLocation,
     names: Sequence[str],
-    stack: Sequence[Place],
+    stack: Sequence[CodeLine],
     project: Project,
     rank: int = 2,
 ) -> Iterator[Proposal]:
@@ -61,7 +62,7 @@ def detached_by_caller(
     for caller, inner in pairwise(frames):
         if inner.scope is not where.scope or not isinstance(inner.scope, ast.FunctionDef):
             continue
-        calls = calls_named(caller.statement, inner.scope.name)
+        calls = own_calls(caller.statement, inner.scope.name)
         for call in calls if len(calls) == 1 else ():
             for parameter, given in arguments(call, inner.module, inner.scope):
                 if parameter in names:
@@ -74,9 +75,11 @@ def detached_by_caller(
 def _before_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
     """Return edits for every `.numpy()`, or only for the rejected one if its name is known."""
     owners = []
-    for call in calls_named(where.statement, "numpy"):
+    for call in calls_of(where.statement, "torch.Tensor.numpy"):
         match call:
-            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(attr="cpu") as to))):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Call(func=ast.Attribute() as to) as copy)
+            ) if is_call(copy, "torch.Tensor.cpu"):
                 owners.append(to.value)
             case ast.Call(func=ast.Attribute(value=owner), args=[]):
                 owners.append(owner)
@@ -93,7 +96,7 @@ def _of_comprehensions(where: SourceLocation) -> list[Edit]:
         for node in walk(where.statement)
         if isinstance(node, ast.ListComp | ast.GeneratorExp)
         if isinstance(node.elt, ast.Name)
-        or (isinstance(node.elt, ast.Call) and called_name(node.elt) not in _NUMBERS)
+        or (isinstance(node.elt, ast.Call) and operation(node.elt) not in _NUMBERS)
     ]
 
 
@@ -102,13 +105,14 @@ def _of_names(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
     edits: list[Edit] = []
     for node in walk(where.statement):
         around = where.module.parents.get(node)
-        if isinstance(around, ast.Call) and called_name(around) == "len":
+        if isinstance(around, ast.Call) and is_call(around, "builtins.len"):
             continue  # how many there are is no value of theirs
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             text = spelled(node)
-            if text in names:
+            listed = text in names and is_sequence(where.module, node, node)
+            if text in names and not listed:
                 edits.append(where.editor.append_to(node, ".detach()"))
-            elif any(name.startswith(f"{text}[") for name in names):
+            elif listed or any(name.startswith(f"{text}[") for name in names):
                 edits.append(where.editor.replace(node, f"[t.detach() for t in {text}]"))
     return edits
 
@@ -124,7 +128,7 @@ def said_with_torch(where: SourceLocation, project: Project, rank: int = 0) -> I
     edits = torch_edits(where) or torch_edits(where, walk(where.statement)) if returned else []
     edits = edits or torch_edits(where, [n for s in wanted for n in walk(s)])
     if edits and (returned or where.statement in wanted):
-        title = "Say it with torch, which keeps the graph"
+        title = "Use torch's functions, which keep the graph"
         yield Proposal("torch-functions", title, joined(edits), "", rank)
 
 
@@ -149,7 +153,7 @@ def torch_edits(where: SourceLocation, within: Iterable[ast.AST] | None = None) 
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     of_numpy = [call for call in calls if spelled(call.func).rpartition(".")[0] == numpy]
     said = [_as_torch(where, call) for call in of_numpy]
-    leaves = said or any(called_name(call) == "numpy" for call in calls)
+    leaves = said or any(is_call(call, "torch.Tensor.numpy") for call in calls)
     everything = within is None and isinstance(where.scope, ast.Module)
     if everything or not leaves or not all(said):
         return []
@@ -161,7 +165,7 @@ def _method_of_tensor(where: SourceLocation, call: ast.Call) -> Iterator[Edit]:
     """Yield edits for array methods that have another name or meaning in torch: `astype`; a
     variance without Bessel's correction.
     """
-    name, editor = called_name(call), where.editor
+    name, editor = operation(call), where.editor
     if not isinstance(call.func, ast.Attribute):
         return
     if name == "astype" and call.args:
@@ -177,7 +181,7 @@ def _as_torch(where: SourceLocation, call: ast.Call) -> list[Edit]:
     """Return edits that turn a NumPy call into the torch call of the same name; for a number and a
     tensor, a `clamp`; for a list, Python's own `sum`, or a stack.
     """
-    editor, name, torch = where.editor, called_name(call), alias(where.module, "torch")
+    editor, name, torch = where.editor, operation(call), alias(where.module, "torch")
     limits = [a for a in call.args if isinstance(a, ast.Constant)]
     if name in ("maximum", "minimum") and len(limits) == 1 and len(call.args) == 2:
         other = next(a for a in call.args if a is not limits[0])
@@ -199,7 +203,7 @@ def counted_by_torch(editor: Editor, call: ast.Call) -> list[Edit]:
     """Return edits that compute by torch what NumPy computes over a list of tensors
     (`np.mean(losses)`), or by Python's own `sum` for a literal list; empty for other calls.
     """
-    name, module = called_name(call), editor.module
+    name, module = operation(call), editor.module
     numpy, torch = alias(module, "numpy"), alias(module, "torch")
     if spelled(call.func) != f"{numpy}.{name}" or name not in _OF_LISTS or call.keywords:
         return []
@@ -218,7 +222,7 @@ def _kept_as_tensors(where: SourceLocation, nodes: Sequence[ast.AST]) -> Iterato
     for node in nodes:
         if not isinstance(node, ast.Call) or node in inner:
             continue
-        if called_name(node) == "numpy":
+        if is_call(node, "torch.Tensor.numpy"):
             base: ast.expr = node
             while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute):
                 if base.func.attr not in _LEAVING:
@@ -226,7 +230,12 @@ def _kept_as_tensors(where: SourceLocation, nodes: Sequence[ast.AST]) -> Iterato
                 inner.append(base)
                 base = base.func.value
             yield Edit(path, editor.span(base)[1], editor.span(node)[1], "")
-        elif called_name(node) in ("tensor", "as_tensor", "from_numpy") and len(node.args) == 1:
+        elif (
+            is_call(
+                node, "torch.Tensor.tensor", "torch.Tensor.as_tensor", "torch.Tensor.from_numpy"
+            )
+            and len(node.args) == 1
+        ):
             (start, end), (first, last) = editor.span(node), editor.span(node.args[0])
             yield from (Edit(path, start, first, ""), Edit(path, last, end, ""))
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.source_locations import functions_reaching, resolve_location
+from analyzers.explain.source_locations import reaching, resolve_location
 from analyzers.repair.blocks import wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
-from analyzers.source.calls import calls_named
 from analyzers.source.flow import BACKWARD_CALLS
 from analyzers.source.project import Project
 
@@ -24,11 +23,11 @@ def evaluated_without_graph(
     where = resolve_location(project, fault.at)
     if fault.visit is not None or where is None:
         return
-    calling_backward, edit = functions_reaching(project, *BACKWARD_CALLS), None
+    edit = None
     loops = where.module.loops_around(where.statement)
-    loops = [loop for loop in loops if not calls_named(loop, *calling_backward)]
+    loops = [loop for loop in loops if not reaching(project, loop, *BACKWARD_CALLS)]
     function = where.scope
-    if isinstance(function, ast.FunctionDef) and not calls_named(function, *calling_backward):
+    if isinstance(function, ast.FunctionDef) and not reaching(project, function, *BACKWARD_CALLS):
         title, edit = f"Run `{function.name}`", no_grad_on(where.module, function)
     elif loops:
         title, rank = "Run the loop", rank + 2  # all of its lines change

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 
-from analyzers.evidence import Holder, Place, SilentFault, ValueShape
+from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.escapes import arguments_kept
 from analyzers.explain.reuse.execution_counts import binds_nothing
@@ -15,12 +15,12 @@ from analyzers.explain.source_locations import SourceLocation, names_held, root_
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import expected_shape
 from analyzers.repair.cut.rendering import Writing
-from analyzers.source.calls import calls_a_class, calls_to
+from analyzers.source.callees import creates_object, in_library
+from analyzers.source.calls import calls_to
 from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
-    called_name,
     definitions,
     is_plainly_number,
     mentions,
@@ -32,6 +32,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from provenance import CodeLine, Referrer, ValueShape
 
 _WRITTEN_OUT = (ast.Tuple, ast.List, ast.Dict)
 _WORD = re.compile(r"\[['\"]([^'\"\]]+)['\"]\]")
@@ -67,7 +68,7 @@ def _in_called(fault: SilentFault, project: Project, name: str) -> Iterator[Sour
             if known and getattr(scope, "name", "<module>") not in known:
                 continue
             for call in (n for n in walk_scope(scope) if isinstance(n, ast.Call)):
-                for home, function in project.functions_named(called_name(call)):
+                for home, function in project.functions_called(call):
                     for parameter, given in arguments(call, home, function):
                         if spelled(given) == name:
                             yield from _stores(home, function, parameter, {function.name})
@@ -103,7 +104,7 @@ def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Itera
         for bound in bindings(node):
             root = bound.partition("[")[0]
             if root == name or ("." in name and "." in root and root.endswith(f".{last}")):
-                yield SourceLocation(module, node, Place(module.path, node.lineno, function))
+                yield SourceLocation(module, node, CodeLine(module.path, node.lineno, function))
                 break
 
 
@@ -114,11 +115,11 @@ def _adds(statement: ast.stmt, module: Module) -> bool:
     if isinstance(statement, ast.Expr):
         return stored_into(statement.value) is not None
     value = value_of(statement)
-    if isinstance(value, ast.Call) and module.in_library(spelled(value.func)):
+    if isinstance(value, ast.Call) and in_library(value):
         if names_read_by(statement) <= {spelled(value.func), *bindings(statement)}:
             return False  # `kept = torch.cat(kept)`
     if any(isinstance(target, ast.Subscript) for target in getattr(statement, "targets", [])):
-        made = isinstance(value, ast.Call) and calls_a_class(module, value)
+        made = isinstance(value, ast.Call) and creates_object(value)
         return not (made or binds_nothing(statement) or (value and is_made_without(value)))
     return value is not None and any(mentions(value, name) for name in bindings(statement))
 
@@ -178,7 +179,9 @@ def _as_items(store: SourceLocation, roots: set[str], project: Project) -> Itera
     yield from handed or [store.editor.append_to(value, ".item()") for value in stored]
 
 
-def _detached(store: SourceLocation, holders: Sequence[Holder], project: Project) -> Iterator[Edit]:
+def _detached(
+    store: SourceLocation, holders: Sequence[Referrer], project: Project
+) -> Iterator[Edit]:
     """Yield edits that cut what a store adds, be it a tensor or a structure of tensors."""
     kind = ValueShape("tensor", graph=True)
     for name in {bound.partition("[")[0] for bound in bindings(store.statement)}:
@@ -186,7 +189,7 @@ def _detached(store: SourceLocation, holders: Sequence[Holder], project: Project
             if holder.path.startswith(f"{name}["):
                 kind = expected_shape(name, holder)
                 for _ in range(_depth(store.statement)):
-                    kind = kind.parts[0][1] if kind.parts else kind
+                    kind = kind.parts[0].kind if kind.parts else kind
     for value in _added(store, project):
         if isinstance(value, _WRITTEN_OUT):
             for part in _parts(value, store):

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Holder, Place
 from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
@@ -15,24 +14,25 @@ from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.cut.detaching import LEAF, TORCH
 from analyzers.repair.rewrite import unused_name
 from analyzers.repair.sites.module_names import replace_of, with_imports
-from analyzers.source.calls import calls_named
+from analyzers.repair.sites.statement_facts import under_own_name
+from analyzers.source.callees import is_call
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import called_name
 from analyzers.source.project import Module, Project, is_path, spelled
-from analyzers.source.reads import reads_after
 from analyzers.source.targets import assigned_pairs, keyed
 from analyzers.source.trees import walk
+from provenance import CodeLine, Referrer
 
 _OF_ENTRY = re.compile(r"(.+)\.\d+\.(\w+)")  # `net.layers.0.gate`, as parameters are called
 _KEY = re.compile(r"\[['\"]([^'\"]+)['\"]\]$")
 
 
 def stored_detached(
-    holders: Sequence[Holder],
-    at: Place | None,
+    holders: Sequence[Referrer],
+    at: CodeLine | None,
     project: Project,
     rank: int = 0,
-    made: Place | None = None,
+    made: CodeLine | None = None,
 ) -> Iterator[Proposal]:
     """Yield proposals with `.detach()` where the tensor is stored, else where it was seen to be
     `made`; as a leaf, if the copy is to learn; else on what is copied.
@@ -49,7 +49,7 @@ def stored_detached(
             yield Proposal("detach-when-stored", title, (cut,), "", rank)
             yield Proposal("new-leaf", f"{title}, as a leaf that can learn", (leaf,), "", rank + 1)
     where = resolve_location(project, at)
-    for call in calls_named(where.statement, "deepcopy") if where is not None else ():
+    for call in calls_of(where.statement, "copy.deepcopy") if where is not None else ():
         if where is None or not call.args:
             continue
         text = where.editor.text_of(call.args[0])
@@ -78,7 +78,7 @@ def _fields_alone(fields: Sequence[str], module: Module, name: str, project: Pro
 
 
 def dropped_first(
-    holders: Sequence[Holder], at: Place | None, project: Project, rank: int = 1
+    holders: Sequence[Referrer], at: CodeLine | None, project: Project, rank: int = 1
 ) -> Iterator[Proposal]:
     """Propose to drop what a forward pass stored before the copy: the next one stores it again."""
     where = resolve_location(project, at)
@@ -101,7 +101,7 @@ def dropped_first(
 
 
 def derive_by_property(
-    holders: Sequence[Holder], project: Project, rank: int = 0
+    holders: Sequence[Referrer], project: Project, rank: int = 0
 ) -> Iterator[Proposal]:
     """Yield a proposal that turns an attribute, which a class derives from its parameters, into a
     property: computed at each use, never stored. Its one store must read only the object's own
@@ -156,15 +156,8 @@ def _as_stored(module: Module, store: ast.Assign) -> Iterator[Edit]:
     """Yield edits that detach the value as it is stored; later reads in the function use a local
     name, with its graph.
     """
-    editor, target = Editor(module), spelled(store.targets[0])
-    later = reads_after(module.scope_of(store), store, target)
-    if not later:
-        yield editor.append_to(store.value, ".detach()")
-        return
-    own = unused_name(module, target.rpartition(".")[2])
-    yield editor.replace(store.targets[0], own)
-    yield editor.insert_after(store, f"{target} = {own}.detach()")
-    yield from (editor.replace(node, own) for node in later)
+    edits = under_own_name(module, store, TORCH.of)
+    yield from edits or [TORCH.at(Editor(module), store.value)]
 
 
 def _entries(key: str, project: Project) -> Iterator[Edit]:
@@ -179,5 +172,6 @@ def _entries(key: str, project: Project) -> Iterator[Edit]:
 def _is_plain(value: ast.expr) -> bool:
     """Return True for None, a number, a string, an empty container, or a detached value."""
     return isinstance(value, ast.Constant | ast.Dict | ast.List | ast.Tuple) or (
-        isinstance(value, ast.Call) and called_name(value) in ("detach", "item", "float")
+        isinstance(value, ast.Call)
+        and is_call(value, "torch.Tensor.detach", "torch.Tensor.item", "torch.Tensor.float")
     )

@@ -8,7 +8,7 @@ import ast
 from dataclasses import dataclass
 
 from analyzers.source.calls import updates_by_hand
-from analyzers.source.flow import called_name, names_read
+from analyzers.source.flow import names_read
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
@@ -29,7 +29,7 @@ def updates_in(project: Project, node: ast.AST) -> list[Update]:
         function: names_read(call)
         for call in walk(node)
         if isinstance(call, ast.Call)
-        for _, function in project.functions_by_name(called_name(call))
+        for _, function in project.functions_called(call)
     }
     return own + [
         Update(statement, frozenset(names))

@@ -13,10 +13,11 @@ from analyzers.explain.origins import callees
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import hops_at
-from analyzers.source.calls import calls_a_class, steps
+from analyzers.source import priors
+from analyzers.source.callees import creates_object, in_library, own_name, plain_name
+from analyzers.source.calls import steps
 from analyzers.source.flow import (
     bindings,
-    called_name,
     definitions,
     names_bound,
     names_read,
@@ -124,6 +125,7 @@ def _free_names(function: Function) -> set[str]:
     return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 
+@remembered
 def target_calls(story: ReuseFeatures) -> list[ast.Call]:
     """Return calls of a loss function of which only the second argument comes from the carrier.
 
@@ -183,6 +185,7 @@ class HelperTarget:
     parameter: str
 
 
+@remembered
 def helper_targets(story: ReuseFeatures) -> list[HelperTarget]:
     """Return the parameters of functions called by the shared frame that are constants there and
     receive a value of the carrier.
@@ -195,7 +198,7 @@ def helper_targets(story: ReuseFeatures) -> list[HelperTarget]:
     for call in walk_scope(scope):
         if not isinstance(call, ast.Call):
             continue
-        for module, function in story.project.functions_by_name(called_name(call)):
+        for module, function in story.project.functions_called(call):
             if not isinstance(function, ast.FunctionDef) or function is scope:
                 continue
             only_read = _compared_with(function)
@@ -222,6 +225,7 @@ def _seen_compared(story: ReuseFeatures) -> list[HelperTarget]:
     return list(dict.fromkeys(found))
 
 
+@remembered
 def _compared_with(function: ast.FunctionDef) -> set[str]:
     """Return the parameters that reach the second argument of loss functions
     and never the first.
@@ -235,6 +239,7 @@ def _compared_with(function: ast.FunctionDef) -> set[str]:
     return second - first
 
 
+@remembered
 def _siblings(story: ReuseFeatures) -> set[str]:
     """Return the names that are bound together with the carrier (`a, b = x.chunk(2)`), or by a call
     of the function that made it.
@@ -269,9 +274,9 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
     for call in walk(node):
         if isinstance(call, ast.Call):
             if _is_model_call(project, call):
-                name = called_name(call)
+                name = own_name(call)
                 found.add(name if name in members else spelled(call.func))
-            for _, function in project.functions_by_name(called_name(call)) if deep else ():
+            for _, function in project.functions_called(call) if deep else ():
                 found |= _models_called(project, function, deep=False)
     return found
 
@@ -293,12 +298,10 @@ def _is_model_call(project: Project, call: ast.Call) -> bool:
     class.
     """
     text = spelled(call.func)
-    library = project.is_package(text) or text in _BUILTINS
-    makes = all(calls_a_class(module, call) for module in project.modules.values())
-    return bool(call.args) and not library and not makes
+    library = in_library(call) or text in _BUILTINS
+    return bool(call.args) and not library and not creates_object(call)
 
 
 def is_loss(call: ast.Call) -> bool:
     """Return True if a call, by its name, is that of a loss function."""
-    name = called_name(call).lower()
-    return any(word in name for word in ("loss", "criterion", "mse", "kl_div", "bce"))
+    return priors.is_loss(plain_name(call))

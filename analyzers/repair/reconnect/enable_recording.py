@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.evidence import Place
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.rewrite import move_after
-from analyzers.source.calls import calls_named
+from analyzers.source.callees import is_call
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import BACKWARD_CALLS, bindings, called_name, names_read_by
+from analyzers.source.flow import BACKWARD_CALLS, bindings, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.recording import Switch, switches
 from analyzers.source.statement_ranges import bound_by, statements_after
+from provenance import CodeLine
 
 
 def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -31,7 +32,7 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
                 yield Proposal("leave-no-grad", title, (same,), "", rank)
                 rank += 1
             if (last := _one_more_step(around)) is not None:
-                title = f"Record `{spelled(last)}`, behind what is not recorded"
+                title = f"Record `{spelled(last)}`, after what is not recorded"
                 moved = move_after(editor, [last], around)
                 yield Proposal("leave-no-grad", title, joined(moved), "", rank)
                 rank += 1
@@ -48,7 +49,7 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
             yield from _by_decorator(off, off.statement, rank)
             continue
         rest = statements_after(off.module, off.statement)
-        edit = wrapped(off.editor, rest, no_grad_header(off.module)) if rest else None
+        edit = wrapped(off.editor, rest, _header(off)) if rest else None
         gone, what, function = off.editor.delete(off.statement), "block", off.scope
         if edit is None or edit.start < gone.end:  # among others on its line
             edit = None
@@ -59,23 +60,32 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
             yield Proposal("scoped-no-grad", title, (gone, edit), "", rank)
 
 
+def _header(off: SourceLocation) -> str:
+    """Return the header of a block in place of a statement that switches recording off."""
+    statement = off.statement
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    literal = isinstance(call, ast.Call) and [spelled(one) for one in call.args] == ["False"]
+    return no_grad_header(off.module) if literal else f"with {off.editor.text_of(statement)}:"
+
+
 def left_off(project: Project) -> Iterator[SourceLocation]:
     """Yield what switches recording off for other code.
 
-    That is a statement such as `set_grad_enabled(False)`, or a block that a generator yields in.
+    That is a statement such as `set_grad_enabled(False)`, which may do so at times only, or a block
+    that a generator yields in.
     """
     for module, node in project.each(ast.Expr):
         call = node.value
-        if isinstance(call, ast.Call) and called_name(call) == "set_grad_enabled":
-            if [spelled(a) for a in call.args] == ["False"]:
-                yield SourceLocation(module, node, Place(module.path, node.lineno))
+        if isinstance(call, ast.Call) and is_call(call, "torch.Tensor.set_grad_enabled"):
+            if [spelled(a) for a in call.args] != ["True"]:
+                yield SourceLocation(module, node, CodeLine(module.path, node.lineno))
     for module, given in (*project.each(ast.Yield), *project.each(ast.YieldFrom)):
         switch = next(switches(module, given), None)
         if switch is not None and isinstance(switch.around, ast.With) and not switch.records:
             function = module.scope_of(given)
             if isinstance(function, FUNCTIONS[:2]) and not _is_entered(function):
                 yield SourceLocation(
-                    module, switch.around, Place(module.path, switch.around.lineno)
+                    module, switch.around, CodeLine(module.path, switch.around.lineno)
                 )
 
 
@@ -89,7 +99,7 @@ def _by_decorator(off: SourceLocation, block: ast.With, rank: int) -> Iterator[P
     function, edits = off.scope, unwrapped(off.editor, block)
     if edits and isinstance(function, FUNCTIONS[:2]):
         header = off.editor.text_of(block.items[0].context_expr)
-        title = f"Switch recording off within `{function.name}` only, and not behind its `yield`"
+        title = f"Switch recording off within `{function.name}` only, and not after its `yield`"
         decorated = off.editor.decorate(function, f"@{header}")
         yield Proposal("scoped-no-grad", title, (decorated, *edits), "", rank)
 
@@ -103,14 +113,10 @@ def _unrecorded(where: SourceLocation) -> Iterator[Switch]:
 def _under_condition(editor: Editor, block: ast.With, header: ast.expr) -> Iterator[Edit]:
     """Yield `set_grad_enabled(phase == "train")` under the condition of the backward after the
     block."""
-    if not (isinstance(header, ast.Call) and called_name(header) == "set_grad_enabled"):
+    if not (isinstance(header, ast.Call) and is_call(header, "torch.Tensor.set_grad_enabled")):
         return
     for statement in statements_after(editor.module, block):
-        if (
-            isinstance(statement, ast.If)
-            and calls_named(statement, *BACKWARD_CALLS)
-            and header.args
-        ):
+        if isinstance(statement, ast.If) and calls_of(statement, *BACKWARD_CALLS) and header.args:
             if spelled(statement.test) != spelled(header.args[0]):
                 yield editor.replace(header.args[0], editor.text_of(statement.test))
                 return
@@ -132,7 +138,7 @@ def switched_off_at(where: SourceLocation) -> int | None:
     return next((switch.header.lineno for switch in _unrecorded(where)), None)
 
 
-def where_switched_off(stack: Sequence[Place], project: Project) -> SourceLocation | None:
+def where_switched_off(stack: Sequence[CodeLine], project: Project) -> SourceLocation | None:
     """Return the innermost of nested calls (outermost first) that runs under `no_grad`, or None."""
     spots = (resolve_location(project, place) for place in reversed(stack))
     return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
@@ -142,7 +148,11 @@ def non_reentrant(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Propose `use_reentrant=False`: checkpoints that record whatever their inputs are."""
     edits = tuple(
         where.editor.replace(keyword.value, "False")
-        for call in calls_named(where.scope, "checkpoint", "checkpoint_sequential")
+        for call in calls_of(
+            where.scope,
+            "torch.utils.checkpoint.checkpoint",
+            "torch.utils.checkpoint.checkpoint_sequential",
+        )
         for keyword in call.keywords
         if keyword.arg == "use_reentrant" and spelled(keyword.value) == "True"
     )

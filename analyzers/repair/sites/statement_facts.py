@@ -5,21 +5,48 @@ reads it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from analyzers.evidence import Binding, ValueShape
 from analyzers.repair.cut.rendering import has_graph, part_at
-from analyzers.source.calls import calls_named
+from analyzers.repair.rewrite import unused_name
+from analyzers.source.callees import is_call, own_name
+from analyzers.source.calls import calls_of
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import backward_root, called_name
-from analyzers.source.project import FUNCTIONS, spelled
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import backward_root
+from analyzers.source.project import FUNCTIONS, Module, spelled
+from analyzers.source.reads import reads_after
 from analyzers.source.receivers import takes_loss
 from analyzers.source.targets import assigned_pairs
+from provenance import Binding, ValueShape
 
 _KEEPING = {"retain_graph", "create_graph"}
 _HANDED = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict)
-_TAKING_OVER = ("extend", "update")
-_STORING = ("append", "appendleft", "add", "put", "push", "insert", *_TAKING_OVER)
+_TAKING_OVER = ("list.extend", "dict.update")
+_STORING = (
+    *("list.append", "list.insert", "collections.deque.appendleft", "set.add"),
+    *("queue.Queue.put", "queue.Queue.push", *_TAKING_OVER),
+)
+
+
+def under_own_name(
+    module: Module, store: ast.Assign, without_graph: Callable[[str], str | None]
+) -> list[Edit]:
+    """Return edits that bind the value to a local name, which the function reads from there on, and
+    store it as `without_graph` writes that name; empty if nothing reads it later, or if the
+    store may be left out before a read.
+    """
+    editor, target = Editor(module), spelled(store.targets[0])
+    later = reads_after(module.scope_of(store), store, target)
+    own = unused_name(module, target.rpartition(".")[2])
+    value = without_graph(own)
+    block = module.block_of(store)
+    after = block[block.index(store) + 1 :]
+    always = all(any(module.holds(s, node) for s in after) for node in later)
+    if not later or not always or value in (None, own):
+        return []
+    kept = editor.insert_after(store, f"{target} = {value}")
+    return [*(editor.replace(node, own) for node in (store.targets[0], *later)), kept]
 
 
 def sole_backward(statement: ast.stmt, through: str = "") -> ast.Call | None:
@@ -29,12 +56,14 @@ def sole_backward(statement: ast.stmt, through: str = "") -> ast.Call | None:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or {k.arg for k in call.keywords} - _KEEPING:
         return None
-    if called_name(call) in ("manual_backward", through):
+    handed_to = through and own_name(call) == through
+    if handed_to or is_call(call, "lightning.LightningModule.manual_backward"):
         return call if len(call.args) == 1 and not call.keywords else None
     if takes_loss(call):
         return call
     plain = isinstance(call.func, ast.Attribute) != bool(call.args)  # no gradient is given
-    return call if plain and called_name(call) == "backward" and backward_root(call) else None
+    is_plain = plain and is_call(call, "torch.Tensor.backward") and backward_root(call)
+    return call if is_plain else None
 
 
 def loss_of(call: ast.Call) -> ast.expr:
@@ -54,10 +83,10 @@ def stores(statement: ast.stmt, hop: Binding) -> Iterator[tuple[ast.expr, ValueS
     if isinstance(statement, ast.AugAssign) and spelled(statement.target) == hop.name:
         if hop.kind.kind == "tensor":
             yield statement.value, hop.kind, True
-    for call in calls_named(statement, *_STORING):
+    for call in calls_of(statement, *_STORING):
         if spelled(call.func).rpartition(".")[0] == hop.name and call.args:
-            held = [part for _, part in hop.kind.parts if has_graph(part)]
-            whole = [hop.kind] if called_name(call) in _TAKING_OVER else held[-1:]
+            held = [part for _, part in hop.kind.items() if has_graph(part)]
+            whole = [hop.kind] if is_call(call, *_TAKING_OVER) else held[-1:]
             yield from ((call.args[-1], kind, True) for kind in whole)
 
 
@@ -133,7 +162,7 @@ def _kind_of(node: ast.AST, known: dict[str, ValueShape]) -> ValueShape | None:
     match node:
         case ast.Subscript(value=owner):
             whole = _kind_of(owner, known)
-            parts = whole.parts if whole is not None else ()
+            parts = whole.items() if whole is not None else ()
             return next((part for _, part in parts if has_graph(part)), None)
         case ast.Attribute(value=owner, attr=attr):
             whole = _kind_of(owner, known)

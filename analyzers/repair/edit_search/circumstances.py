@@ -1,0 +1,103 @@
+"""Describe how two backward calls came to use one graph, by what a run saw of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from analyzers.evidence import Evidence, GraphReuse
+from analyzers.explain.reuse.collected import collected, kept_by_module
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
+from analyzers.explain.reuse.measures import keeps_losses
+from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.explain.reuse.value_sources import of_parameters_alone
+from analyzers.source.project import Project
+
+
+@dataclass(frozen=True)
+class SecondUse:
+    """Two uses of one graph by calls that share a frame of the script."""
+
+    features: ReuseFeatures
+
+    @property
+    def reuse(self) -> GraphReuse:
+        """Return the evidence."""
+        return self.features.reuse
+
+    @property
+    def shared(self) -> Shared:
+        """Return the frame that both calls share."""
+        return self.features.frame
+
+    @property
+    def same_pass(self) -> bool:
+        """Return True if both calls belong to one iteration."""
+        return self.features.same_pass
+
+    @property
+    def carried(self) -> bool:
+        """Return True if each iteration makes a value of its own, and one went on to the next."""
+        known = [join.renewed for join in self.reuse.joins if join.renewed is not None]
+        return not self.same_pass and (any(known) if known else self.reuse.remade)
+
+    @cached_property
+    def by_part(self) -> bool:
+        """Return True if each iteration uses another part of one result of a forward."""
+        return self.features.sliced and not of_parameters_alone(self.features)
+
+    @cached_property
+    def stored(self) -> bool:
+        """Return True if a store that outlives the iteration keeps the value: a container, an
+        object, or an average with plain coefficients; no recurrence, whose next value needs it.
+        """
+        one = self.features
+        if kept_by_module(one):
+            return True
+        if not one.hands_on or one.reuse.same_root or one.summed:
+            return False
+        renewed = one.bound_inside and (one.reuse.remade or bool(one.binders))
+        return self._gathered or (renewed and (one.averaged or not one.self_fed))
+
+    @cached_property
+    def _gathered(self) -> bool:
+        return any(collected(self.reuse, self.features.project))
+
+    @cached_property
+    def constant(self) -> bool:
+        """Return True if nothing is meant to learn through the store: what no iteration makes
+        again, what a rollout has collected, and losses.
+        """
+        return self.stored and (
+            not self.reuse.remade or self._gathered or keeps_losses(self.features)
+        )
+
+    @property
+    def stepped(self) -> bool:
+        """Return True if a step has changed weights between the two uses."""
+        return any(join.stepped for join in self.reuse.joins)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Return True if the second call needs no more than what the first has used: all of a loss,
+        or that loss as a term of another one. Its gradient was taken already.
+        """
+        root = set(self.reuse.freed.root)
+        ends = (j.new is None or root & {h.path for h in j.holders} for j in self.reuse.joins)
+        return self.reuse.same_root or any(ends)
+
+
+def second_use(evidence: Evidence, project: Project) -> SecondUse | None:
+    """Return how a graph came to be used twice; None for other evidence, or if no frame of known
+    source leads to both calls.
+    """
+    features = story_of(evidence, project)
+    return SecondUse(features) if features is not None and features.shared is not None else None
+
+
+def are_losses(features: ReuseFeatures) -> bool:
+    """Return True if what was used twice are losses themselves: a cut would leave nothing of
+    them.
+    """
+    one_root = features.reuse.same_root or features.sums_earlier_roots
+    return one_root or features.calls_backward_on_all

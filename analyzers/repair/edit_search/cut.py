@@ -1,0 +1,75 @@
+"""Cut a value from the graph that made it, where it is carried, stored, handed over or read.
+
+`state = state.detach()` between two iterations; `buffer.append(x.detach())`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from analyzers.evidence import Evidence, GraphReuse, MissingGraph
+from analyzers.explain.inplace_changes import stale_of
+from analyzers.explain.missing import kind_of
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.source_locations import names_held, resolve_location
+from analyzers.repair.cut.cut_carriers import at_boundary, cuts
+from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
+from analyzers.repair.edit_search.circumstances import are_losses, second_use
+from analyzers.repair.reschedule.schedule import schedule_of
+from analyzers.repair.reschedule.stale_carriers import detach_attributes, detach_carried
+from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller
+from analyzers.repair.value_only.storing import stored_detached
+from analyzers.source.project import Project
+
+
+def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield every cut of what was used twice, of what a step made stale, and of what had a graph
+    where none can be."""
+    match evidence:
+        case GraphReuse():
+            yield from _used_twice(evidence, project)
+        case MissingGraph():
+            yield from _not_wanted(evidence, project)
+    stale = stale_of(evidence, project)
+    if stale is None or stale.nature != "step":
+        return
+    schedule = schedule_of(stale)
+    if schedule is None:
+        yield from detach_attributes(stale)
+    elif not schedule.straight:
+        yield from detach_carried(stale, schedule)
+        yield from detach_attributes(stale, SECOND_CHOICE)
+
+
+def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
+    """Yield the cuts of a graph that was used twice; where a store keeps it, those at the store
+    first. They are a last resort for losses themselves, and within one iteration, where a cut takes
+    one loss from what both should train.
+    """
+    use = second_use(reuse, project)
+    stored = use is not None and use.stored
+    made_once = use is not None and not (use.same_pass or use.carried or stored)
+    rank = SECOND_CHOICE + 1 if made_once else 0  # what is made again needs no cut
+    at_store = -SECOND_CHOICE if use is not None and use.constant else 0
+    observed = list(cuts(reuse, project, rank, stored_first=stored, stored=at_store))
+    if use is not None and not at_boundary(observed):
+        observed += stored_cuts(use.features, rank + at_store + stored)  # after observed stores
+        observed += boundary_cuts(use.features, rank + SECOND_CHOICE * stored)
+    takes_a_loss = use is not None and (
+        are_losses(use.features) or (use.same_pass and not use.whole)
+    )
+    yield from (replace(one, last_resort=one.last_resort or takes_a_loss) for one in observed)
+
+
+def _not_wanted(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
+    """Yield cuts of a tensor with a graph that NumPy or a copy refused."""
+    where = resolve_location(project, evidence.at)
+    kind = kind_of(evidence, project)
+    if where is not None and kind == "numpy":
+        names = names_held(evidence.holders)
+        yield from detached_arrays(where, names, project)
+        yield from detached_by_caller(where, names, evidence.stack, project)
+    elif where is not None and kind == "deepcopy":
+        made = evidence.ended_at
+        yield from stored_detached(evidence.holders, evidence.at, project, made=made)
