@@ -12,13 +12,14 @@ from app.assistant import Assistant, AssistantError
 from app.assistant.prompt import SYSTEM, objection, question
 from app.assistant.replies import ReplyError, changes_in
 from app.present.levels import level_of
+from app.present.story import family_of, steps
+from app.repair.judging import TestedCandidate
 from app.repair.original import Original
 from app.repair.repairing import RepairResult, Stage
 from app.repair.search import try_out
-from app.repair.verify import Trial
 from app.request.case import Case
 from app.request.reader import Reader, ReadingLimit
-from app.run.reproduce import Observation
+from app.run.observation import Observation
 from app.schemas import Cause
 from sandbox.protocol import Session
 
@@ -32,10 +33,15 @@ STRATEGY = "assistant"
 log = structlog.get_logger()
 
 
-def is_safe(trial: Trial) -> bool:
+def is_safe(trial: TestedCandidate) -> bool:
     """Return True if a fix may be applied unread, so that no other is needed."""
-    pattern, doubted = trial.candidate.pattern, trial.measured.doubted
-    level = level_of(trial.status, trial.gradients, pattern, faulty_gradients=doubted)
+    level = level_of(
+        trial.status,
+        trial.gradients,
+        trial.candidate.pattern,
+        faulty_gradients=trial.measured.doubted,
+        derivative=trial.is_derivative,
+    )
     return level == "safe"
 
 
@@ -56,9 +62,9 @@ class Asking:
         if any(is_safe(trial) for trial in result.trials):
             return
         result.trials += await self._trials(result, cause)
-        result.trials.sort(key=lambda trial: trial.order)
+        result.trials.sort(key=lambda trial: trial.merit)
 
-    async def _trials(self, result: RepairResult, cause: Cause) -> list[Trial]:
+    async def _trials(self, result: RepairResult, cause: Cause) -> list[TestedCandidate]:
         """Return the trial of the fix that passed and keeps the gradients, or truncates them.
 
         Return an empty list if three answers contain none, or if there was no answer.
@@ -68,7 +74,9 @@ class Asking:
         if run is None or sum(map(len, files.values())) > LARGEST:
             return []
         error = f"{run.raised.type}: {run.raised.message}" if run.raised is not None else ""
-        asked = question(self.case.project.entry, files, error, cause, _tried(result.trials))
+        evidence = [step.text for step in steps(cause, family_of(cause))]
+        entry, tried = self.case.project.entry, _tried(result.trials)
+        asked = question(entry, files, error, cause, evidence, tried)
         self.messages = [_said("system", SYSTEM), _said("user", asked)]
         project = self.case.project
         original = Original(project.files, project.entry, run, self.session, self.case.time_limit_s)
@@ -82,7 +90,7 @@ class Asking:
 
     async def _until_passed(
         self, original: Original, files: Mapping[str, str], cause: Cause
-    ) -> list[Trial]:
+    ) -> list[TestedCandidate]:
         for n in range(TRIES):
             await self.stage("asking", n, TRIES, f"Asking the assistant (try {n + 1} of {TRIES})")
             reply = await self.assistant.answer(self.messages)
@@ -125,11 +133,11 @@ def _candidate(files: dict[str, str], cause: Cause) -> Candidate:
     return Candidate(cause.pattern, STRATEGY, TITLE, files, "", 0)
 
 
-def _tried(trials: Sequence[Trial]) -> list[tuple[str, str]]:
+def _tried(trials: Sequence[TestedCandidate]) -> list[tuple[str, str]]:
     return [(trial.candidate.title, _failure(trial)) for trial in trials[:TRIED]]
 
 
-def _failure(trial: Trial) -> str:
+def _failure(trial: TestedCandidate) -> str:
     """Return the fault of a repair: the first failed check, else its effect on the training."""
     failed = next((check for check in trial.checks if check.status == "failed"), None)
     return failed.detail if failed is not None else trial.effect.text

@@ -14,7 +14,8 @@ from app.request.change_versions import as_diagnosis
 from app.request.reader import Reader
 from app.run.clock import StageClock
 from app.run.completion import is_partial
-from app.run.reproduce import Observation, as_observed, observe
+from app.run.observation import Observation, as_observed
+from app.run.reproduce import observe
 from app.run.sandboxes import session_of
 from app.schemas import Diagnosis, Findings, Patch
 from app.verdict import Verdict
@@ -48,7 +49,7 @@ async def verify_change(
         assert warm is not None
         session = _Watched(warm)
         with clock.stage("verify"):
-            comparing = _Comparing(request, before, after, reader, progress)
+            comparing = _ReadVersions(request, before, after, reader, progress)
             verdict, assumed = await comparing.compare(session)
     found = ChangeFindings(**dict(verdict), timings_ms=clock.timings())
     found.notes += assumed
@@ -78,7 +79,7 @@ async def _read(version: ProjectVersion, request: ChangeRequest, reader: Reader)
 
 
 @dataclass(frozen=True)
-class _Comparing:
+class _ReadVersions:
     """The comparison of two versions that were read."""
 
     request: ChangeRequest

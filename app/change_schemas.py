@@ -6,7 +6,15 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from app.schemas import ApiModel, BaseFindings, Environment, Identified, Patch, SourceFile
+from app.schemas import (
+    ApiModel,
+    BaseFindings,
+    ChosenTorch,
+    Environment,
+    Identified,
+    Patch,
+    SourceFile,
+)
 from app.verdict import ComparisonCheck, Sameness, Witness
 
 MOST_STEPS = 10_000
@@ -33,17 +41,24 @@ class VerificationRequest(ApiModel):
     files_after: Files = Field(
         [], description="files that the change replaces or adds; the others stay as before"
     )
+    files_removed: list[Annotated[str, Field(max_length=255)]] = Field(
+        [], max_length=64, description="paths of further files that the change removes"
+    )
     diagnosis: str | None = Field(
         None, max_length=64, description="instead of `before`: the id of a diagnosis of it"
     )
     traceback: str = Field("", description="the error that `before` raises, if it does")
     args: Arguments = Field([])
     filename: str = Field("train.py", max_length=255, description="what the script is called")
+    filename_after: str | None = Field(
+        None, max_length=255, description="what the changed script is called, if its name changes"
+    )
     module: str | None = Field(None, max_length=255, description="run as `python -m module`")
     time_limit_s: float = Field(20, ge=1, le=60, description="seconds that one run may take")
     steps: int | None = Field(
-        None, ge=1, le=MOST_STEPS, description="optimizer steps to compare, at most"
+        None, ge=1, le=MOST_STEPS, description="stop both after so many optimizer steps"
     )
+    torch: ChosenTorch = None
 
 
 class ProjectVersion(ApiModel):
@@ -64,6 +79,7 @@ class ChangeRequest(ApiModel):
     module: str | None = None
     time_limit_s: float = 20
     steps: int | None = None
+    torch: str | None = None
     diagnosis: str | None = None
 
 

@@ -13,20 +13,35 @@ from traceback import print_exc
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
-from app.command.options import INTERNAL, USAGE, BadInput, Form, Options, Run
+from app.command.arguments import AsJson, FurtherFiles, OutputFormat, Server, Torch
+from app.command.options import INTERNAL, USAGE, BadInput, Options, Run
 from app.command.pull_request import add_pull_request
 from app.command.verify import add_verify
-from gradmend.command import BROKEN_PIPE
+from gradmend.command import BROKEN_PIPE, interrupted
 
 if TYPE_CHECKING:
-    from app.command.config import Config
+    from app.command.config import ProjectConfig
 
 T = TypeVar("T")
 UsageError: Any = typer.BadParameter.__base__
 UsageError.exit_code = USAGE  # its own is 2, which here says that a diagnosis could not tell
 
+
+class _Interruptible(TyperGroup):
+    """Commands that Ctrl-C ends without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; exit with 130 if Ctrl-C ends it, as shells expect."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            interrupted()
+
+
 cli = typer.Typer(
+    cls=_Interruptible,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -60,9 +75,6 @@ _Paths = Annotated[
     typer.Argument(help="scripts, notebooks, folders; `-`: standard input", show_default=False),
 ]
 _Traceback = Annotated[Path | None, typer.Option(help="a file with the traceback")]
-_Files = Annotated[
-    list[Path] | None, typer.Option(help="a further file; imports are followed anyhow")
-]
 _Module = Annotated[
     str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
 ]
@@ -72,16 +84,6 @@ _RunMode = Annotated[
 _TimeLimit = Annotated[
     float | None, typer.Option(help="seconds that one run may take", show_default="20")
 ]
-_Server = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        envvar="GRADMEND_SERVER",
-        help="ask a running `gradmend serve` in place of a sandbox of its own",
-    ),
-]
-_Format = Annotated[Form, typer.Option("--format", "-f", help="output format")]
-_Json = Annotated[bool, typer.Option("--json", help="the same as --format json")]
 _Fix = Annotated[
     int,
     typer.Option(
@@ -110,13 +112,14 @@ def diagnose(
     context: typer.Context,
     paths: _Paths = None,
     traceback: _Traceback = None,
-    file: _Files = None,
+    file: FurtherFiles = None,
     module: _Module = None,
     run: _RunMode = None,
     time_limit: _TimeLimit = None,
-    server: _Server = None,
-    form: _Format = "text",
-    json: _Json = False,
+    server: Server = None,
+    torch: Torch = None,
+    form: OutputFormat = "text",
+    json: AsJson = False,
     fix: _Fix = 0,
     best: _Apply = False,
     unsafe: _Unsafe = None,
@@ -128,8 +131,8 @@ def diagnose(
     """Diagnose scripts. After `--`: the script's own arguments.
 
     Prints a line for each fault (of one script on a terminal: the cause and the fix), nothing for
-    clean files, and a summary. Exit code: 0 no fault, or fixed; 1 a fault; 2 could not tell; 64
-    wrong usage.
+    clean files, and a summary. Exit code: 0 no fault found, or fixed; 1 a fault; 2 could not tell;
+    64 wrong usage.
     """
     # Looking for plugins of pydantic reads what every package of the environment says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -158,12 +161,13 @@ def diagnose(
                 ignore=config.ignore,
                 exclude=config.exclude,
                 server=config.server if server is None else server,
+                torch=config.torch if torch is None else torch,
             )
         )
     )
 
 
-def _ended(options: Callable[[Config], Options]) -> int:
+def _ended(options: Callable[[ProjectConfig], Options]) -> int:
     """Return the exit code of a diagnosis.
 
     A fault of Gradmend must not look like one it found (Python exits with 1).
@@ -175,7 +179,7 @@ def _ended(options: Callable[[Config], Options]) -> int:
         return _run(diagnose_here(options(config_of(Path.cwd()))))
     except BadInput as bad:
         typer.secho(f"gradmend: {bad}", err=True)
-        return USAGE
+        return bad.code
     except BrokenPipeError:
         raise SystemExit(BROKEN_PIPE) from None
     except Exception:  # of any kind: what a script can bring about is among the findings
@@ -215,8 +219,12 @@ def _add_local(word: str, help_text: str) -> None:
 
 
 _add_local("run", "Run your own command, and explain and fix the error that it ends with.")
-_add_local("apply", "Write the fix that the last run here found, or its fix N, into your files.")
-_add_local("show", "Show the last run's fix, or its fix N, with its checks.")
+_add_local(
+    "apply", "Write the fix, or fix N, of the last `gradmend run` here (else: gradmend FILE --fix)."
+)
+_add_local(
+    "show", "Show the fix, or fix N, of the last `gradmend run` here (else: gradmend FILE --diff)."
+)
 _add_local("explain", "Explain a kind of fault: gradmend explain recurrent-state.")
 
 
@@ -235,7 +243,7 @@ def mcp() -> None:
 @cli.command()
 def lsp() -> None:
     """Serve an editor by the Language Server Protocol, over standard input and output."""
-    from app.editing.server import serve as answer
+    from app.editing.language_server import serve as answer
 
     answer()
 
@@ -281,8 +289,6 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
     try:
         return asyncio.run(cancellable())
-    except KeyboardInterrupt:
-        raise SystemExit(128 + signal.SIGINT) from None
     except asyncio.CancelledError:
         raise SystemExit(128 + signal.SIGTERM) from None
 

@@ -15,12 +15,11 @@ from app.jobs import Diagnose, Runner
 from app.jobs.known import digest_of, version
 from app.request.change_versions import as_diagnosis
 from app.request.reader import Reader, ReaderUnavailable
-from app.run.sandboxes import open_sandbox, readiness_of
+from app.run.sandboxes import Sandboxes, lacking, open_sandboxes, readiness_of
 from app.schemas import DiagnosisRequest, Findings
 from app.settings import Settings
 from app.store import Attempts, Complaints, Database, Store, WorkerReports
 from sandbox.lag import LagWatch
-from sandbox.protocol import Sandbox
 
 log = structlog.get_logger()
 
@@ -36,7 +35,7 @@ class Core:
         self.reports = WorkerReports(self.database)
         self.assistant = assistant_of(settings)
         self.complaints = Complaints(self.database)
-        self.sandbox: Sandbox | None = None
+        self.sandboxes = Sandboxes(None)
         self.reader: Reader | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.runner = Runner(
@@ -50,7 +49,10 @@ class Core:
         )
 
     def _identify(self, asked: str) -> str:
-        sandbox = self.settings.sandbox_socket or self.settings.sandbox
+        settings = self.settings
+        sandbox = settings.sandbox_socket or settings.sandbox
+        if settings.torch_sandboxes:
+            sandbox += f" {settings.torch_sandboxes}"
         asked_too = f"{self.assistant.host} {self.assistant.model}" if self.assistant else ""
         return digest_of(asked, f"{sandbox}\n{asked_too}" if asked_too else sandbox)
 
@@ -60,7 +62,7 @@ class Core:
         await self.database.open()
         if diagnosing:
             await asyncio.to_thread(version)  # reads every file of ours: never in the loop
-            self.sandbox = open_sandbox(self.settings)
+            self.sandboxes = open_sandboxes(self.settings)
             self.reader = Reader(prepare=prepare_reader)
             self._tasks.append(asyncio.create_task(self._warm_up()))
 
@@ -71,16 +73,18 @@ class Core:
             await self.reader.warm_up()
         except ReaderUnavailable as error:
             log.error("reader", problem=str(error))
-        readiness = await readiness_of(self.sandbox)
+        readiness = await readiness_of(self.sandboxes.own)
         log.info("sandbox", **readiness.model_dump())
+        for name, place in self.settings.torches.items():
+            if problem := await asyncio.to_thread(lacking, place):
+                log.error("sandbox", torch=name, problem=problem)
 
     async def close(self) -> None:
         """Close everything; runs end."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self.sandbox is not None:
-            await self.sandbox.close()
+        await self.sandboxes.close()
         if self.reader is not None:
             await self.reader.close()
         await self.database.close()
@@ -89,7 +93,7 @@ class Core:
         assert self.reader is not None
         return await diagnose(
             request,
-            sandbox=self.sandbox,
+            sandbox=self.sandboxes.of(request.torch),
             reader=self.reader,
             progress=progress,
             assistant=self.assistant,
@@ -97,9 +101,8 @@ class Core:
 
     async def _verify(self, request: ChangeRequest, progress: Progress) -> ChangeFindings:
         assert self.reader is not None
-        found = await verify_change(
-            request, sandbox=self.sandbox, reader=self.reader, progress=progress
-        )
+        sandbox = self.sandboxes.of(request.torch)
+        found = await verify_change(request, sandbox=sandbox, reader=self.reader, progress=progress)
         found.better = better_of(found, await self._diagnosed(request))
         return found
 

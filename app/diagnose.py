@@ -17,7 +17,9 @@ from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
 from app.request.reader import InlineReader, Reader, ReadingLimit, import_analyzers
 from app.run.clock import StageClock
-from app.run.reproduce import Observation, as_observed, explain, observe, observed_past
+from app.run.explain import explain
+from app.run.observation import Observation, as_observed
+from app.run.reproduce import observe, observed_past
 from app.run.sandboxes import session_of
 from app.run.time_budget import TimeBudget
 from app.run.verifying_session import VerifyingSession
@@ -26,7 +28,7 @@ from sandbox.protocol import Sandbox, Session
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from app.repair.verify import Trial
+    from app.repair.judging import TestedCandidate
 
 
 class Progress(Protocol):
@@ -92,6 +94,13 @@ async def _by_steps(
     return await asyncio.to_thread(report.findings, case, seen, result, clock)
 
 
+async def causes_in_trace(request: DiagnosisRequest, reader: Reader) -> list[Cause]:
+    """Return the causes that the request's own trace shows, before anything is run."""
+    case = await read_case(request, reader)
+    seen = await observe(case, None)
+    return [report.cause(cause, case) for cause in await explain(case, seen, reader)]
+
+
 async def _only_read(request: DiagnosisRequest, reader: Reader, progress: Progress) -> Findings:
     """Return the findings of static analysis alone, computed in one call to a reader process."""
     asked = request.model_dump_json()
@@ -146,7 +155,7 @@ async def _repaired(
     there.
     """
 
-    async def passed(trial: Trial) -> None:
+    async def passed(trial: TestedCandidate) -> None:
         await progress.patch(await asyncio.to_thread(report.patch, trial, case))
 
     async def tried(seen: Observation) -> RepairResult:

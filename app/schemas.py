@@ -21,6 +21,7 @@ CheckName = Literal[
     "fresh",
     "bounded",
     "minimal",
+    "gradcheck",
 ]
 CheckStatus = Literal["passed", "failed", "differs", "not_run"]
 """`differs`: compared, and not equal. `not_run`: nothing was compared."""
@@ -44,6 +45,16 @@ class SourceFile(ApiModel):
     encoding: Literal["utf-8", "base64"] = "utf-8"
 
 
+ChosenTorch = Annotated[
+    str | None,
+    Field(
+        max_length=32,
+        description="the version of torch to run with, of those that `/readyz` lists; null: the "
+        "service's own",
+    ),
+]
+
+
 class DiagnosisRequest(ApiModel):
     """What a client sends. Limits in bytes are checked by `app.request.intake`, by field."""
 
@@ -61,9 +72,10 @@ class DiagnosisRequest(ApiModel):
     target: str | None = Field(
         None, max_length=300, description="where a fix should go by preference: `train.py:41`"
     )
+    torch: ChosenTorch = None
 
 
-class Spot(ApiModel):
+class Location(ApiModel):
     """A place in the source, with its line's text. `cell` names it in a notebook."""
 
     file: str
@@ -74,8 +86,8 @@ class Spot(ApiModel):
     cell: str | None = Field(None, description="`cell 4, line 3`")
 
 
-class Event(Spot):
-    """Something that happened to a graph there: made, freed, reached again."""
+class Event(Location):
+    """Something that happened there: to a graph, or to a value that a graph needs."""
 
     iteration: int | None = None
     op: str | None = None
@@ -105,9 +117,12 @@ class Cause(ApiModel):
     engine: Literal["torch", "custom"] = "torch"
     confidence: float = Field(ge=0, le=1)
     source: Literal["trace", "reading", "both"]
-    location: Spot
+    location: Location
     carrier: Carrier | None = None
     parameters: list[str] = []
+    by_message: bool = Field(
+        False, description="the error's message shows it, not the record of a graph"
+    )
     created: Event | None = None
     freed_by: Event | None = None
     reached_again_by: Event | None = None
@@ -128,15 +143,17 @@ class Verification(ApiModel):
     checks: list[Check] = []
 
 
+MEANT_TO_DIFFER = "a straight-through estimator, a surrogate gradient, a gradient reversal"
+"""Functions whose backward is no derivative on purpose."""
 TARGETS_HELD = "with the targets of its losses held constant"
 """What an effect's text says of a fix that leaves the gradients the same but for that."""
 
 
 class Effect(ApiModel):
-    """What a patch does to the training, as it was measured: its gradients at fixed parameters
-    beside those of the original with every graph kept (`kept`), or with what lies behind an
-    earlier backward, or what `autograd.grad` gives, counted as constant (`truncated`); its
-    backward calls, clears and steps beside the original's."""
+    """What a patch does to the training, as it was measured at fixed parameters: its gradients
+    against those of the original with every graph kept (`kept`), or with what an earlier backward
+    has run through, or what `autograd.grad` returns, taken as constant (`truncated`); its
+    backward calls, clears and steps against the original's."""
 
     against: Literal["kept", "truncated", "none"] = "none"
     steps_equal: int = 0
@@ -144,6 +161,9 @@ class Effect(ApiModel):
     worst: float = Field(0.0, description="largest difference, relative to a gradient's norm")
     schedule: Literal["same", "moved", "fewer", "more", "unknown"] = "unknown"
     text: str = ""
+    intended: str = Field(
+        "", description="what other gradients are for, if the original's are the fault"
+    )
 
 
 class PatchedFile(ApiModel):
@@ -158,6 +178,7 @@ class Patch(ApiModel):
     diff: str
     script: str
     snippet: str
+    edit: str = Field("", description="what the diff does: `add one line before line 10`")
     files: list[PatchedFile] = []
     gradients: Gradients
     level: Level = "display_only"
@@ -166,7 +187,7 @@ class Patch(ApiModel):
     verification: Verification
 
 
-class ErrorFrame(Spot):
+class ErrorFrame(Location):
     function: str = ""
 
 
@@ -177,7 +198,7 @@ class ErrorReport(ApiModel):
     pattern_hint: str | None = None
     exception: str
     message: str
-    location: Spot | None = None
+    location: Location | None = None
     frames: list[ErrorFrame] = []
 
 
@@ -196,6 +217,7 @@ class RunReport(ApiModel):
     duration_s: float = 0.0
     backward_calls: int = 0
     peak_memory_mib: float = 0.0
+    checks: list[Check] = Field([], description="what a healthy run shows of its own training")
     stand_ins: list[str] = []
     tampered: list[str] = []
     sandbox: SandboxReport | None = None
@@ -228,14 +250,14 @@ class NextStep(ApiModel):
     value: str | None = None
 
 
-class Answer(ApiModel):
+class MessageHelp(ApiModel):
     """What is known of the error's message, where no patch has passed: `message` is its id in the
     catalogue, `text` the likeliest cause with its remedy, `location` the line that shows it."""
 
     message: str
     means: str
     text: str
-    location: Spot | None = None
+    location: Location | None = None
     page: str
 
 
@@ -260,7 +282,8 @@ class Findings(BaseFindings):
 
     verdict: Verdict | None = None
     error: ErrorReport | None = None
-    answer: Answer | None = None
+    answer: MessageHelp | None = None
+    fix: str = ""
     causes: list[Cause] = []
     patches: list[Patch] = []
     run: RunReport | None = None
@@ -268,6 +291,7 @@ class Findings(BaseFindings):
     basis: Basis | None = None
     world: list[Assumption] = []
     next: list[NextStep] = []
+    notes: list[str] = []
     environment: Environment | None = None
 
 

@@ -49,14 +49,16 @@ TOKEN_COOKIE = "gradmend_delete"
 
 
 class Ready(BaseModel):
-    """Whether the service can do its whole work. `walls` are those that are up; `assistant` is the
-    host that is asked for fixes, and gets the scripts, where one is configured."""
+    """Whether the service can do its whole work. `walls` are those that are up; `torches`
+    are further versions that a request may choose; `assistant` is the host that is asked for fixes,
+    and gets the scripts, where one is configured."""
 
     ready: bool
     backend: str
     walls: list[str] = []
     reason: str | None = None
     environment: dict[str, str] = {}
+    torches: list[str] = []
     jobs: str
     database: str
     assistant: str | None = None
@@ -116,7 +118,8 @@ class Service(Core):
         Raises `ProblemError`: a limit is broken, the key belongs to another request, or too
         much waits already.
         """
-        return await self._admit(http, check(request))
+        torch = await self._torch(request.torch)
+        return await self._admit(http, check(request.model_copy(update={"torch": torch})))
 
     async def accept_change(self, http: Request, sent: VerificationRequest) -> str:
         """Accept a change to be verified, and return its id.
@@ -134,7 +137,23 @@ class Service(Core):
             change = await self.parser.call(resolved, sent, earlier, timeout=RESOLVING_S)
         except ReadingLimit as limit:
             raise refused("patch", f"is too intricate to apply ({limit})") from None
+        change.torch = await self._torch(change.torch)
         return await self._admit(http, change)
+
+    async def _torch(self, asked: str | None) -> str | None:
+        """Return by which name a version of torch is known, None for the service's own. Raise
+        `ProblemError` if it has no such version."""
+        if not asked:
+            return None
+        names = self.settings.torches
+        for name in names:
+            if f"{name}.".startswith(f"{asked}."):
+                return name
+        own = (await self._readiness()).environment.get("torch", "")
+        if f"{own}.".replace("+", ".").startswith(f"{asked}."):
+            return None
+        here = ", ".join([*([f"{own} (its own)"] if own else []), *names])
+        raise refused("torch", f"{asked} is not installed here; this service has {here or 'none'}")
 
     async def _admit(self, http: Request, request: BaseModel) -> str:
         key = _key(http, request)
@@ -257,6 +276,7 @@ class Service(Core):
         ready = Ready(
             ready=False,
             backend="unknown",
+            torches=list(self.settings.torches),
             jobs=self.settings.jobs,
             database=self.database.engine.dialect.name,
             assistant=self.assistant.host if self.assistant else None,
@@ -272,7 +292,7 @@ class Service(Core):
 
     async def _readiness(self) -> Readiness:
         if self.settings.jobs == "embedded":
-            return await readiness_of(self.sandbox, within_s=READY_S)
+            return await readiness_of(self.sandboxes.own, within_s=READY_S)
         live = await self.reports.live()
         if not live:
             return Readiness(ready=False, backend="none", reason="no worker is running")

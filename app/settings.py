@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -62,6 +62,17 @@ class Settings(BaseSettings):
         description="socket of a `gradmend sandbox` launcher to use in place of the embedded one",
     )
 
+    sandbox_python: Path | None = Field(
+        None,
+        description="the interpreter that the embedded sandbox runs scripts with; it needs torch, "
+        "NumPy and pydantic. Empty: the service's own",
+    )
+    torch_sandboxes: str = Field(
+        "",
+        description="further versions of torch that a request may choose, comma-separated: "
+        "`2.4=/opt/torch-2.4/bin/python` (an interpreter with torch, NumPy and pydantic), or "
+        "`2.4=/run/gradmend/torch-2.4.sock` (the socket of a `gradmend sandbox` launcher)",
+    )
     sandbox_allow_missing: str = Field(
         "", description="walls that may be missing (`landlock`); `/readyz` lists them"
     )
@@ -120,6 +131,23 @@ class Settings(BaseSettings):
         "console", description="`console` for people, `json` for machines"
     )
 
+    @field_validator("torch_sandboxes")
+    @classmethod
+    def _name_places(cls, value: str) -> str:
+        for item in listed(value):
+            if not _is_torch(item):
+                raise ValueError(f"{item!r} is not a version and an absolute path: 2.4=/…")
+        return value
+
+    @property
+    def torches(self) -> dict[str, Path]:
+        """Return where each further version of torch is, by the name that requests choose it by:
+        an interpreter or a launcher's socket. Nothing, where nothing is run."""
+        if self.sandbox == "none" and not self.sandbox_socket:
+            return {}
+        pairs = (item.partition("=") for item in listed(self.torch_sandboxes))
+        return {name.strip(): Path(place.strip()) for name, _, place in pairs}
+
     @property
     def store_url(self) -> str:
         """Return the database as SQLAlchemy writes it, with an asynchronous driver."""
@@ -137,6 +165,11 @@ class Settings(BaseSettings):
     def workers(self) -> int:
         """Return how many diagnoses a process runs at once."""
         return self.concurrency or len(os.sched_getaffinity(0))
+
+
+def _is_torch(item: str) -> bool:
+    name, _, place = item.partition("=")
+    return bool(name.strip()) and Path(place.strip()).is_absolute()
 
 
 def listed(value: str) -> list[str]:

@@ -20,10 +20,12 @@ ComparisonStatus = Literal["passed", "failed", "differs", "not_run"]
 
 class Witness(ApiModel):
     """The first thing that differs. `step` counts from 1, 0 is before the first and None at the
-    end of the run; `difference` is a share of the norm, None where it is no number. The lines are
-    those of the first loss that differs, else of the step."""
+    end of the run; `last_equal_step` is set if steps between it and `step` were not compared: the
+    versions may part at any of these. `difference` is a share of the norm, None where it is no
+    number. The lines are those of the first loss that differs, else of the step."""
 
     step: int | None = None
+    last_equal_step: int | None = None
     parameter: str = Field("", description="as the original names it; empty: no single one")
     what: str = Field(description="what is different about it, in words")
     difference: float | None = None

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from typing import NoReturn
 
 from gradmend import parts
 
@@ -35,8 +36,16 @@ def main(arguments: list[str] | None = None) -> None:
         _do(words)
     except BrokenPipeError:
         sys.exit(BROKEN_PIPE)
+    except KeyboardInterrupt:
+        interrupted()
     finally:
         _flush()
+
+
+def interrupted() -> NoReturn:
+    """Say that Ctrl-C has ended the command, and leave as shells expect."""
+    print("Interrupted.", file=sys.stderr)
+    raise SystemExit(128 + signal.SIGINT)
 
 
 def _do(words: list[str]) -> None:

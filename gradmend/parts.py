@@ -1,4 +1,4 @@
-"""Where the packages `app`, `analyzers` and `sandbox` lie, and how a process comes to import them.
+"""Where the packages next to this one lie, and how a process comes to import them.
 
 In a wheel they lie in `gradmend/_parts`, which no interpreter looks into by itself; in a checkout
 at its top. Only processes of Gradmend's own join them to their path: never one that runs a

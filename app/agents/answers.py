@@ -8,6 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from app.present.guide import Guide
+from app.present.story import notes
 from app.schemas import Cause, Findings, Level, Patch, Verified
 
 MOST_BYTES = 1900  # the protocol's own envelope comes on top
@@ -15,16 +16,16 @@ CUT = " …"
 LONGEST_LINE = 120  # characters of a line of code
 OPTIONAL = ("diff", "next", "name", "broken", "mended", "story", "checks", "notes", "better")
 
-A = TypeVar("A", bound="Answer")
+A = TypeVar("A", bound="AgentAnswer")
 
 
-class Answer(BaseModel):
+class AgentAnswer(BaseModel):
     """`cut` names the fields that were shortened or left out to fit."""
 
     cut: list[str] = []
 
 
-class Fix(BaseModel):
+class FixSummary(BaseModel):
     """`n` is what `apply` takes. `tested`: it ran in the sandbox and passed its checks. `level`:
     `apply` writes `safe` ones, others only when asked. `training`: its effect on the gradients."""
 
@@ -36,10 +37,10 @@ class Fix(BaseModel):
     diff: str | None
 
 
-class Diagnosed(Answer):
-    """The cause (`rule`, `pattern`, `file`, `line`, `name` of the tensor; `story`: the lines that
-    made the graph, freed it, and needed it again) and the best fix; `fixes` is how many there are,
-    which `show` shows. `next` is what would settle what is open."""
+class Diagnosed(AgentAnswer):
+    """The cause (`rule`, `pattern`, `file`, `line`, `name` of the tensor; `story`: the lines and
+    what each did: made the graph, freed it, needed it again) and the best fix; `fixes` is how many
+    there are, which `show` shows. `next` is what would settle what is open."""
 
     id: str
     verdict: str
@@ -50,28 +51,28 @@ class Diagnosed(Answer):
     line: int | None = None
     name: str | None = None
     story: list[str] | None = None
-    fix: Fix | None = None
+    fix: FixSummary | None = None
     fixes: int = 0
     next: str | None = None
 
 
-class Shown(Answer):
+class Shown(AgentAnswer):
     """A fix that was not written, with its checks."""
 
-    fix: Fix
+    fix: FixSummary
     effect: str
     checks: list[str] | None
 
 
-class Applied(Answer):
+class Applied(AgentAnswer):
     """What `apply` did, or the diff to apply."""
 
     done: str
     diff: str | None = None
 
 
-class Explained(Answer):
-    """What a pattern is, how it is mended, and an example of both."""
+class Explained(AgentAnswer):
+    """What a pattern is, how it is fixed, and an example of both."""
 
     rule: str
     pattern: str
@@ -108,14 +109,8 @@ def diagnosed(name: str, found: Findings) -> Diagnosed:
 
 
 def _story(cause: Cause) -> Iterator[str]:
-    events = (
-        ("made", cause.created),
-        ("freed", cause.freed_by),
-        ("needed again", cause.reached_again_by),
-    )
-    for word, event in events:
-        if event is not None and event.line > 0:
-            yield f"{word}: {event.file}:{event.line} {event.code.strip()[:LONGEST_LINE]}".rstrip()
+    for event, note in notes(cause):
+        yield f"{event.file}:{event.line} {note}: {event.code.strip()[:LONGEST_LINE]}"
 
 
 def shown(patch: Patch, *, full: bool = False) -> Shown:
@@ -150,8 +145,8 @@ def explained(guide: Guide) -> Explained:
     return fitted(answer, (answer, "broken"), (answer, "mended"), (answer, "summary"))
 
 
-def _fix(patch: Patch) -> Fix:
-    return Fix(
+def _fix(patch: Patch) -> FixSummary:
+    return FixSummary(
         n=patch.n,
         title=patch.title,
         tested=patch.verification.status,

@@ -20,10 +20,10 @@ from app.agents.tools import READS, RUNS, refusals, server_of
 from app.agents.verify_tool import VerifiedChange, add_verify_here, verified_change
 from app.change import verify_change
 from app.change_schemas import ChangeRequest
-from app.command.diagnosing import tools
 from app.command.fixing import caveat, chosen, why_none, written
 from app.command.options import ARGUMENTS, BadInput, Options
 from app.command.project import Target, pasted, target_of
+from app.command.sandbox_and_reader import tools
 from app.diagnose import diagnose
 from app.schemas import Cause, Findings, Patch
 from gradmend.run_wrapper import last_result

@@ -12,12 +12,12 @@ from pydantic import Field
 from app.agents.answers import Applied, Diagnosed, Explained, Shown, explained, shown
 from app.http.problems import ProblemError
 from app.present.guide import guides
-from app.present.lookup import search
+from app.present.lookup import look_up
 from app.schemas import DiagnosisRequest, Findings, SourceFile
 from app.version import package_version
 
 INSTRUCTIONS = """Finds why a PyTorch training script fails in autograd ("Trying to backward through
-the graph a second time", in-place changes, missing graphs), and tells what a change does to the
+the graph a second time", in-place changes, missing graphs), and measures what a change does to the
 training. Call diagnose; write your own fix, or take ours (show shows it, apply writes it); then
 call verify. Call verify again after any change to a training loop: it runs both versions in a
 sandbox and compares every step. Do not add retain_graph=True yourself: it hides the fault."""
@@ -68,13 +68,13 @@ def server_of(desk: Applies) -> MCPServer:
             str, Field(description="as `diagnose` names it (GM011, recurrent-state), or a message")
         ],
     ) -> Explained:
-        """What a kind of fault is, and how it is mended."""
-        fitting = search(pattern)
-        if len(fitting) != 1 and not (fitting and fitting[0].sure):
-            named = [one.guide for one in fitting] or [*guides().values()]
+        """What a kind of fault is, and how it is fixed."""
+        fitting = look_up(pattern).patterns
+        if len(fitting) != 1:
+            named = fitting or [*guides().values()]
             listed = ", ".join(f"{guide.id} {guide.name}" for guide in named)
             raise ToolError(f"Which pattern? {listed}.")
-        return explained(fitting[0].guide)
+        return explained(fitting[0])
 
     @server.tool(annotations=READS)
     async def show(

@@ -9,7 +9,7 @@ from typing import Annotated, Protocol
 from mcp.server.mcpserver import Context, MCPServer
 from pydantic import Field
 
-from app.agents.answers import Answer, fitted
+from app.agents.answers import AgentAnswer, fitted
 from app.agents.tools import READS, refusals
 from app.change_schemas import ChangeFindings, ChangeRequest, VerificationRequest
 from app.command.options import BadInput, Options
@@ -27,7 +27,7 @@ NEXT = {
 }
 
 
-class VerifiedChange(Answer):
+class VerifiedChange(AgentAnswer):
     """`verdict`: `same`, `truncated` (gradients stop at an earlier backward), `changed`, `breaks`
     or `not_comparable`. `first`: what differs first, and when; `before` and `after`: the lines of
     the loss there. `equal` of `compared` steps are the same. `better`: a fix of ours that keeps
@@ -102,7 +102,7 @@ def add_verify(server: MCPServer, desk: VerifiesCode) -> None:
         args: Annotated[list[str] | None, Field(description="the script's arguments")] = None,
         filename: str = "train.py",
         steps: Annotated[
-            int | None, Field(ge=1, description="optimizer steps to compare, at most")
+            int | None, Field(ge=1, description="stop both after so many optimizer steps")
         ] = None,
     ) -> VerifiedChange:
         """What a change does to the training: run both versions in a sandbox, compare each step.
@@ -141,7 +141,7 @@ def add_verify_here(server: MCPServer, desk: VerifiesFiles) -> None:
         ] = "",
         args: Annotated[list[str] | None, Field(description="the script's arguments")] = None,
         steps: Annotated[
-            int | None, Field(ge=1, description="optimizer steps to compare, at most")
+            int | None, Field(ge=1, description="stop both after so many optimizer steps")
         ] = None,
     ) -> VerifiedChange:
         """What a change does to the training: run both versions in a sandbox, compare each step.

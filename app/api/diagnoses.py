@@ -33,6 +33,7 @@ _FORM = {
         "module": {"type": "string", "maxLength": 255},
         "run": {"type": "string", "enum": ["auto", "never"], "default": "auto"},
         "time_limit_s": {"type": "number", "minimum": 1, "maximum": 60, "default": 20},
+        "torch": {"type": "string", "maxLength": 32},
     },
 }
 Answer = Diagnosis | BriefDiagnosis

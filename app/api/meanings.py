@@ -13,6 +13,7 @@ EVERYWHERE: Mapping[str, str] = {
     "status": "how far it has come",
     "verdict": "the answer in a word; null while it runs",
     "summary": "one sentence: what is wrong, where, and what was tested",
+    "fix": "what to do, in a sentence, where the first fix has passed",
     "created_at": "when it was sent",
     "expires_at": "when it will be deleted",
     "timings_ms": "how long each part took",
@@ -51,7 +52,7 @@ EVERYWHERE: Mapping[str, str] = {
 }
 
 OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
-    "Answer": {
+    "MessageHelp": {
         "message": "the message's entry in the catalogue",
         "means": "what the message means",
         "page": "the entry's page",
@@ -65,11 +66,11 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "engine": "whose graph it is: torch's, or one that the script wrote itself",
         "confidence": "how sure, from 0 to 1",
         "source": "the run (`trace`), reading, or both",
-        "carrier": "the name that kept the old graph",
+        "carrier": "the name that kept the old graph, or that the error is about",
         "parameters": "parameters concerned, by name",
-        "created": "where the graph was made",
-        "freed_by": "the backward that freed it",
-        "reached_again_by": "the backward that needed it again",
+        "created": "where the graph or the value was made",
+        "freed_by": "what freed it, changed it in place or cut it off",
+        "reached_again_by": "what needed it again, or raised the error",
         "boundary": "what that name crossed: a loop, an epoch, a call, a cell",
         "explanation": "Markdown, with the script's own names and lines",
         "learn_more": "the pattern's page",
@@ -155,6 +156,7 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "assistant": "the address of the assistant that is asked for fixes, where there is one",
         "database": "which database",
         "environment": "`torch`, `python` and `platform` of runs",
+        "torches": "further versions of torch that a request may choose",
     },
     "RunReport": {
         "exception": "the exception that ended it",
@@ -178,6 +180,7 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
     "Verification": {"status": "passed where no check failed and the fixed script was run"},
     "Witness": {
         "step": "the first optimizer step that differs, from 1",
+        "last_equal_step": "the last step before it that was compared, and is equal",
         "difference": "how far, relative to the gradient's norm",
         "line_before": "the line in the version before",
         "line_after": "the line in the version after",

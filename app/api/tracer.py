@@ -1,4 +1,4 @@
-"""The tracer as one file, to run beside one's own data and GPU."""
+"""The tracer as one file, to run with one's own data and GPU."""
 
 from __future__ import annotations
 

@@ -28,8 +28,10 @@ _FORM = {
         "diagnosis": {"type": "string", "maxLength": 64},
         "args": {"type": "array", "items": {"type": "string"}, "maxItems": 64},
         "filename": {"type": "string", "maxLength": 255},
+        "filename_after": {"type": "string", "maxLength": 255},
         "module": {"type": "string", "maxLength": 255},
         "time_limit_s": {"type": "number", "minimum": 1, "maximum": 60, "default": 20},
+        "torch": {"type": "string", "maxLength": 32},
         "steps": {"type": "integer", "minimum": 1},
     },
 }

@@ -5,9 +5,9 @@ The script is somebody's data. Whatever it says, the answer is only ever run as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from app.schemas import Cause, Event
+from app.schemas import Cause
 
 SYSTEM = """You repair PyTorch training scripts whose autograd graph is reused, changed in place or
 lost. You are given a script between markers, evidence of the fault, and repairs that failed. The
@@ -21,39 +21,25 @@ Tried = tuple[str, str]
 
 
 def question(
-    entry: str, files: Mapping[str, str], error: str, cause: Cause, tried: Sequence[Tried]
+    entry: str,
+    files: Mapping[str, str],
+    error: str,
+    cause: Cause,
+    evidence: Sequence[str],
+    tried: Sequence[Tried],
 ) -> str:
-    """Return the first message of the user's side."""
-    return "\n".join(_lines(entry, files, error, cause, tried))
-
-
-def _lines(
-    entry: str, files: Mapping[str, str], error: str, cause: Cause, tried: Sequence[Tried]
-) -> Iterator[str]:
-    for name in (entry, *sorted(set(files) - {entry})):
-        yield f"<<<<<< {name}"
-        yield files[name].rstrip("\n")
-        yield f">>>>>> {name}"
+    """Return the first message of the user's side; `evidence`: the cause's events, in sentences."""
+    lines = [line for name in (entry, *sorted(set(files) - {entry})) for line in _file(name, files)]
     if error:
-        yield f"Running {entry} ends with: {error}"
-    yield f"Cause: {cause.title} ({cause.location.file}:{cause.location.line})"
-    yield from _evidence(cause)
-    for title, failure in tried:
-        yield f"Tried, and failed: {title}: {failure}"
-    yield f"Repair {entry}."
+        lines.append(f"Running {entry} ends with: {error}")
+    lines.append(f"Cause: {cause.title} ({cause.location.file}:{cause.location.line})")
+    lines += evidence
+    lines += [f"Tried, and failed: {title}: {failure}" for title, failure in tried]
+    return "\n".join([*lines, f"Repair {entry}."])
 
 
-def _evidence(cause: Cause) -> Iterator[str]:
-    events: tuple[tuple[str, Event | None], ...] = (
-        ("The graph was made", cause.created),
-        ("It was freed", cause.freed_by),
-        ("It was needed again", cause.reached_again_by),
-    )
-    for label, event in events:
-        if event is not None:
-            yield f"{label} at {event.file}:{event.line}: {event.code.strip()}"
-    if cause.carrier is not None:
-        yield f"It is kept by `{cause.carrier.name}` ({cause.carrier.file}:{cause.carrier.line})"
+def _file(name: str, files: Mapping[str, str]) -> list[str]:
+    return [f"<<<<<< {name}", files[name].rstrip("\n"), f">>>>>> {name}"]
 
 
 def objection(failure: str) -> str:

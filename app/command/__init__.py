@@ -1,1 +1,1 @@
-"""`gradmend diagnose`: what it reads from the disk, how it tells findings, what it changes."""
+"""`gradmend diagnose`: what it reads from the disk, how it reports findings, what it changes."""

@@ -12,12 +12,12 @@ async def print_reports(settings: Settings) -> int:
     database = Database(settings.store_url)
     await database.open()
     try:
-        told = await Complaints(database).every()
+        complaints = await Complaints(database).every()
     finally:
         await database.close()
     base = settings.public_url or "http://127.0.0.1:8000"
-    for one in told:
+    for one in complaints:
         print(f"{one.at:%Y-%m-%d %H:%M}  {base}/d/{one.diagnosis_id}")
         print(visible("".join(f"    {line}\n" for line in one.text.splitlines())), end="")
-    print(f"{len(told)} reported.")
+    print(f"{len(complaints)} reported.")
     return 0

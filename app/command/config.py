@@ -12,7 +12,7 @@ from app.command.options import BadInput, Run
 FILE = "pyproject.toml"
 
 
-class Config(BaseModel):
+class ProjectConfig(BaseModel):
     """What a project sets for all its runs; options of the command line come before it."""
 
     model_config = ConfigDict(
@@ -25,9 +25,10 @@ class Config(BaseModel):
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     server: str = ""
+    torch: str = ""
 
 
-def config_of(folder: Path) -> Config:
+def config_of(folder: Path) -> ProjectConfig:
     """Return the settings for what is started in `folder`. Raises `BadInput` for a table that
     holds something else."""
     for place in (folder, *folder.parents):
@@ -40,12 +41,12 @@ def config_of(folder: Path) -> Config:
             raise BadInput(f"{path}: {error}.") from None
         if "gradmend" in table:
             return _checked(path, table["gradmend"])
-    return Config()
+    return ProjectConfig()
 
 
-def _checked(path: Path, table: object) -> Config:
+def _checked(path: Path, table: object) -> ProjectConfig:
     try:
-        return Config.model_validate(table)
+        return ProjectConfig.model_validate(table)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, ("tool.gradmend", *first["loc"])))

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
+from analyzers.explain.listed import counted
 from app.command.options import BadInput, Options
 from app.command.project import Target
 from app.http.problems import ProblemError
-from app.present.wording import training
+from app.present.fix_wording import LEVELS, clause, training
 from app.request.uploads import decoded
 from app.schemas import Findings, Patch
 
@@ -46,7 +47,7 @@ def why_none(findings: Findings, options: Options) -> str:
         return f"fix {options.fix} failed its checks"
     unsafe = [patch for patch in patches if patch.level == "unsafe"]
     if unsafe and not options.unsafe:
-        number = "1 unsafe fix" if len(unsafe) == 1 else f"{len(unsafe)} unsafe fixes"
+        number = counted(len(unsafe), "unsafe fix", "unsafe fixes")
         effect = training(unsafe[0]) or "leaves gradients that are the fault"
         return f"no fix is safe; {options.switches.unsafe} takes the first of {number} ({effect})"
     untested = [patch for patch in patches if patch.verification.status == "not_run"]
@@ -71,8 +72,13 @@ def caveat(patch: Patch) -> str:
     """What is to be said of a fix where it is written."""
     if patch.verification.status != "passed":
         return "; this fix was not tested"
-    effect = training(patch)
-    return f"; this fix {effect}" if effect else ""
+    return f"; this fix {clause(patch)}" if training(patch) else ""
+
+
+def warned(patch: Patch) -> str:
+    """What is to be said of a fix where it is only shown; empty for one without an effect."""
+    said = caveat(patch)
+    return f"Fix {patch.n} is {LEVELS[patch.level]}{said}." if said or patch.level != "safe" else ""
 
 
 def _exchange(path: Path, text: str) -> bool:

@@ -13,7 +13,7 @@ from app.present.visible import all_visible, escaped_json
 from app.schemas import Cause, Findings
 
 
-def told(form: Form, settled: Sequence[Settled]) -> str:
+def rendered(form: Form, settled: Sequence[Settled]) -> str:
     """What was found about some scripts: JSON is always a list, an item for each script."""
     if form == "json":
         return escaped_json(json.dumps([*map(_json, settled)], indent=2, ensure_ascii=False))

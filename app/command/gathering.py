@@ -23,13 +23,15 @@ _UNREADABLE = (OSError, ValueError, RecursionError, MemoryError)  # ValueError: 
 class Gathered:
     """What goes along with a script. `origin` leads from a path of the project to the disk.
 
-    `left_out` are files that the project needs and that no longer fit.
+    `left_out` are files that the project needs and that no longer fit; `unread` are those that
+    are no Python, so that nobody knows what they hold.
     """
 
     root: Path
     files: dict[str, SourceFile] = field(default_factory=dict)
     origin: dict[str, Path] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     size: int = 0
 
     def add(self, placed: PurePosixPath, path: Path) -> str | None:
@@ -59,6 +61,9 @@ def gather(
     while pending:
         source, placed, folder = pending.pop()
         tree = _tree(source)
+        if tree is None:
+            found.unread.append(str(placed))
+            tree = ast.Module([], [])
         for module, path in _imported(tree, placed, folder, places):
             taken = found.add(module, path) if module != entry else None
             if taken is not None:
@@ -76,11 +81,12 @@ def _placed(path: Path, root: Path) -> PurePosixPath:
     return PurePosixPath(path.name)
 
 
-def _tree(source: str) -> ast.Module:
+def _tree(source: str) -> ast.Module | None:
+    """Return the syntax tree of a module or a notebook; None if there is none."""
     try:
         return ast.parse(to_project(source)[0] if is_notebook(source) else source)
     except (SyntaxError, NotANotebookError, *_UNREADABLE):
-        return ast.Module([], [])
+        return None
 
 
 def _places(home: Path, root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
@@ -105,10 +111,10 @@ def _from_environment(root: Path) -> Iterator[Path]:
 
 
 def _declared(root: Path) -> Iterator[Path]:
-    """Where setuptools is told that packages lie, in pyproject.toml."""
+    """Return the folders in which pyproject.toml lets setuptools look for packages."""
     try:
-        told = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-        tool = told["tool"]["setuptools"]
+        settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+        tool = settings["tool"]["setuptools"]
         folders = [
             *tool.get("packages", {}).get("find", {}).get("where", []),
             *tool.get("package-dir", {}).values(),

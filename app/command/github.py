@@ -48,8 +48,10 @@ class Comments:
     marker: str
 
     def put(self, body: str, *, always: bool) -> str:
-        """Write our comment, or write it anew where there is one; its address. Unless `always`,
-        none is begun. Raises `BadInput` where the API refuses."""
+        """Write our comment, or update the one that there is, and return its address.
+
+        Unless `always`, create none. Raises `BadInput` if the API refuses.
+        """
         text = f"{self.marker}\n{body}"
         known = self._ours()
         base = f"/repos/{self.asked.repository}/issues"

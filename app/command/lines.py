@@ -1,10 +1,11 @@
-"""One line a finding, as linters print them, and one line about all of them."""
+"""A line for each finding, as linters print them, and one line about all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from analyzers.explain.listed import counted
 from app.command.fixing import best
 from app.command.options import COULD_NOT_TELL, FOUND, Options
 from app.command.project import Target
@@ -14,6 +15,7 @@ from app.present.visible import visible
 from app.schemas import Cause, Findings
 
 FIXABLE = "[*] "
+FIXED = "fixed: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +30,45 @@ class Settled:
     fixed: bool = False
 
 
-def line_of(one: Settled) -> str:
-    """Return `file:line:col: GM011 text`; empty for what is clean, or ignored."""
-    if one.ignored or is_clean(one):
-        return ""
+def lines_of(one: Settled) -> Iterator[str]:
+    """Yield `file:line:col: GM011 text`, after a syntax error; nothing for what is clean or
+    ignored.
+    """
+    if one.ignored or is_clean(one.target, one.findings):
+        return
     findings, name = one.findings, one.target.request.filename
+    if wrong := _syntax_error(findings, name):
+        yield visible(wrong)
     if findings.verdict in ("confirmed", "likely") and findings.causes:
         cause = findings.causes[0]
-        mark = FIXABLE if best(findings.patches) is not None else ""
-        return visible(f"{place_of(cause, one.target)}: {cause.id} {mark}{titled(cause)}")
+        mark = FIXED if one.fixed else FIXABLE if best(findings.patches) is not None else ""
+        yield visible(f"{place_of(cause, one.target)}: {cause.id} {mark}{titled(cause)}")
+    elif not wrong:
+        if one.target.request.run == "never" and (unread := one.target.gathered.unread):
+            yield visible(f"{unread[0]}: not read: Python cannot parse it")
+            return
+        summary = wording.sentences(findings.summary)[0]
+        yield visible(f"{name}: {wording.lowered(wording.state(findings).words)}: {summary}")
+
+
+def _syntax_error(findings: Findings, name: str) -> str:
+    """Return the line of a syntax error; empty if there is none."""
     error = findings.error
-    if error is not None and error.exception == "SyntaxError":
-        if (at := error.location) is None:
-            return visible(f"{name}: not a Python program: {error.message}")
-        column = f":{at.column}" if at.column else ""
-        return visible(f"{at.file}:{at.line}{column}: syntax error: {error.message}")
-    told = wording.sentences(findings.summary)[0]
-    return visible(f"{name}: {wording.lowered(wording.state(findings).words)}: {told}")
+    if error is None or error.exception != "SyntaxError":
+        return ""
+    if (at := error.location) is None:
+        return f"{name}: not a Python program: {error.message}"
+    column = f":{at.column}" if at.column else ""
+    return f"{at.file}:{at.line}{column}: syntax error: {error.message}"
 
 
-def is_clean(one: Settled) -> bool:
-    """Whether there is nothing to say: it runs clean, or reading alone found nothing in what was
-    only to be read."""
-    read = one.target.request.run == "never" and not one.target.request.traceback
-    nothing = not one.findings.causes and one.findings.error is None
-    return one.findings.verdict == "healthy" or (read and nothing)
+def is_clean(target: Target, found: Findings) -> bool:
+    """Return True if there is nothing to report: the script ran clean, or it was only to be read,
+    was read whole, and no fault was found."""
+    read = target.request.run == "never" and not target.request.traceback
+    whole = found.basis is not None and not target.gathered.unread
+    nothing = not found.causes and found.error is None
+    return found.verdict == "healthy" or (read and whole and nothing)
 
 
 def titled(cause: Cause) -> str:
@@ -73,17 +89,41 @@ def place_of(cause: Cause, target: Target) -> str:
 
 
 def summary_of(settled: Sequence[Settled], options: Options) -> str:
-    """Return how many scripts were looked at, what was found, and which options fix it."""
-    number = "1 script" if len(settled) == 1 else f"{len(settled)} scripts"
-    looked = "read" if options.run == "never" else "run"
+    """Return how many scripts were run or only read, what was found, and which options fix it."""
+    unread = [one for one in settled if _is_unread(one)]
+    if len(unread) == len(settled):
+        return f"{counted(len(unread), 'file')} could not be read."
     faults = [one for one in settled if _found(one)]
-    parts = [f"{len(faults) or 'no'} fault{'' if len(faults) == 1 else 's'} found"]
-    untold = sum(one.code == COULD_NOT_TELL and not is_clean(one) for one in settled)
-    parts += [f"{untold} could not be told"] * bool(untold)
+    parts = [f"{counted(len(faults), 'fault') if faults else 'no faults'} found"]
+    unknown = sum(one.code == COULD_NOT_TELL and one not in unread for one in settled)
+    parts += [f"{unknown} could not be told"] * bool(unknown)
     parts += [f"{n} ignored" for n in [sum(one.ignored for one in settled)] if n]
     parts += [f"{n} fixed" for n in [sum(one.fixed for one in settled)] if n]
-    told = f"{number} {looked}: {', '.join(parts)}."
-    return " ".join([told, *_offers([one for one in faults if not one.fixed])])
+    looked = _looked([one for one in settled if one not in unread], options)
+    looked += f", {len(unread)} not read" if unread else ""
+    counts = f"{looked}: {', '.join(parts)}."
+    return " ".join([counts, *_offers([one for one in faults if not one.fixed])])
+
+
+def _looked(settled: Sequence[Settled], options: Options) -> str:
+    """Return how many scripts were run, and how many only read."""
+    run = [o for o in settled if options.run == "auto" and o.target.request.run == "auto"]
+    if len(run) == len(settled):
+        return f"{counted(len(run), 'script')} run"
+    read = len(settled) - len(run)
+    return (
+        f"{counted(len(run), 'script')} run, {read} read"
+        if run
+        else f"{counted(len(settled), 'script')} read"
+    )
+
+
+def _is_unread(one: Settled) -> bool:
+    """Return True if Python cannot parse a script, so that it says nothing."""
+    found = one.findings
+    unparsed = bool(one.target.gathered.unread) or bool(_syntax_error(found, ""))
+    looked = found.run is not None or found.causes or is_clean(one.target, found)
+    return unparsed and not looked
 
 
 def _found(one: Settled) -> bool:

@@ -15,7 +15,16 @@ HEALTHY, FOUND, COULD_NOT_TELL, USAGE, INTERNAL = 0, 1, 2, 64, 70
 
 
 class BadInput(ValueError):
-    """What was asked for cannot be done; the message says what to give instead."""
+    """What was asked for cannot be done; the message says what to give instead. The command exits
+    with `code`."""
+
+    code = USAGE
+
+
+class NoAnswerError(BadInput):
+    """A server does not answer: what it would find is unknown."""
+
+    code = COULD_NOT_TELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,7 @@ class Options:
     training may be written, too; `switches`: how they are asked for. `lenient`: could not tell
     counts as no finding. `ignore`: ids and names of patterns that are not reported. `exclude`: what
     a folder is searched without. `server`: address of a running service that diagnoses in place of
-    this process.
+    this process. `torch`: an interpreter with another torch, or the name of a version.
     """
 
     paths: tuple[Path, ...]
@@ -61,3 +70,4 @@ class Options:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     server: str = ""
+    torch: str = ""

@@ -68,22 +68,40 @@ def _target(path: Path | None, text: str, root: Path, options: Options, tracebac
             name = _relative(file, root)
             gathered.files[name] = as_file(name, _bytes(file))
             gathered.origin[name] = file
+        error = traceback or (text_of(options.traceback) if options.traceback else "")
+        broken = not error and _is_broken(script, text, gathered)
         request = DiagnosisRequest(
             script=text,
             filename=_relative(script, root),
             files=list(gathered.files.values()),
             args=list(options.args),
             module=options.module,
-            traceback=traceback or (text_of(options.traceback) if options.traceback else ""),
-            run=options.run,
+            traceback=error,
+            run="never" if broken else options.run,
             time_limit_s=options.time_limit_s,
+            torch=options.torch if options.server else None,
         )
         return Target(check(request), path, gathered)
     except ProblemError as problem:
         raise BadInput(problem.detail) from None
     except ValidationError as error:
-        told = ((each["loc"], each["msg"]) for each in error.errors())
-        raise BadInput("; ".join(f"{'.'.join(map(str, at))}: {why}" for at, why in told)) from None
+        problems = ((each["loc"], each["msg"]) for each in error.errors())
+        raise BadInput(
+            "; ".join(f"{'.'.join(map(str, at))}: {why}" for at, why in problems)
+        ) from None
+
+
+def _is_broken(script: Path, text: str, gathered: Gathered) -> bool:
+    """Return True if Python would refuse a script for a syntax error, so that none of it runs. A
+    paste is no script, and is converted.
+    """
+    if not gathered.unread or script.suffix != ".py":
+        return False
+    from analyzers.paste import legible
+    from analyzers.request.syntax import syntax_fault
+
+    converted = legible(text)
+    return converted is not None and syntax_fault(converted) is not None
 
 
 def module_file(module: str) -> Path:

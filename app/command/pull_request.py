@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from traceback import print_exc
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.command.options import INTERNAL, USAGE, BadInput, Options
+from app.command.arguments import Runs
+from app.command.options import INTERNAL, BadInput, Options
 
 if TYPE_CHECKING:
     from app.command.github import PullRequest
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 MARKER = "<!-- gradmend: training -->"
 MOST = 10  # scripts that are run
-
-Runs = Callable[[Coroutine[Any, Any, int]], int]
 
 
 def add_pull_request(cli: typer.Typer, run: Runs) -> None:
@@ -40,7 +39,7 @@ def add_pull_request(cli: typer.Typer, run: Runs) -> None:
         ] = False,
     ) -> None:
         """In a GitHub workflow on a pull request: verify the training scripts that it touches, and
-        say in one comment what it does to each; a later run writes the same comment anew.
+        say in one comment what it does to each; a later run updates the same comment.
 
         Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY and GITHUB_TOKEN (with pull-requests: write).
         """
@@ -50,7 +49,7 @@ def add_pull_request(cli: typer.Typer, run: Runs) -> None:
             code = run(_reviewed(options, steps, require, os.environ))
         except BadInput as bad:
             typer.secho(f"gradmend: {bad}", err=True)
-            code = USAGE
+            code = bad.code
         except Exception:  # a fault of our own must not look like a verdict
             print_exc()
             code = INTERNAL

@@ -39,23 +39,23 @@ class Repository:
         """Write the tree of a revision into a folder, without what is larger than any file that
         can be sent, and without links that lead out of it."""
         command = ["git", "-C", str(self.top), "archive", "--format=tar", self.commit(revision)]
-        told = BadInput(f"{revision}: git cannot read its tree.")
+        unreadable = BadInput(f"{revision}: git cannot read its tree.")
         with (
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
-            _opened(process, told) as archive,
+            _opened(process, unreadable) as archive,
         ):
             for member in archive:
                 if member.size <= FILES_LIMIT:
                     with contextlib.suppress(tarfile.FilterError):
                         archive.extract(member, folder, filter="data")
         if process.returncode:
-            raise told
+            raise unreadable
 
     def changed(self, base: str, head: str) -> list[str]:
         """Return the paths that differ between two revisions' trees."""
         commits = (self.commit(base), self.commit(head))
-        told = _git(self.top, "diff", "--name-only", "--no-renames", "-z", *commits)
-        return [name for name in told.decode().split("\0") if name]
+        output = _git(self.top, "diff", "--name-only", "--no-renames", "-z", *commits)
+        return [name for name in output.decode().split("\0") if name]
 
     def fetched(self, commit: str) -> str:
         """Return a commit's hash, fetched where the checkout is too shallow to have it."""
@@ -79,8 +79,8 @@ class Repository:
 
     def tracked(self) -> set[Path]:
         """Return the files that git keeps in the work tree."""
-        told = _git(self.top, "ls-files", "-z").decode()
-        return {self.top / name for name in told.split("\0") if name}
+        output = _git(self.top, "ls-files", "-z").decode()
+        return {self.top / name for name in output.split("\0") if name}
 
 
 def _opened(process: subprocess.Popen[bytes], otherwise: BadInput) -> tarfile.TarFile:

@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 from analyzers.source.linediff import opcodes
 from app.command.lines import Settled
+from app.present.fix_wording import LEVELS as LEVELS_OF_FIXES
 from app.present.guide import guides, page_of
+from app.present.story import notes
 from app.present.suppressions import is_marked
-from app.present.wording import LEVELS as LEVELS_OF_FIXES
 from app.request.uploads import texts_of
-from app.schemas import Cause, DiagnosisRequest, Event, Patch, Spot
+from app.schemas import Cause, DiagnosisRequest, Location, Patch
 from app.version import package_version
 
 SCHEMA = (
@@ -69,8 +70,8 @@ def _result(cause: Cause, one: Settled, rule: int) -> Json:
         "properties": {"verdict": findings.verdict, "basis": findings.basis},
     }
     related = [
-        _location(event, id=n, message={"text": told})
-        for n, (event, told) in enumerate(_events(cause))
+        _location(event, id=n, message={"text": text})
+        for n, (event, text) in enumerate(notes(cause))
     ]
     if related:
         result["relatedLocations"] = related
@@ -93,17 +94,7 @@ def fingerprint(cause: Cause) -> str:
     return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 
-def _events(cause: Cause) -> Iterator[tuple[Event, str]]:
-    for event, told in (
-        (cause.created, "built here"),
-        (cause.freed_by, "freed here"),
-        (cause.reached_again_by, "needed again here"),
-    ):
-        if event is not None and event.line > 0:
-            yield event, told
-
-
-def _location(spot: Spot, **more: Any) -> Json:
+def _location(spot: Location, **more: Any) -> Json:
     region: Json = {"startLine": max(spot.line, 1)}
     if spot.end_line is not None and spot.end_line >= spot.line:
         region["endLine"] = spot.end_line

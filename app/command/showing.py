@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from app.present import wording
+from app.present import fix_wording, wording
 from app.present.visible import all_visible
-from app.present.wording import asked
 from app.schemas import Cause, Findings, Patch
 
 MARKS = {
@@ -22,12 +21,16 @@ DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
 
 
 def show(findings: Findings, console: Console, *, apply: str = "", verbose: bool = False) -> None:
-    """Verdict, causes, the best patch and the command to `apply` it, its checks (`verbose`: each
+    """Verdict, causes, the best patch and how to `apply` it, its checks (`verbose`: each
     with its figures); nothing in them acts on a terminal."""
     findings = Findings.model_validate(all_visible(findings.model_dump()))
     state = wording.state(findings)
     colour = STATE_STYLES[state.tone]
     console.print(f"[{colour}]{escape(state.words)}[/]  {escape(findings.summary)}")
+    for note in findings.notes:
+        console.print(f"[bold yellow]note:[/] {escape(note)}")
+    if findings.fix:
+        console.print(f"[bold]{escape(findings.fix)}[/]")
     for cause in findings.causes[:1]:
         console.print(f"\n[bold]{cause.id} {cause.pattern}[/]  {_where(cause)}")
         console.print(_prose(cause.explanation))
@@ -39,7 +42,7 @@ def show(findings: Findings, console: Console, *, apply: str = "", verbose: bool
         _offer(others, console)
     for assumed in findings.world:
         console.print(f"[dim]assumed:[/] {escape(assumed.text)}")
-    for step in findings.next[:2]:
+    for step in wording.open_steps(findings)[:2]:
         console.print(f"[bold]next:[/] {escape(step.text)}")
         if step.value:
             console.print(f"  {escape(step.value)}", soft_wrap=True)
@@ -58,20 +61,20 @@ def _prose(text: str) -> Text:
 
 
 def _show_patch(patch: Patch, console: Console, apply: str, *, verbose: bool) -> None:
-    level = f"{wording.LEVELS[patch.level]}; " if patch.level != "display_only" else ""
-    told = f"{level}{wording.proof(patch)}; {wording.effect(patch)}"
-    console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]{escape(told)}[/]")
+    level = f"{fix_wording.LEVELS[patch.level]}; " if patch.level != "display_only" else ""
+    notes = f"{level}{fix_wording.proof(patch)}; {fix_wording.effect(patch)}"
+    console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]{escape(notes)}[/]")
     show_diff(patch.diff, console)
     if apply:
-        console.print(f"[bold]apply:[/] {escape(apply)}", soft_wrap=True)
+        console.print(f"[bold]{escape(apply)}[/]", soft_wrap=True)
     if not verbose:
-        checks = (f"{MARKS[c.status]} {escape(wording.chip(c, patch))}" for c in asked(patch))
+        asked = fix_wording.asked(patch)
+        checks = (f"{MARKS[c.status]} {escape(fix_wording.chip(c, patch))}" for c in asked)
         console.print("  ".join(checks))
         return
-    for check in asked(patch):
-        console.print(
-            f"  {MARKS[check.status]} {wording.chip(check, patch)}  [dim]{escape(check.detail)}[/]"
-        )
+    for check in fix_wording.asked(patch):
+        chip = fix_wording.chip(check, patch)
+        console.print(f"  {MARKS[check.status]} {chip}  [dim]{escape(check.detail)}[/]")
 
 
 def _offer(others: int, console: Console) -> None:

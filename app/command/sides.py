@@ -56,6 +56,7 @@ class Comparison:
             module=self.options.module,
             time_limit_s=self.options.time_limit_s,
             steps=self.steps,
+            torch=old.torch,
         )
 
 
@@ -71,6 +72,7 @@ def patched(old: DiagnosisRequest, patch: str, steps: int | None) -> ChangeReque
         traceback=old.traceback,
         time_limit_s=old.time_limit_s,
         steps=steps,
+        torch=old.torch,
     )
     return resolved(sent)
 

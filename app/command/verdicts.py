@@ -42,10 +42,10 @@ def printed(form: Form, request: ChangeRequest, found: ChangeFindings) -> None:
     if form == "text":
         show(request, found, Console(highlight=False, soft_wrap=True))
     else:
-        print(told(form, request, found))
+        print(rendered(form, request, found))
 
 
-def told(form: Form, request: ChangeRequest, found: ChangeFindings) -> str:
+def rendered(form: Form, request: ChangeRequest, found: ChangeFindings) -> str:
     """Return a verdict for programs."""
     if form == "json":
         return escaped_json(found.model_dump_json(indent=2))

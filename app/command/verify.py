@@ -3,16 +3,52 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from traceback import print_exc
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from app.command.options import INTERNAL, USAGE, BadInput, Form, Options
+from app.command.arguments import AsJson, FurtherFiles, OutputFormat, Runs, Server, Torch
+from app.command.options import INTERNAL, BadInput, Options
 
-Runs = Callable[[Coroutine[Any, Any, int]], int]
+if TYPE_CHECKING:
+    from app.command.config import ProjectConfig
+    from app.command.sides import Comparison
+
+
+_Before = Annotated[
+    str,
+    typer.Argument(
+        metavar="BEFORE", help="the script before the change: a file, or REV:path in git"
+    ),
+]
+_After = Annotated[
+    str | None, typer.Argument(metavar="[AFTER]", help="the script after it: a file, or REV:path")
+]
+_Patch = Annotated[
+    Path | None, typer.Option(help="instead of AFTER: a unified diff against BEFORE")
+]
+_Revision = Annotated[
+    str | None,
+    typer.Option(metavar="REV", help="compare the file in this revision with it as it is"),
+]
+_Module = Annotated[str | None, typer.Option("--module", "-m", help="run both as `python -m` this")]
+_Traceback = Annotated[Path | None, typer.Option(help="a file with the traceback of BEFORE")]
+_Steps = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="stop both versions after so many optimizer steps (default: what a quarter "
+        "of --time-limit allows); of more than 64, a sample is compared",
+    ),
+]
+_TimeLimit = Annotated[float, typer.Option(help="seconds that one run may take")]
+_Allow = Annotated[
+    Literal["truncated"] | None, typer.Option(help="exit with 0 also for this verdict")
+]
 
 
 def add_verify(cli: typer.Typer, run: Runs) -> None:
@@ -21,42 +57,20 @@ def add_verify(cli: typer.Typer, run: Runs) -> None:
     @cli.command()
     def verify(
         context: typer.Context,
-        before: Annotated[
-            str,
-            typer.Argument(
-                metavar="BEFORE", help="the script before the change: a file, or REV:path in git"
-            ),
-        ],
-        after: Annotated[
-            str | None,
-            typer.Argument(metavar="[AFTER]", help="the script after it: a file, or REV:path"),
-        ] = None,
-        patch: Annotated[
-            Path | None, typer.Option(help="instead of AFTER: a unified diff against BEFORE")
-        ] = None,
-        git: Annotated[
-            str | None,
-            typer.Option(metavar="REV", help="compare the file in this revision with it as it is"),
-        ] = None,
-        module: Annotated[
-            str | None, typer.Option("--module", "-m", help="run both as `python -m` this")
-        ] = None,
-        file: Annotated[
-            list[Path] | None, typer.Option(help="a further file; imports are followed anyhow")
-        ] = None,
-        traceback: Annotated[
-            Path | None, typer.Option(help="a file with the traceback of BEFORE")
-        ] = None,
-        steps: Annotated[
-            int | None, typer.Option(min=1, help="optimizer steps to compare, at most")
-        ] = None,
-        time_limit: Annotated[float, typer.Option(help="seconds that one run may take")] = 20,
-        allow: Annotated[
-            Literal["truncated"] | None,
-            typer.Option(help="exit with 0 also for this verdict"),
-        ] = None,
-        form: Annotated[Form, typer.Option("--format", "-f", help="output format")] = "text",
-        json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
+        before: _Before,
+        after: _After = None,
+        patch: _Patch = None,
+        git: _Revision = None,
+        module: _Module = None,
+        file: FurtherFiles = None,
+        traceback: _Traceback = None,
+        steps: _Steps = None,
+        time_limit: _TimeLimit = 20,
+        server: Server = None,
+        torch: Torch = None,
+        allow: _Allow = None,
+        form: OutputFormat = "text",
+        json: AsJson = False,
     ) -> None:
         """Run both versions in a sandbox and compare their training, step by step.
 
@@ -77,20 +91,32 @@ def add_verify(cli: typer.Typer, run: Runs) -> None:
             time_limit_s=time_limit,
             form="json" if json else form,
         )
-        asked = (before, after, patch, git, options, steps)
-        raise typer.Exit(_ended(run, asked, (allow,) if allow else ()))
+
+        def comparison(config: ProjectConfig) -> Comparison:
+            from app.command.sides import Comparison
+
+            asked = replace(
+                options,
+                server=config.server if server is None else server,
+                torch=config.torch if torch is None else torch,
+            )
+            return Comparison(before, after, patch, git, asked, steps)
+
+        raise typer.Exit(_ended(run, comparison, (allow,) if allow else ()))
 
 
-def _ended(run: Runs, asked: tuple[Any, ...], allowed: tuple[str, ...]) -> int:
+def _ended(
+    run: Runs, comparison: Callable[[ProjectConfig], Comparison], allowed: tuple[str, ...]
+) -> int:
     """The exit code; a fault of our own must not look like a verdict."""
-    from app.command.sides import Comparison
+    from app.command.config import config_of
     from app.command.verifying import verify_here
 
     try:
-        return run(verify_here(Comparison(*asked), allowed))
+        return run(verify_here(comparison(config_of(Path.cwd())), allowed))
     except BadInput as bad:
         typer.secho(f"gradmend: {bad}", err=True)
-        return USAGE
+        return bad.code
     except Exception:  # of any kind: what a script can bring about is part of the verdict
         print_exc()
         return INTERNAL

@@ -12,17 +12,17 @@ from analyzers.source.linediff import opcodes
 from app.command.lines import titled
 from app.command.project import Target
 from app.present.columns import columns_of
+from app.present.fix_wording import effect, proof
 from app.present.guide import page_of
+from app.present.story import notes
 from app.present.suppressions import is_ignored, is_marked
-from app.present.wording import effect, proof
-from app.schemas import Cause, Findings, Patch, Spot
+from app.schemas import Cause, Findings, Location, Patch
 
 SOURCE = "gradmend"
 SEVERITY = {
     "confirmed": types.DiagnosticSeverity.Error,
     "likely": types.DiagnosticSeverity.Warning,
 }
-STORY = ("made here", "freed here", "needed again here")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ def diagnostics(seen: DocumentFindings) -> list[types.Diagnostic]:
     cause = seen.cause
     if cause is None or cause.location.file != seen.target.request.filename:
         return []
-    story = zip((cause.created, cause.freed_by, cause.reached_again_by), STORY, strict=True)
     return [
         types.Diagnostic(
             range=_range(cause, seen.target.sources()),
@@ -70,8 +69,7 @@ def diagnostics(seen: DocumentFindings) -> list[types.Diagnostic]:
             source=SOURCE,
             related_information=[
                 types.DiagnosticRelatedInformation(location=_location(event, seen), message=note)
-                for event, note in story
-                if event is not None and event.line > 0
+                for event, note in notes(cause)
             ],
         )
     ]
@@ -128,7 +126,7 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def _location(spot: Spot, seen: DocumentFindings) -> types.Location:
+def _location(spot: Location, seen: DocumentFindings) -> types.Location:
     line = max(spot.line - 1, 0)
     place = types.Range(types.Position(line, 0), types.Position(line + 1, 0))
     return types.Location(seen.uri_of(spot.file), place)

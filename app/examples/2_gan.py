@@ -1,6 +1,6 @@
-"""A GAN whose fake batch is walked twice
+"""A GAN that runs backward through its fake batch twice
 
-The generator learns to place points on a ring; the discriminator tells them from real ones.
+The generator learns to place points on a ring; the discriminator distinguishes them from real ones.
 """
 
 import torch

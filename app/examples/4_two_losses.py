@@ -1,6 +1,6 @@
 """Two losses on one trunk, two backwards
 
-A shared body predicts a class and a value, and each loss is walked by itself.
+A shared body predicts a class and a value, and backward is called on each loss by itself.
 """
 
 import torch

@@ -15,15 +15,15 @@ class Tensor:
         self.creators = creators
         self.rule = rule
         self.grad = None
-        self.walked = False
+        self.visited = False
 
     def backward(self, grad=None):
-        if self.walked and self.creators:
+        if self.visited and self.creators:
             raise RuntimeError("Cannot backpropagate more than once through the same node")
         grad = np.ones_like(self.data) if grad is None else grad
         self.grad = grad if self.grad is None else self.grad + grad
         if self.creators:
-            self.walked = True
+            self.visited = True
             for creator, part in zip(self.creators, self.rule(grad)):
                 if creator.autograd:
                     creator.backward(part)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -79,24 +80,37 @@ def not_found(what: str, hint: str = "") -> ProblemError:
 EXPIRED = "It may have expired or been deleted."
 
 
-PLAINER = {"string_unicode": "holds half a surrogate pair, which is no character"}
+UNKNOWN = "is no field"
+PLAINER = {
+    "string_unicode": "holds half a surrogate pair, which is no character",
+    "extra_forbidden": UNKNOWN,
+}
 
 
-def field_errors(errors: Any) -> list[dict[str, str]]:
+def field_errors(errors: Any, fields: Sequence[str] = ()) -> list[dict[str, str]]:
     """Return Pydantic's errors without the values that were sent (they may be somebody's
-    script)."""
+    script). `fields` are those that the body may have."""
     return [
         {
             "field": ".".join(str(part) for part in error["loc"]) or "body",
-            "message": PLAINER.get(error["type"], str(error["msg"])),
+            "message": _message(error, fields),
         }
         for error in errors
     ]
 
 
-def invalid(errors: Any) -> ProblemError:
-    """Return a 422 that lists the fields at fault."""
-    listed = field_errors(errors)
+def _message(error: Any, fields: Sequence[str]) -> str:
+    """Return Pydantic's message, for an unknown field of the body with the one that was meant."""
+    if error["type"] != "extra_forbidden" or len(error["loc"]) > 1 or not fields:
+        return PLAINER.get(error["type"], str(error["msg"]))
+    meant = get_close_matches(str(error["loc"][0]), fields, 1)
+    hint = f"did you mean {meant[0]}?" if meant else f"the fields are {', '.join(fields)}"
+    return f"{UNKNOWN}; {hint}"
+
+
+def invalid(errors: Any, fields: Sequence[str] = ()) -> ProblemError:
+    """Return a 422 that lists the errors, and names what was meant of the body's `fields`."""
+    listed = field_errors(errors, fields)
     detail = "; ".join(f"{error['field']}: {error['message']}" for error in listed[:5])
     return ProblemError(422, "invalid-request", detail, errors=listed[:20])
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from app.change_schemas import ChangeFindings
 from app.schemas import BaseFindings, DiagnosisRequest, Findings
 
-PACKAGES = ("analyzers", "app", "sandbox")
+PACKAGES = ("analyzers", "app", "provenance", "sandbox")
 SETTLED = ("reproduced", "ran_clean", "other_error")
 
 

@@ -63,7 +63,7 @@ async def run_worker(settings: Settings) -> None:
         raise SystemExit("A worker needs PostgreSQL: set GRADMEND_DATABASE_URL=postgresql://…")
     name = f"{socket.gethostname()}:{os.getpid()}"
     await core.open(diagnosing=True)
-    reporter = Reporter(core.reports, name, core.sandbox)
+    reporter = Reporter(core.reports, name, core.sandboxes.own)
     if settings.worker_metrics_port:
         start_http_server(settings.worker_metrics_port, registry=core.metrics.registry)
     reporting = asyncio.create_task(every(REPORT_S, reporter.report, at_once=True))

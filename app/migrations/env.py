@@ -3,12 +3,14 @@
 from alembic import context
 from sqlalchemy import Connection
 
-from app.store.tables import Base
+from app.store.tables import DeclarativeTable
 
 
 def run(connection: Connection) -> None:
     """Apply what is missing, within the caller's transaction."""
-    context.configure(connection=connection, target_metadata=Base.metadata, render_as_batch=True)
+    context.configure(
+        connection=connection, target_metadata=DeclarativeTable.metadata, render_as_batch=True
+    )
     with context.begin_transaction():
         context.run_migrations()
 

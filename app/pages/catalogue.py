@@ -11,7 +11,7 @@ from analyzers.messages import catalogue
 from app.pages.illustration import illustration
 from app.pages.view import page
 from app.present.guide import guides
-from app.present.lookup import LONGEST, search
+from app.present.lookup import LONGEST, LookupResult, look_up
 
 FAMILIES = {
     "graph-reuse": "“Trying to backward through the graph a second time”",
@@ -33,11 +33,10 @@ async def overview(
         (heading, [guide for guide in every if guide.family == family])
         for family, heading in FAMILIES.items()
     ]
-    fitting = search(asked) if asked.strip() else []
     return page(
         "patterns.html",
         asked=asked,
-        fitting=fitting,
+        found=look_up(asked) if asked.strip() else LookupResult(),
         families=[pair for pair in families if pair[1]],
     )
 

@@ -23,7 +23,7 @@ from app.change_schemas import (
 from app.http.problems import ProblemError, invalid
 from app.pages.diffs import hunks
 from app.pages.form import LARGEST_FIELD, sent_on, words_of
-from app.pages.result import told_by
+from app.pages.result import progress_of
 from app.pages.sources import entry_of, sources_of
 from app.pages.versions import FileDiff, file_diffs
 from app.pages.view import page
@@ -37,11 +37,11 @@ from app.store.request_kinds import DIAGNOSIS, VERIFICATION
 
 router = APIRouter(include_in_schema=False)
 TEXTS = ("before", "after", "patch", "traceback")
-LINES = ("args", "filename", "module", "time_limit_s", "steps")
+LINES = ("args", "filename", "module", "time_limit_s", "steps", "torch")
 
 
 @dataclass(slots=True)
-class Entered:
+class ChangeFormInput:
     """What stands in the form; it is shown again when something is wrong with it."""
 
     before: str = ""
@@ -53,12 +53,13 @@ class Entered:
     module: str = ""
     time_limit_s: str = "20"
     steps: str = ""
+    torch: str = ""
     diagnosis: str = ""
     files_before: list[SourceFile] = field(default_factory=list)
     files_after: list[SourceFile] = field(default_factory=list)
 
     @classmethod
-    def again(cls, sent: ChangeRequest) -> Entered:
+    def again(cls, sent: ChangeRequest) -> ChangeFormInput:
         """What was sent for a verification, to be changed and sent again."""
         return cls(
             before=sent.before.script,
@@ -69,6 +70,7 @@ class Entered:
             module=sent.module or "",
             time_limit_s=f"{sent.time_limit_s:g}",
             steps=str(sent.steps or ""),
+            torch=sent.torch or "",
             files_before=sent.before.files,
             files_after=sent.after.files,
         )
@@ -78,7 +80,7 @@ class Entered:
         given = {name: getattr(self, name) for name in (*TEXTS, "filename", "diagnosis")}
         given |= {"module": self.module, "files_before": self.files_before}
         given |= {"args": words_of(self.args), "files_after": self.files_after}
-        given |= {"time_limit_s": self.time_limit_s, "steps": self.steps}
+        given |= {"time_limit_s": self.time_limit_s, "steps": self.steps, "torch": self.torch}
         try:
             return VerificationRequest.model_validate({n: v for n, v in given.items() if v})
         except ValidationError as error:
@@ -93,17 +95,20 @@ async def show(
     return _form(service, await _earlier(service, source))
 
 
-async def _earlier(service: Service, source: str) -> Entered:
+async def _earlier(service: Service, source: str) -> ChangeFormInput:
     sent = await service.asked(source, VERIFICATION) if source else None
-    return Entered.again(sent) if sent is not None else Entered()
+    return ChangeFormInput.again(sent) if sent is not None else ChangeFormInput()
 
 
-def _form(service: Service, entered: Entered, problem: ProblemError | None = None) -> Response:
+def _form(
+    service: Service, entered: ChangeFormInput, problem: ProblemError | None = None
+) -> Response:
     shown = page(
         "verify.html",
         problem.status if problem else 200,
         entered=entered,
         problem=problem.detail if problem else "",
+        torches=list(service.settings.torches),
         keep_days=f"{service.settings.retention_days:g} days",
     )
     shown.headers.update((problem and problem.headers) or {})
@@ -113,7 +118,7 @@ def _form(service: Service, entered: Entered, problem: ProblemError | None = Non
 @router.post("/verify")
 async def submit(http: Request, service: TheService) -> Response:
     """Take the form in and go to the result; with a mistake in it, show it again."""
-    entered = Entered()
+    entered = ChangeFormInput()
     try:
         async with http.form(max_files=130, max_part_size=LARGEST_FIELD) as form:
             entered = await _fields(form, service)
@@ -123,7 +128,7 @@ async def submit(http: Request, service: TheService) -> Response:
     return await sent_on(service, verification_id, VERIFICATION)
 
 
-async def _with_source(service: Service, entered: Entered) -> Entered:
+async def _with_source(service: Service, entered: ChangeFormInput) -> ChangeFormInput:
     """The form of a diagnosis' page has only the changed version; this one shows both."""
     sent = await service.asked(entered.diagnosis, DIAGNOSIS) if entered.diagnosis else None
     if sent is not None:
@@ -133,7 +138,7 @@ async def _with_source(service: Service, entered: Entered) -> Entered:
     return entered
 
 
-async def _fields(form: FormData, service: Service) -> Entered:
+async def _fields(form: FormData, service: Service) -> ChangeFormInput:
     entered = await _earlier(service, str(form.get("from", "")))
     given = {name: value for name, value in form.items() if isinstance(value, str)}
     for name in TEXTS:
@@ -170,8 +175,8 @@ async def result(verification_id: RequestId, http: Request, service: TheService)
     shown = with_address(http, service, found)
     mine = await service.may_delete(http, verification_id)
     if shown.status in ("queued", "running"):
-        told = await told_by(service, verification_id)
-        return page("comparing.html", result=shown, told=told, mine=mine)
+        progress = await progress_of(service, verification_id)
+        return page("comparing.html", result=shown, messages=progress, mine=mine)
     sources = [await _sources(v, request, service) for v in (request.before, request.after)]
     may_keep = mine and service.settings.keep_on_request and shown.expires_at < NEVER
     # In a thread: colours take a while.

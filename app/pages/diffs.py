@@ -17,7 +17,7 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class HunkLine:
     """One line of a hunk. `old` and `new` are 1-based line numbers; None where it has none."""
 
     kind: Kind
@@ -31,21 +31,21 @@ class Row:
 class Pair:
     """What stands left and right of each other in a side-by-side view."""
 
-    left: Row | None
-    right: Row | None
+    left: HunkLine | None
+    right: HunkLine | None
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
     file: str
-    rows: tuple[Row, ...]
+    rows: tuple[HunkLine, ...]
 
     @property
     def pairs(self) -> list[Pair]:
         """Rows side by side: a run of removed lines faces the run of added lines after it."""
         pairs: list[Pair] = []
-        removed: list[Row] = []
-        added: list[Row] = []
+        removed: list[HunkLine] = []
+        added: list[HunkLine] = []
         for row in self.rows:
             if row.kind == "same":
                 pairs += _facing(removed, added)
@@ -56,7 +56,7 @@ class Hunk:
         return pairs + _facing(removed, added)
 
 
-def _facing(removed: list[Row], added: list[Row]) -> list[Pair]:
+def _facing(removed: list[HunkLine], added: list[HunkLine]) -> list[Pair]:
     return [Pair(left, right) for left, right in zip_longest(removed, added)]
 
 
@@ -89,21 +89,21 @@ def _body(lines: Iterator[str], old: int, new: int) -> Iterator[str]:
         yield line
 
 
-def _rows(body: list[str], old: int, new: int) -> Iterator[Row]:
+def _rows(body: list[str], old: int, new: int) -> Iterator[HunkLine]:
     """Each side is coloured as a whole, so that a string over several lines stays one."""
     old_text = "\n".join(line[1:] for line in body if not line.startswith("+"))
     new_text = "\n".join(line[1:] for line in body if not line.startswith("-"))
     before, after = (iter(highlight_lines(text, WIDEST)) for text in (old_text, new_text))
     for line in body:
         if line.startswith("-"):
-            yield Row("removed", old, None, next(before), line[1:])
+            yield HunkLine("removed", old, None, next(before), line[1:])
             old += 1
         elif line.startswith("+"):
-            yield Row("added", None, new, next(after), line[1:])
+            yield HunkLine("added", None, new, next(after), line[1:])
             new += 1
         else:
             next(before)
-            yield Row("same", old, new, next(after), line[1:])
+            yield HunkLine("same", old, new, next(after), line[1:])
             old, new = old + 1, new + 1
 
 

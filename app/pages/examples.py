@@ -1,4 +1,4 @@
-"""The examples that the form offers: whole scripts in `app/examples`, each beside what it prints.
+"""The examples that the form offers: whole scripts in `app/examples`, each with what it prints.
 
 `NAME.py` is the script; its docstring's first line is the caption. `NAME.txt` is the traceback of
 a real run; a healthy script has none. `outcomes.toml` says what each one leads to.
@@ -38,8 +38,8 @@ def examples() -> tuple[Example, ...]:
     found = []
     for name in scripts:
         script = (folder / name).read_text("utf-8")
-        beside = folder / f"{name[:-3]}.txt"
-        traceback = beside.read_text("utf-8") if beside.is_file() else ""
+        output = folder / f"{name[:-3]}.txt"
+        traceback = output.read_text("utf-8") if output.is_file() else ""
         caption = (ast.get_docstring(ast.parse(script)) or name).split("\n")[0].rstrip(".")
         last = traceback.rstrip().split("\n")[-1]
         message = last.partition(":")[2].strip() if last else "No error"

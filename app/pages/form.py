@@ -30,12 +30,12 @@ from app.store.request_kinds import DIAGNOSIS, RequestKind
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")
-TOLD = ("Traceback", "Error")
+_SIGNS = ("Traceback", "Error")
 router = APIRouter(include_in_schema=False)
 
 
 @dataclass(slots=True)
-class Entered:
+class FormInput:
     """What stands in the form; it is shown again when something is wrong with it."""
 
     script: str = ""
@@ -45,12 +45,13 @@ class Entered:
     module: str = ""
     read_only: bool = False
     time_limit_s: str = "20"
+    torch: str = ""
     trace: str = ""
     files: list[SourceFile] = field(default_factory=list)
     source: str = ""  # the id of the result that this goes on from
 
     @classmethod
-    def again(cls, diagnosis_id: str, sent: DiagnosisRequest) -> Entered:
+    def again(cls, diagnosis_id: str, sent: DiagnosisRequest) -> FormInput:
         """What was sent for a result, to be changed and sent again."""
         return cls(
             script=sent.script,
@@ -60,6 +61,7 @@ class Entered:
             module=sent.module or "",
             read_only=sent.run == "never",
             time_limit_s=f"{sent.time_limit_s:g}",
+            torch=sent.torch or "",
             trace=sent.trace,
             files=list(sent.files),
             source=diagnosis_id,
@@ -79,6 +81,7 @@ class Entered:
                     "trace": self.trace,
                     "run": "never" if self.read_only else "auto",
                     "time_limit_s": self.time_limit_s or "20",
+                    "torch": self.torch or None,
                 }
             )
         except ValidationError as error:
@@ -101,14 +104,14 @@ async def show(
     return _form(service, await _earlier(service, source))
 
 
-async def _earlier(service: Service, source: str) -> Entered:
+async def _earlier(service: Service, source: str) -> FormInput:
     """What was sent for an earlier result; nothing where there is none any more."""
     known = source.isascii() and source.isprintable()
     sent = await service.request(source) if source and known else None
-    return Entered.again(source, sent) if sent is not None else Entered()
+    return FormInput.again(source, sent) if sent is not None else FormInput()
 
 
-def _form(service: Service, entered: Entered, problem: ProblemError | None = None) -> Response:
+def _form(service: Service, entered: FormInput, problem: ProblemError | None = None) -> Response:
     shown = page(
         "form.html",
         problem.status if problem else 200,
@@ -116,6 +119,7 @@ def _form(service: Service, entered: Entered, problem: ProblemError | None = Non
         problem=_plainer(problem),
         patterns=len(patterns()),
         examples=examples(),
+        torches=list(service.settings.torches),
         assistant=service.assistant.host if service.assistant else "",
         keep_days=_days(service.settings.retention_days),
     )
@@ -138,7 +142,7 @@ def _days(days: float) -> str:
 @router.post("/")
 async def submit(http: Request, service: TheService) -> Response:
     """Take the form in and go to the result; with a mistake in it, show it again."""
-    entered = Entered()
+    entered = FormInput()
     try:
         async with http.form(max_files=65, max_part_size=LARGEST_FIELD) as form:
             entered = _example(form) or await _fields(form, service)
@@ -167,12 +171,12 @@ async def sent_on(
     return there
 
 
-def _example(form: FormData) -> Entered | None:
+def _example(form: FormData) -> FormInput | None:
     name = form.get("example")
     if not name:
         return None
     found = _known(str(name))
-    return Entered(found.script, found.traceback)
+    return FormInput(found.script, found.traceback)
 
 
 def _known(name: str) -> Example:
@@ -182,7 +186,7 @@ def _known(name: str) -> Example:
     raise ProblemError(404, "not-found", "There is no such example.")
 
 
-async def _fields(form: FormData, service: Service) -> Entered:
+async def _fields(form: FormData, service: Service) -> FormInput:
     """What was typed, over what was sent for the result that this goes on from."""
     entered = await _earlier(service, str(form.get("from", "")))
     given = {name: value for name, value in form.items() if isinstance(value, str)}
@@ -190,7 +194,7 @@ async def _fields(form: FormData, service: Service) -> Entered:
         if name in given:
             # A browser sends every line of a text field with a carriage return.
             setattr(entered, name, given[name].replace("\r\n", "\n"))
-    for name in ("filename", "args", "module", "time_limit_s"):
+    for name in ("filename", "args", "module", "time_limit_s", "torch"):
         if name in given:
             setattr(entered, name, given[name].strip())
     if entered.filename.endswith(".ipynb") and not is_notebook(entered.script):
@@ -200,8 +204,9 @@ async def _fields(form: FormData, service: Service) -> Entered:
     return entered
 
 
-async def _take_uploads(entered: Entered, form: FormData) -> None:
-    """Uploads beside a pasted script are further files; alone, one of them is the script."""
+async def _take_uploads(entered: FormInput, form: FormData) -> None:
+    """Add the uploads. Next to a pasted script they are further files; alone, one of them is the
+    script."""
     typed = bool(entered.script or entered.module)
     sent = await _uploaded(form, f"{entered.script}\n{entered.module}")
     uploads = [as_file(path, data) for path, data in sent.items()]
@@ -217,11 +222,11 @@ async def _take_uploads(entered: Entered, form: FormData) -> None:
         if main:
             entered.script, entered.filename = main.content, main.path
             uploads.remove(main)
-    sent_anew = {upload.path for upload in uploads}
-    entered.files = [f for f in entered.files if f.path not in sent_anew] + uploads
+    uploaded = {upload.path for upload in uploads}
+    entered.files = [f for f in entered.files if f.path not in uploaded] + uploads
 
 
-def _is_left_over(entered: Entered, uploads: list[SourceFile]) -> bool:
+def _is_left_over(entered: FormInput, uploads: list[SourceFile]) -> bool:
     """Whether the text in the box has nothing to do with what was attached: a notebook, or a
     project that has a training script of its own and that the text neither imports nor is in."""
     if entered.source or entered.module:
@@ -238,7 +243,7 @@ def _is_left_over(entered: Entered, uploads: list[SourceFile]) -> bool:
 
 async def _uploaded(form: FormData, typed: str) -> dict[str, bytes]:
     """What was attached, by path, zips unpacked. The folder that holds all of a zip, or all that
-    was dropped, is the project's root; one that a script beside it speaks of keeps its name."""
+    was dropped, is the project's root; one that a script next to it imports keeps its name."""
     alone: dict[str, bytes] = {}
     folders: dict[str, bytes] = {}
     zips: list[dict[str, bytes]] = []
@@ -251,16 +256,16 @@ async def _uploaded(form: FormData, typed: str) -> dict[str, bytes]:
         else:
             (folders if "/" in part.filename else alone)[part.filename] = data
     scripts = [data.decode("utf-8", "replace") for n, data in alone.items() if n.endswith(SOURCES)]
-    beside = "\n".join([typed, *scripts])
+    texts = "\n".join([typed, *scripts])
     found = alone
     for project in (folders, *zips):
-        found |= from_its_root(project, beside)
+        found |= from_its_root(project, texts)
     return found
 
 
 def _is_note(upload: SourceFile) -> bool:
     """Whether a text is a traceback rather than data."""
-    return upload.path.endswith(NOTES) and any(word in upload.content for word in TOLD)
+    return upload.path.endswith(NOTES) and any(word in upload.content for word in _SIGNS)
 
 
 def _main_script(uploads: list[SourceFile], traceback: str) -> SourceFile | None:

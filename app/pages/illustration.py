@@ -31,6 +31,6 @@ def illustration(name: str) -> Markup | None:
     found = [one for one in classify(project, reading.evidence) if one.pattern == name]
     if not found:
         return None
-    told = cause(found[0], Case(project, None, reading, time_limit_s=0))
-    scene = scene_of(told, guide.shown_as, project.files)
+    found_cause = cause(found[0], Case(project, None, reading, time_limit_s=0))
+    scene = scene_of(found_cause, guide.shown_as, project.files)
     return draw(scene) if scene else None

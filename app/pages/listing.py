@@ -20,7 +20,7 @@ WHOLE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ListingLine:
     """`number` is the line's own in the source as it was sent; None for a line that a fix adds."""
 
     number: int | None
@@ -37,7 +37,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellHead:
     """The head of a notebook's cell; the lines below it are counted from its first."""
 
     cell: int
@@ -48,7 +48,7 @@ class Listing:
     """`title` is what its reader calls the file."""
 
     file: str
-    rows: tuple[Line | Gap | Cell, ...]
+    rows: tuple[ListingLine | Gap | CellHead, ...]
     title: str = ""
 
     @property
@@ -93,7 +93,7 @@ def whole(file: str, text: str, steps: Sequence[StoryEvent]) -> Listing:
     """A file from its first line to its last."""
     lines = _whole(text)
     rows = (
-        Line(number, html, tuple(s for s in steps if (s.file, s.line) == (file, number)))
+        ListingLine(number, html, tuple(s for s in steps if (s.file, s.line) == (file, number)))
         for number, html in lines.items()
     )
     return Listing(file, tuple(rows))
@@ -116,25 +116,27 @@ def in_cells(found: Listing, script: str) -> Listing:
 
 
 def _by_cells(
-    rows: Iterable[Line | Gap | Cell], places: Mapping[int, tuple[int, int]]
-) -> Iterator[Line | Gap | Cell]:
+    rows: Iterable[ListingLine | Gap | CellHead], places: Mapping[int, tuple[int, int]]
+) -> Iterator[ListingLine | Gap | CellHead]:
     current = 0
     for row in rows:
-        if not isinstance(row, Line) or row.number is None:
+        if not isinstance(row, ListingLine) or row.number is None:
             yield row
             continue
         cell, inner = places[row.number]
         if cell != current:
-            yield Cell(cell)
+            yield CellHead(cell)
         current = cell
-        if inner:  # the marker itself is told by the cell's head
+        if inner:  # the cell's head shows the marker itself
             yield replace(row, number=inner)
 
 
 def head(file: str, text: str) -> Listing:
     """A file's first lines, before anything is known of them."""
     lines = _whole(text)
-    rows: list[Line | Gap] = [Line(n, html) for n, html in list(lines.items())[:WHOLE]]
+    rows: list[ListingLine | Gap] = [
+        ListingLine(n, html) for n, html in list(lines.items())[:WHOLE]
+    ]
     if len(lines) > WHOLE:
         rows.append(Gap(len(lines) - WHOLE))
     return Listing(file, tuple(rows))
@@ -181,7 +183,7 @@ def _quoted(cause: Cause, file: str) -> dict[int, Markup]:
 
 def _excerpt(
     lines: Mapping[int, Markup], steps: Sequence[StoryEvent], changes: _Changes
-) -> Iterator[Line | Gap]:
+) -> Iterator[ListingLine | Gap]:
     wanted = set(lines)
     if len(lines) > WHOLE:
         near = {step.line + off for step in steps for off in (-1, 0, 1)}
@@ -194,16 +196,16 @@ def _excerpt(
             yield Gap(number - last - 1)
         here = tuple(step for step in steps if step.line == number)
         kind: Kind = "removed" if number in changes.removed else "same"
-        yield Line(number, lines[number], here, kind)
+        yield ListingLine(number, lines[number], here, kind)
         yield from _added(changes, number)
         last = number
     if wanted and max(lines) > last:
         yield Gap(max(lines) - last)
 
 
-def _added(changes: _Changes, number: int) -> Iterator[Line]:
+def _added(changes: _Changes, number: int) -> Iterator[ListingLine]:
     for html in changes.added.get(number, ()):
-        yield Line(None, html, kind="added")
+        yield ListingLine(None, html, kind="added")
 
 
 def plain(text: str) -> Markup:

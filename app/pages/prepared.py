@@ -8,7 +8,7 @@ import structlog
 
 from app.jobs import QueueFullError
 from app.pages.examples import examples
-from app.pages.form import Entered
+from app.pages.form import FormInput
 from app.request.limits import check
 from app.service import Service
 
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 async def prepare_examples(service: Service) -> None:
     """Diagnose the examples that this version has no result of, one by one, while nobody waits."""
     for example in examples():
-        request = check(Entered(example.script, example.traceback).request())
+        request = check(FormInput(example.script, example.traceback).request())
         await _quiet(service)
         if await service.runner.knows(request):
             continue

@@ -1,4 +1,4 @@
-"""The picture beside a shared link."""
+"""The picture that goes with a shared link."""
 
 from __future__ import annotations
 

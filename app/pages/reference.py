@@ -136,8 +136,8 @@ def type_of(schema: dict[str, Any]) -> str:
 
 def _content(answer: dict[str, Any]) -> str:
     """What an answer holds: its media types and schemas."""
-    told = []
+    described = []
     for media_type, content in answer.get("content", {}).items():
         schema = content.get("schema")
-        told.append(f"{media_type}: {type_of(schema)}" if schema else media_type)
-    return "; ".join(told) or answer.get("description", "")
+        described.append(f"{media_type}: {type_of(schema)}" if schema else media_type)
+    return "; ".join(described) or answer.get("description", "")

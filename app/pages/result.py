@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
-from textwrap import shorten
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -21,11 +20,11 @@ from app.pages import listing
 from app.pages.diffs import Hunk, hunks
 from app.pages.sources import entry_of, sources_of
 from app.pages.view import page
-from app.present import share, wording
+from app.present import fix_wording, share, wording
 from app.present.guide import guides
 from app.present.healthy import looked_for
-from app.present.picture import diagnosis_scene, draw, family_of
-from app.present.story import StoryEvent, steps
+from app.present.picture import diagnosis_scene, draw
+from app.present.story import StoryEvent, family_of, steps
 from app.schemas import Cause, Diagnosis, DiagnosisRequest, Patch
 from app.service import Service
 from app.store.diagnoses import NEVER
@@ -34,7 +33,7 @@ PRINTED = 4000
 """Characters of a run's output that a page shows: the last ones."""
 
 LONGEST_NAME = 44
-"""Characters of a tab's name."""
+"""Characters of a tab's name that fit on a phone."""
 
 router = APIRouter(include_in_schema=False, prefix="/d")
 
@@ -57,8 +56,8 @@ async def show(
     sources = await sources_of(request, service.reader)
     mine = await service.may_delete(http, diagnosis_id)
     if diagnosis.status in ("queued", "running"):
-        told = await told_by(service, diagnosis_id)
-        return await asyncio.to_thread(_working, diagnosis, request, sources, told, mine)
+        progress = await progress_of(service, diagnosis_id)
+        return await asyncio.to_thread(_working, diagnosis, request, sources, progress, mine)
     may_keep = mine and service.settings.keep_on_request and diagnosis.expires_at < NEVER
     shown = await asyncio.to_thread(_context, diagnosis, request, sources)
     kept = diagnosis.expires_at >= NEVER
@@ -75,14 +74,14 @@ def _working(
     diagnosis: Diagnosis,
     request: DiagnosisRequest,
     sources: Mapping[str, str],
-    told: list[str],
+    progress: list[str],
     mine: bool,
 ) -> Response:
     shown = _so_far(diagnosis, request, sources)
-    return page("working.html", running=True, told=told, mine=mine, **shown)
+    return page("working.html", running=True, messages=progress, mine=mine, **shown)
 
 
-async def told_by(service: Service, diagnosis_id: str) -> list[str]:
+async def progress_of(service: Service, diagnosis_id: str) -> list[str]:
     """What the diagnosis has said about its progress so far."""
     events = await service.store.events(diagnosis_id)
     texts = [json.loads(event.data)["message"] for event in events if event.kind == "progress"]
@@ -94,10 +93,10 @@ def _answer(
 ) -> dict[str, Any]:
     """The source with its marks, each fix in it, and the story; as much as is known of them."""
     cause = diagnosis.causes[0] if diagnosis.causes else None
-    told = steps(cause, family_of(cause)) if cause else []
+    events = steps(cause, family_of(cause)) if cause else []
     notebook = is_notebook(request.script)
-    fixes = [_fix(patch, cause, told, sources) for patch in diagnosis.patches] if cause else []
-    shown = listing.listings(cause, told, sources) if cause else []
+    fixes = [_fix(patch, cause, events, sources) for patch in diagnosis.patches] if cause else []
+    shown = listing.listings(cause, events, sources) if cause else []
     if notebook:
         shown = _in_cells(shown, sources)
         fixes = [replace(fix, listings=_in_cells(fix.listings, sources)) for fix in fixes]
@@ -106,12 +105,13 @@ def _answer(
         "diagnosis": diagnosis,
         "state": wording.state(diagnosis, diagnosis.status),
         "cause": cause,
-        "steps": told,
+        "steps": events,
         "fixes": folded,
         "folded": sum(fix.folded for fix in folded),
         "listings": shown,
         "notebook": notebook,
         "picture": None,
+        "healthy": [],
         "known": guides(),
         "known_files": set(sources),
         "whole_url": f"/d/{diagnosis.id}/source",
@@ -124,8 +124,14 @@ def _so_far(
     """The source at once, then its marks and story, then every fix that passes."""
     answer = _answer(diagnosis, request, sources)
     if not diagnosis.causes:
-        answer["listings"] = [listing.head(*one) for one in list(sources.items())[-1:]]
+        answer["listings"] = _head(request, sources)
     return answer
+
+
+def _head(request: DiagnosisRequest, sources: Mapping[str, str]) -> list[listing.Listing]:
+    """The first lines of the script, where there is nothing to mark in it."""
+    shown = [listing.head(*one) for one in list(sources.items())[-1:]]
+    return _in_cells(shown, sources) if is_notebook(request.script) else shown
 
 
 def _context(
@@ -134,12 +140,14 @@ def _context(
     scene = diagnosis_scene(diagnosis, sources)
     answer = _answer(diagnosis, request, sources)
     first = diagnosis.patches[0] if answer["fixes"] else None
+    healthy = looked_for(diagnosis)
+    if healthy:
+        answer["listings"] = _head(request, sources)
     return answer | {
         "request": request,
         "untested": wording.unchecked(diagnosis),
         "versions": wording.versions(diagnosis),
-        "mismatch": _mismatch(diagnosis, request, sources),
-        "healthy": looked_for(diagnosis),
+        "healthy": healthy,
         "fixed": first is not None and first.verification.status == "passed",
         "picture": draw(scene) if scene else None,
         "caption": scene.description if scene else "",
@@ -159,7 +167,7 @@ def _context(
 
 
 @dataclass(frozen=True, slots=True)
-class Fix:
+class FixView:
     """A patch as the page lays it out. `merged`: its listings hold the change itself; `folded`: it
     does what one before it does."""
 
@@ -175,30 +183,40 @@ class Fix:
         return blake2b(self.patch.diff.encode(), digest_size=6).hexdigest()
 
     @property
-    def name(self) -> str:
-        """What its tab says: what it does, in a few words."""
-        return shorten(self.patch.title.replace("`", ""), LONGEST_NAME, placeholder=" …")
+    def name(self) -> tuple[str, str]:
+        """What its tab says: its title's beginning, which is cut where there is no room, and its
+        end: fixes that begin alike differ there."""
+        title = self.patch.title.replace("`", "")
+        if len(title) <= LONGEST_NAME:
+            return title, ""
+        end = title[-LONGEST_NAME // 2 :].partition(" ")[2]
+        return title.removesuffix(end), end
 
 
-def _folded(fixes: Sequence[Fix]) -> list[Fix]:
+def _folded(fixes: Sequence[FixView]) -> list[FixView]:
     """The fixes with those folded away that do the same to the training as one before them."""
     seen: set[tuple[str, ...]] = set()
     found = []
     for fix in fixes:
         patch = fix.patch
-        effect = (patch.verification.status, patch.gradients, patch.level, wording.training(patch))
+        effect = (
+            patch.verification.status,
+            patch.gradients,
+            patch.level,
+            fix_wording.training(patch),
+        )
         found.append(replace(fix, folded=effect in seen))
         seen.add(effect)
     return found
 
 
 def _fix(
-    patch: Patch, cause: Cause | None, told: Sequence[StoryEvent], sources: Mapping[str, str]
-) -> Fix:
+    patch: Patch, cause: Cause | None, events: Sequence[StoryEvent], sources: Mapping[str, str]
+) -> FixView:
     found = hunks(patch.diff)
     merged = listing.fits(found, sources)
-    shown = listing.listings(cause, told, sources, found if merged else ()) if cause else []
-    return Fix(patch, found, shown, merged)
+    shown = listing.listings(cause, events, sources, found if merged else ()) if cause else []
+    return FixView(patch, found, shown, merged)
 
 
 def _in_cells(
@@ -207,16 +225,6 @@ def _in_cells(
     """A notebook's own listing as its cells. Its script, made of them, is the last source."""
     script = list(sources)[-1] if sources else ""
     return [listing.in_cells(one, sources[script]) if one.file == script else one for one in shown]
-
-
-def _mismatch(diagnosis: Diagnosis, request: DiagnosisRequest, sources: Mapping[str, str]) -> str:
-    """What to say where the traceback quotes no line of what was sent; empty where it does."""
-    frames = diagnosis.error.frames if diagnosis.error is not None else []
-    quoted = {frame.code.strip() for frame in frames if frame.code.strip()}
-    lines = {line.strip() for text in sources.values() for line in text.splitlines()}
-    if not request.traceback or not request.script or not quoted or quoted & lines:
-        return ""
-    return "The traceback quotes no line of this script: do the two belong together?"
 
 
 def _is_about_retain_graph(diagnosis: Diagnosis) -> bool:
@@ -242,8 +250,8 @@ async def source(
     sources = await sources_of(request, service.reader) if request is not None else {}
     if file not in sources:
         return page("missing.html", 404)
-    told = steps(diagnosis.causes[0], family_of(diagnosis.causes[0])) if diagnosis.causes else []
-    shown = listing.whole(file, sources[file], told)
+    events = steps(diagnosis.causes[0], family_of(diagnosis.causes[0])) if diagnosis.causes else []
+    shown = listing.whole(file, sources[file], events)
     if request is not None and is_notebook(request.script):
         shown = _in_cells([shown], sources)[0]
     return page("source.html", id=diagnosis_id, listing=shown)

@@ -49,12 +49,12 @@ def wanted(path: str) -> bool:
     return not any(part.startswith(".") or part in LEFT_OUT for part in parts)
 
 
-def from_its_root(files: Mapping[str, bytes], beside: str = "") -> dict[str, bytes]:
-    """The same files without the one folder that holds them all; it keeps its name where the
-    scripts `beside` it speak of it, as in `from models.net import Net`."""
+def from_its_root(files: Mapping[str, bytes], texts: str = "") -> dict[str, bytes]:
+    """Return the files without the one folder that holds them all, unless `texts` (the scripts next
+    to it) name that folder, as in `from models.net import Net`."""
     tops = {path.partition("/")[0] for path in files if "/" in path}
     if len(tops) != 1 or any("/" not in path for path in files):
         return dict(files)
-    if re.search(rf"\b{re.escape(*tops)}\b", beside):
+    if re.search(rf"\b{re.escape(*tops)}\b", texts):
         return dict(files)
     return {path.partition("/")[2]: content for path, content in files.items()}

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from analyzers.source.linediff import matching_blocks
-from app.pages.diffs import Row
+from app.pages.diffs import HunkLine
 from app.pages.listing import Gap
+from app.present.changes import moment
 from app.present.highlight import WIDEST, highlight_lines, lines_of
+from app.present.wording import lowered
 from app.verdict import Witness
 
 CONTEXT = 3
@@ -16,10 +18,10 @@ MOST_FILES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class VersionLine:
     """A row of a diff; `note` says what the comparison saw there."""
 
-    row: Row
+    row: HunkLine
     note: str = ""
 
 
@@ -28,7 +30,7 @@ class FileDiff:
     """The changed part of one file. `title` names both files where they have two names."""
 
     title: str
-    lines: tuple[Line | Gap, ...]
+    lines: tuple[VersionLine | Gap, ...]
 
 
 Texts = Mapping[str, str]
@@ -45,29 +47,33 @@ def file_diffs(
     for old, new in pairs[:MOST_FILES]:
         rows = list(_rows(before.get(old, ""), after.get(new, "")))
         lines = tuple(_excerpt([_noted(row, old, new, entries, witness) for row in rows]))
-        if any(isinstance(line, Line) for line in lines):
+        if any(isinstance(line, VersionLine) for line in lines):
             found.append(FileDiff(old if old == new else f"{old} → {new}", lines))
     return found
 
 
-def _rows(before: str, after: str) -> Iterator[Row]:
+def _rows(before: str, after: str) -> Iterator[HunkLine]:
     old, new = lines_of(before.removesuffix("\n")), lines_of(after.removesuffix("\n"))
     html_old = highlight_lines(before.removesuffix("\n"), WIDEST)
     html_new = highlight_lines(after.removesuffix("\n"), WIDEST)
     a = b = 0
     for block in matching_blocks(old, new):
-        yield from (Row("removed", n + 1, None, html_old[n], old[n]) for n in range(a, block.a))
-        yield from (Row("added", None, n + 1, html_new[n], new[n]) for n in range(b, block.b))
+        yield from (
+            HunkLine("removed", n + 1, None, html_old[n], old[n]) for n in range(a, block.a)
+        )
+        yield from (HunkLine("added", None, n + 1, html_new[n], new[n]) for n in range(b, block.b))
         for n in range(block.size):
             at, to = block.a + n, block.b + n
-            yield Row("same", at + 1, to + 1, html_new[to], new[to])
+            yield HunkLine("same", at + 1, to + 1, html_new[to], new[to])
         a, b = block.a + block.size, block.b + block.size
 
 
-def _noted(row: Row, old: str, new: str, entries: tuple[str, str], witness: Witness | None) -> Line:
+def _noted(
+    row: HunkLine, old: str, new: str, entries: tuple[str, str], witness: Witness | None
+) -> VersionLine:
     """The row with what is known of its line: the first loss that differs, on either side."""
     if witness is None:
-        return Line(row)
+        return VersionLine(row)
     notes = []
     for number, line, file, name, entry, loss in (
         (row.old, witness.line_before, witness.file_before, old, entries[0], witness.loss_before),
@@ -76,13 +82,13 @@ def _noted(row: Row, old: str, new: str, entries: tuple[str, str], witness: Witn
         if number is not None and number == line and name == (file or entry):
             notes.append(f"{loss:.6g}" if loss is not None else "")
     if not notes:
-        return Line(row)
+        return VersionLine(row)
     values = " → ".join(note for note in notes if note)
-    when = f"step {witness.step}" if witness.step else "here"
-    return Line(row, f"differs first: {when}" + (f", loss {values}" if values else ""))
+    when = lowered(moment(witness)) if witness.step else "here"
+    return VersionLine(row, f"differs first: {when}" + (f", loss {values}" if values else ""))
 
 
-def _excerpt(lines: list[Line]) -> Iterator[Line | Gap]:
+def _excerpt(lines: list[VersionLine]) -> Iterator[VersionLine | Gap]:
     """Lines near a change or a note, and how many are left out between them."""
     marked = [n for n, line in enumerate(lines) if line.row.kind != "same" or line.note]
     wanted = {n + off for n in marked for off in range(-CONTEXT, CONTEXT + 1)}

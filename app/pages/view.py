@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from app.pages import listing
 from app.pages.assets import asset_url
-from app.present import wording
+from app.present import fix_wording, wording
 from app.present.highlight import highlight_block
 from app.present.markdown import to_html, to_inline_html
 from app.present.visible import visible
@@ -26,7 +26,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(asset=asset_url, wording=wording)
+    environment.globals.update(asset=asset_url, wording=wording, fix_wording=fix_wording)
     environment.filters.update(
         markdown=to_html,
         inline=to_inline_html,

@@ -7,7 +7,7 @@ from analyzers.explain.listed import some
 from analyzers.messages import Message, catalogue, entry_for
 from analyzers.request.traceback_only import named_in
 from app.request.case import Case
-from app.schemas import Answer, Cause, Patch, Spot
+from app.schemas import Cause, Location, MessageHelp, Patch
 
 
 def entry(case: Case) -> Message | None:
@@ -47,11 +47,11 @@ def meaning(case: Case) -> str:
     if found is None:
         return ""
     message = case.traceback.message if case.traceback is not None else ""
-    names = named_in(message) if found.names_cause else ()
+    names = named_in(message)
     return f"{found.means} The message names {some(names)}." if names else found.means
 
 
-def answer(case: Case, causes: list[Cause], patches: list[Patch]) -> Answer | None:
+def answer(case: Case, causes: list[Cause], patches: list[Patch]) -> MessageHelp | None:
     """Return what to do about the error, if that is known and no patch has passed.
 
     If a cause was found, only its own remedy counts.
@@ -69,10 +69,10 @@ def answer(case: Case, causes: list[Cause], patches: list[Patch]) -> Answer | No
     if place is None:
         return _answer(found, with_place(hint, case), None)
     cell = case.cell_of(place)
-    spot = Spot(file=place.file, line=place.line, code=hint.code, cell=cell)
+    spot = Location(file=place.file, line=place.line, code=hint.code, cell=cell)
     return _answer(found, with_place(hint, case), spot)
 
 
-def _answer(found: Message, text: str, location: Spot | None) -> Answer:
+def _answer(found: Message, text: str, location: Location | None) -> MessageHelp:
     page = f"/messages#{found.id}"
-    return Answer(message=found.id, means=found.means, text=text, location=location, page=page)
+    return MessageHelp(message=found.id, means=found.means, text=text, location=location, page=page)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from analyzers.paste.pasted import UNCHANGED
 from app.request.case import Case
-from app.run.reproduce import Observation
+from app.run.observation import Observation
 from app.schemas import Assumption, Basis
 
 MAX_ASSUMPTIONS = 32
+_OF_A_HUB = re.compile(r" was not sent: (?=a small (?:network|model with random weights))")
 _AS_SENT = ("package", "api")  # a script in which only these were replaced ran as it was sent
 
 
-def basis_of(case: Case, seen: Observation) -> Basis:
-    """Return what the findings rest on: a run, a completed run, the user's own, or reading."""
+def basis_of(case: Case, seen: Observation) -> Basis | None:
+    """Return what the findings rest on: a run, a completed run, the user's own, or reading; None if
+    the script could not be read.
+    """
+    if case.problem is not None and not seen.evidence:
+        return None
     if case.project.recalled:
         return "traceback"
     if seen.run is not None and seen.run.trace is not None and seen.trace is seen.run.trace:
@@ -36,7 +43,7 @@ def assumptions(case: Case, seen: Observation) -> list[Assumption]:
     """Return everything that replaced what was not sent, each named once."""
     assumed = seen.trace.assumed if seen.trace is not None else []
     stand_ins = seen.trace.stand_ins if seen.trace is not None else []
-    listed = [Assumption(kind=a.kind, name=a.name, text=a.text) for a in assumed]
+    listed = [Assumption(kind=a.kind, name=a.name, text=_sentence(a.text)) for a in assumed]
     for line in case.pasted.get(case.project.entry, UNCHANGED).quoted:
         text = f"`{line}` was taken from the words around the code."
         listed.append(Assumption(kind="name", name=line.partition("=")[0].strip(), text=text))
@@ -46,3 +53,8 @@ def assumptions(case: Case, seen: Observation) -> list[Assumption]:
             text = f"`{stand_in.name}` was replaced: {stand_in.detail}."
             listed.append(Assumption(kind="package", name=stand_in.name, text=text))
     return list({(a.kind, a.name, a.text): a for a in listed}.values())[:MAX_ASSUMPTIONS]
+
+
+def _sentence(text: str) -> str:
+    """Return an assumption's sentence; a hub's models are no files that anybody would send."""
+    return _OF_A_HUB.sub(" is not available in the sandbox: ", text)

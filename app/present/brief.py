@@ -34,9 +34,11 @@ class BriefDiagnosis(BaseModel):
     status: Status
     verdict: Verdict | None = None
     summary: str = ""
+    fix: str = ""
     cause: BriefCause | None = None
     patch: BriefPatch | None = None
     next: list[NextStep] = []
+    notes: list[str] = []
 
 
 def brief_of(diagnosis: Diagnosis) -> BriefDiagnosis:
@@ -49,6 +51,8 @@ def brief_of(diagnosis: Diagnosis) -> BriefDiagnosis:
         status=diagnosis.status,
         verdict=diagnosis.verdict,
         summary=diagnosis.summary,
+        fix=diagnosis.fix,
+        notes=diagnosis.notes,
         cause=BriefCause(
             id=cause.id,
             pattern=cause.pattern,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from app.change_schemas import ChangeFindings, ChangeVerification
-from app.present import wording
+from app.present import fix_wording
 from app.schemas import Status
 from app.verdict import Sameness, Witness
 
@@ -23,7 +23,7 @@ TONES: dict[str | None, str] = {"same": "good", "truncated": "good", "changed": 
 TONES |= {"breaks": "unsure", "not_comparable": "plain", None: "plain"}
 
 CHECKS: dict[str, str] = {
-    **wording.CHECKS,
+    **fix_wording.CHECKS,
     "control": "The original repeats itself",
     "plain": "Equal with the script's own random numbers",
     "held": "Equal at fixed parameters, with the same random numbers",
@@ -110,4 +110,6 @@ def moment(witness: Witness) -> str:
     """Return when the training differs first."""
     if witness.step is None:
         return "At the end"
+    if witness.last_equal_step:
+        return f"Between the compared steps {witness.last_equal_step} and {witness.step}"
     return f"Step {witness.step}" if witness.step else "Before the first step"

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from app.present.highlight import lines_of
 from app.present.scene_parts import Mark, SceneNode
 from app.present.story import NOT_CUT, numbers, spans_files, steps
-from app.schemas import Cause, Event, Spot
+from app.schemas import Cause, Event, Location
 
 
 class CauseFacts:
@@ -27,7 +27,7 @@ class CauseFacts:
         known = numbers(steps(self.cause, self.family)).get(kind)
         return f"{known} " if known else ""
 
-    def quote(self, event: Spot) -> str:
+    def quote(self, event: Location) -> str:
         """Return the event's line, from the request if the event has no source of its own."""
         code = event.code.strip()
         lines = self._lines.get(event.file, [])
@@ -35,7 +35,7 @@ class CauseFacts:
             code = lines[event.line - 1].strip()
         return f"{self.at(event)}  {code}".rstrip()
 
-    def at(self, event: Spot) -> str:
+    def at(self, event: Location) -> str:
         """Return the event's line, as a sentence names it."""
         place = f"{PurePath(event.file).name}:" if spans_files(self.cause) else "line "
         return event.cell or f"{place}{event.line}"

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import patterns
+from app.present.fix_wording import figures
 from app.present.wording import calls, lowered
-from app.schemas import Diagnosis
+from app.schemas import Check, CheckStatus, Diagnosis
+
+MEASURED = {
+    "learns": "Every parameter learns",
+    "fresh": "Every backward uses the current weights",
+    "bounded": "Memory does not grow from pass to pass",
+    "gradcheck": "Custom Functions",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +23,28 @@ class Looked:
 
     text: str
     rule: str = ""
+    status: CheckStatus = "passed"
 
 
 def looked_for(diagnosis: Diagnosis) -> list[Looked]:
-    """Return what the run of a healthy script shows: that it went well, and each fault that the
-    tracer looks for in every run (patterns that say `SEEN_AS`). Empty for other results."""
+    """Return what the run of a healthy script shows: that it went well, what was measured of its
+    training, and each fault that the tracer looks for in every run (patterns that say `SEEN_AS`).
+    Empty for other results."""
     run = diagnosis.run
     if diagnosis.verdict != "healthy" or run is None or run.tampered:
         return []
     looked = [Looked(f"No error in {calls(run.backward_calls)}.")]
+    looked += [_measured(check) for check in run.checks if check.status != "failed"]
     seen = [p for p in patterns().values() if hasattr(p, "SEEN_AS")]
     looked += [Looked(f"Not found: {lowered(p.TITLE)}.", p.ID) for p in seen]
     return looked
+
+
+def _measured(check: Check) -> Looked:
+    """Return a check with its figures; those of a check that says nothing else are left out."""
+    text = MEASURED[check.name]
+    if check.status in ("not_run", "differs"):
+        tested = "not tested, " if check.status == "not_run" else ""
+        detail = check.detail.removesuffix(".")
+        return Looked(f"{text}: {tested}{detail}.", status=check.status)
+    return Looked(": ".join(filter(None, (text, figures(check, text)))) + ".")

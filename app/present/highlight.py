@@ -64,4 +64,5 @@ def highlight_block(text: str) -> Markup:
 
 
 def _lexer() -> Lexer:
-    return PythonLexer(stripnl=False)
+    lexer: Lexer = PythonLexer(stripnl=False)
+    return lexer

@@ -4,15 +4,16 @@ look. An error that nobody asked about, met on the way, is no answer."""
 from __future__ import annotations
 
 from analyzers.evidence import SilentFault
-from analyzers.explain.listed import some
+from analyzers.explain.listed import counted, some
 from app.present.answer import first_hint, meaning, named_cause, with_place
 from app.present.basis import is_completed
 from app.request.case import Case
-from app.run.outcome import ending, is_given, len_backwards
-from app.run.reproduce import Observation
-from sandbox.protocol import RunResult
+from app.run.observation import Observation
+from app.run.outcome import caught_at, ending, is_given, len_backwards
+from sandbox.protocol import Raised, RunResult
 
 _ENDED = ("finished", "stopped", "raised")
+_ENDED_IN_IT = "The run here ended in that error, and nothing that it showed explains it."
 _WITH_THE_SCRIPT = "With the script, the line can be named and a patch run."
 _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
@@ -104,7 +105,13 @@ def _why(case: Case, seen: Observation) -> str:
             "optimizer holds. Nothing in the source tells whether that is meant: look on the way "
             "from there to the loss for `.detach()`, `.data`, `no_grad` and values that are copied."
         )
-    if seen.idle and not (case.reading.backward_lines or case.reading.suspected):
+    if seen.ran_clean and (caught := caught_at(run)) is not None:
+        return (
+            f"The script ran to its end, but the backward call in line {caught.line} of "
+            f"`{caught.file}` raised an error that the script catches: send its message, or take "
+            "the `try` away."
+        )
+    if seen.idle and not case.reading.backward_lines:
         return (
             "The script ran to its end without a backward call, so nothing is known of its "
             "graphs: send the part that trains, or the error's traceback."
@@ -119,8 +126,9 @@ def _why(case: Case, seen: Observation) -> str:
             return f"The script was not run: {run.reason or 'the sandbox is not available'}."
         case "timed_out":
             calls = len_backwards(run)
+            ran = f"{counted(calls, 'backward call')} ran clean"
             return (
-                f"No error within the time limit ({calls} backward calls ran clean): raise "
+                f"No error within the time limit ({ran}): raise "
                 "`time_limit_s`, or send a smaller run."
             )
         case "limit_hit":
@@ -128,6 +136,13 @@ def _why(case: Case, seen: Observation) -> str:
         case "finished" | "stopped" if run.raised is None:
             return _ran_synthesized(case, run)
     return _stopped_elsewhere(case, seen)
+
+
+def _is_quoted(case: Case, raised: Raised | None) -> bool:
+    """Return True if the words around the code contain the message that a run raised."""
+    pasted = case.pasted.get(case.project.entry)
+    words = pasted.around if pasted is not None else ""
+    return raised is not None and bool(raised.message) and raised.message in words
 
 
 def _stopped_elsewhere(case: Case, seen: Observation) -> str:
@@ -140,8 +155,8 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
         if asked:
             return f"{part}, and nothing in it shows the cause for certain."
         return f"{part} ({raised.message}): send the error's message, or run it where it is whole."
-    if is_given(case, raised):
-        return "The run here ended in that error, and nothing that it showed explains it."
+    if is_given(case, raised) or _is_quoted(case, raised):
+        return _ENDED_IN_IT
     if asked:
         return f"The run here stops before that error ({ending(seen.run)})."
     if is_completed(seen):
@@ -167,6 +182,8 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
     """Return what a completed run without a known error shows."""
     calls = len_backwards(run)
     given = case.traceback is not None and bool(case.traceback.exception)
+    if _is_quoted(case, run.raised):
+        return _ENDED_IN_IT
     if run.status == "raised":
         return (
             "What was sent is a part of a program, and what it leaves out could not be made up so "
@@ -177,7 +194,9 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
             "No backward call was seen in what was sent, as it is or completed (see what was "
             "assumed): send the part that trains."
         )
-    calls_text = f"{calls} backward calls ran clean" if calls else "nothing in it calls backward"
+    calls_text = (
+        f"{counted(calls, 'backward call')} ran clean" if calls else "nothing in it calls backward"
+    )
     if given:
         return (
             "This is only part of a program. We filled in the rest (listed below), and it did not "

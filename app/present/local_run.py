@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from app.present.notes import quotes_nothing
 from app.request.case import Case
 
 HOW = (
@@ -13,8 +14,12 @@ HOW = (
 
 
 def command(case: Case) -> str:
-    """Return the command to copy; the script has the traceback's name for it, if any."""
-    own = [f for f in case.traceback.frames if not f.is_library] if case.traceback else []
+    """Return the command to copy; the script has the name that its own traceback gives it."""
+    own = (
+        [f for f in case.traceback.frames if not f.is_library]
+        if case.traceback and not quotes_nothing(case)
+        else []
+    )
     named = own[0].file if own and own[0].file.endswith(".py") else case.project.entry
     entry = named.rpartition("/")[2] or case.project.entry
     return f"gradmend run -- python {shlex.quote(entry)}"

@@ -1,11 +1,12 @@
-"""Patterns by what somebody has: an id, a name, a pasted message, a few words."""
+"""Patterns and messages by what somebody has: an id, a name, a pasted message, a few words."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from analyzers.explain.pattern import by_id, pattern_for, usually
+from analyzers.explain.pattern import by_id, pattern_for
+from analyzers.messages import Message, catalogue, entry_for, entry_of, plain, question_in
 from analyzers.tracebacks import parse
 from app.present.guide import Guide, guides
 
@@ -14,43 +15,70 @@ LONGEST = 8000  # characters of what is looked up
 
 
 @dataclass(frozen=True, slots=True)
-class PatternHit:
-    """A pattern that fits; `sure` where the text names it, or its message comes of nothing else."""
+class LookupResult:
+    """What fits, the most usual first. `messages`: entries of the catalogue that the text is or is
+    a part of. `sure`: the text names the first pattern, or its message comes of nothing else.
+    `near`: entries that may help with what no pattern covers.
+    """
 
-    guide: Guide
+    patterns: tuple[Guide, ...] = ()
+    messages: tuple[Message, ...] = ()
     sure: bool = False
+    near: tuple[Message, ...] = ()
 
 
-def search(text: str) -> list[PatternHit]:
-    """Return the patterns that a text points to, best first: by id or name, by the error that it
-    holds, else by its words; empty where nothing fits."""
+def look_up(text: str) -> LookupResult:
+    """Return what a text points to: by id or name, by the message that it holds or is a part of,
+    else by words that all occur on a pattern's page.
+    """
     asked = text.strip()[:LONGEST]
     name = by_id().get(asked.upper(), asked.lower())
     if name in guides():
-        return [PatternHit(guides()[name], sure=True)]
-    return _by_message(asked) or _by_words(asked)
+        return LookupResult((guides()[name],), sure=True)
+    messages = messages_of(asked)
+    names = dict.fromkeys(name for entry in messages for name in patterns_of(entry))
+    fitting = tuple(guides()[name] for name in names)
+    if messages:
+        return LookupResult(fitting, messages, sure=len(fitting) == 1)
+    near = tuple(entry for entry in catalogue().values() if _is_near(entry, plain(asked)))
+    return LookupResult(near=near) if near else LookupResult(_by_words(asked))
 
 
-def _by_message(text: str) -> list[PatternHit]:
-    """Return the patterns of the error's family, the one that alone causes it first."""
+def patterns_of(entry: Message) -> tuple[str, ...]:
+    """Return the names of the patterns that a message comes of, the most usual first."""
+    explaining = pattern_for(entry.kind)
+    return entry.patterns or ((explaining,) if explaining else ())
+
+
+def messages_of(text: str) -> tuple[Message, ...]:
+    """Return the entry of the error in a text, or those whose message holds all words of it."""
     error = parse(text)
-    if error.family == "other":
-        return []
-    only = pattern_for(error.kind)
-    family = [guide for guide in guides().values() if guide.family == error.family]
-    family.sort(key=lambda guide: (guide.name != only, guide.name not in usually(), guide.name))
-    return [PatternHit(guide, sure=guide.name == only) for guide in family]
+    known = (
+        entry_for(error.message, error.family, error.kind) or entry_of(text) or question_in(text)
+    )
+    if known is not None:
+        return (known,)
+    words = _words(text)
+    if not words:
+        return ()
+    raised = (entry for entry in catalogue().values() if not entry.question)
+    return tuple(e for e in raised if any(words <= _words(message) for message in e.texts))
 
 
-def _by_words(text: str) -> list[PatternHit]:
-    words = set(re.findall(r"[a-z_]{3,}", text.lower())) if text else set()
-    scored = [(len(words & _words_of(guide)), guide) for guide in guides().values()]
-    most = max((score for score, _ in scored), default=0)
-    if not most or len(words) > MOST_WORDS:
-        return []
-    return [PatternHit(guide) for score, guide in scored if score == most]
+def _is_near(entry: Message, text: str) -> bool:
+    return any(re.search(rf"\b{re.escape(words)}\b", text) for words in entry.near)
 
 
-def _words_of(guide: Guide) -> set[str]:
-    page_text = f"{guide.name.replace('-', ' ')} {guide.title} {guide.lead}"
-    return set(re.findall(r"[a-z_]{3,}", page_text.lower()))
+def _by_words(text: str) -> tuple[Guide, ...]:
+    words = _words(text)
+    if not 0 < len(words) <= MOST_WORDS:
+        return ()
+    return tuple(
+        guide
+        for guide in guides().values()
+        if words <= _words(f"{guide.name.replace('-', ' ')} {guide.title} {guide.lead}")
+    )
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z_]{3,}", text.lower()))

@@ -10,7 +10,7 @@ from analyzers.request.binding import failing_place
 from app.present import local_run
 from app.present.answer import with_place
 from app.request.case import Case
-from app.run.reproduce import Observation
+from app.run.observation import Observation
 from app.schemas import NextStep, Patch, Verdict
 
 MAX_STEPS = 8

@@ -13,11 +13,10 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from app.present.guide import guides
 from app.present.scene import healthy_scene, scene_of
 from app.present.scene_parts import MEANINGS, Link, LinkKind, Mark, Scene, SceneNode
-from app.present.story import RAISING
-from app.schemas import Cause, Diagnosis
+from app.present.story import family_of
+from app.schemas import Diagnosis
 
 WIDTH = 376
 CHAIN = 74  # x of the nodes
@@ -49,21 +48,6 @@ def diagnosis_scene(diagnosis: Diagnosis, sources: Mapping[str, str]) -> Scene |
     if diagnosis.verdict == "healthy" and diagnosis.run:
         return healthy_scene(diagnosis.run.backward_calls)
     return None
-
-
-def family_of(cause: Cause) -> str:
-    """Return the family by which a cause is described and drawn.
-
-    It is the pattern's own; the largest family if the pattern is unknown, or a backward call has
-    freed what another one needed; one without an error if the run raised none.
-    """
-    known = guides().get(cause.pattern)
-    freed = cause.freed_by is not None and cause.freed_by.op == "backward"
-    if known is None or (known.shown_as == "no-grad" and freed):
-        return "graph-reuse"
-    if cause.parameters and known.shown_as in RAISING:
-        return "silent"
-    return known.shown_as
 
 
 def draw(scene: Scene, style: str = "") -> Markup:

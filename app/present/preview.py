@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
-from app.present import wording
+from app.present import fix_wording, wording
 from app.present.visible import visible
 from app.schemas import Diagnosis
 
@@ -42,7 +42,7 @@ def preview_of(diagnosis: Diagnosis) -> Preview:
         place = f"{cause.location.file}, {cause.location.cell or f'line {cause.location.line}'}"
         code = cause.location.code.strip()
     for patch in diagnosis.patches[:1]:
-        fix = f"{patch.title} ({wording.proof(patch)})"
+        fix = f"{patch.title} ({fix_wording.proof(patch)})"
     parts = (_plain(text) for text in (said, place, code, fix))
     return Preview(wording.headline(diagnosis), wording.tone(diagnosis), *parts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from analyzers.explain.pattern import pattern_for
@@ -10,39 +11,44 @@ from analyzers.explain.pattern import patterns as all_patterns
 from analyzers.request.causes import Candidate, GraphEvent, RankedCause
 from analyzers.request.syntax import SyntaxFault
 from analyzers.source.edits import unified_diff
-from analyzers.tracebacks import Frame
+from analyzers.tracebacks import TracebackFrame
 from app.present import verdict
 from app.present.answer import answer
 from app.present.basis import assumptions, basis_of, is_completed
+from app.present.fix_wording import fix_line
 from app.present.levels import level_of
 from app.present.next_steps import next_steps
+from app.present.notes import notes
 from app.present.run_environment import environment
 from app.present.snippets import snippet_of
+from app.present.source_edits import edit_of
 from app.repair.repairing import RepairResult
 from app.request.case import Case
 from app.run.clock import StageClock
+from app.run.observation import Observation
 from app.run.outcome import len_backwards
-from app.run.reproduce import Observation
 from app.schemas import (
     Boundary,
     Carrier,
     Cause,
+    Check,
     Effect,
     ErrorFrame,
     ErrorReport,
     Event,
     Findings,
+    Location,
     Patch,
     PatchedFile,
     RunReport,
     SandboxReport,
-    Spot,
     Verification,
 )
+from provenance import CodeLine
 from sandbox.protocol import RunResult
 
 if TYPE_CHECKING:
-    from app.repair.verify import Trial
+    from app.repair.judging import TestedCandidate
 
 MAX_PATCHES = 6
 MAX_FAILED = 3  # where no patch passed
@@ -59,6 +65,8 @@ def findings(case: Case, seen: Observation, result: RepairResult, clock: StageCl
     reported = [cause(c, case) for c in result.causes]
     if seen.ran_clean and not seen.from_run and seen.plan is None:
         reported = []
+    if case.fault is not None and not reported:
+        seen = replace(seen, run=None, trace=None, plan=None)  # of what was repaired, not sent
     listed = patches(case, result) if reported else []
     error = error_report(case, seen, reported)
     decided = verdict.decide(case, seen, reported)
@@ -67,14 +75,16 @@ def findings(case: Case, seen: Observation, result: RepairResult, clock: StageCl
         summary=verdict.summary(decided, case, seen, reported, listed),
         error=error,
         answer=answer(case, reported, listed),
+        fix=fix_line(listed),
         causes=reported,
         patches=listed,
-        run=run_report(seen, case),
+        run=run_report(seen, case, healthy=decided == "healthy"),
         timings_ms=clock.timings(),
         truncated=[*case.reading.incomplete, *_cut(seen)],
         basis="traceback" if reported and not seen.evidence else basis_of(case, seen),
         world=assumptions(case, seen),
         next=next_steps(decided, case, seen, listed),
+        notes=notes(decided, case),
         environment=environment(case, seen),
     )
 
@@ -98,7 +108,7 @@ def cause(explained: RankedCause, case: Case) -> Cause:
         engine=explained.engine,
         confidence=explained.confidence,
         source={"predicted": "reading", "observed": "trace", "confirmed": "both"}[explained.how],
-        location=Spot(
+        location=Location(
             file=place.file,
             line=place.line,
             end_line=place.line,
@@ -114,6 +124,7 @@ def cause(explained: RankedCause, case: Case) -> Cause:
         if explained.carrier is not None
         else None,
         parameters=list(explained.parameters),
+        by_message=explained.by_message,
         created=_event(explained.created, case),
         freed_by=_event(explained.freed_by, case),
         reached_again_by=_event(explained.reached_again_by, case),
@@ -163,7 +174,7 @@ def patches(case: Case, result: RepairResult) -> list[Patch]:
     return [one.model_copy(update={"n": n}) for n, one in enumerate(kept, 1)]
 
 
-def patch(trial: Trial, case: Case) -> Patch:
+def patch(trial: TestedCandidate, case: Case) -> Patch:
     """Return a tried candidate as a patch of the source that was sent."""
     return _untried(trial.candidate, case).model_copy(
         update={
@@ -174,6 +185,7 @@ def patch(trial: Trial, case: Case) -> Patch:
                 trial.gradients,
                 trial.candidate.pattern,
                 faulty_gradients=trial.measured.doubted,
+                derivative=trial.is_derivative,
             ),
             "verification": Verification(status=trial.status, checks=trial.checks),
         }
@@ -197,6 +209,7 @@ def _untried(candidate: Candidate, case: Case) -> Patch:
         snippet="\n\n".join(
             snippet_of(before.get(path, ""), text) for path, text in sorted(files.items())
         ),
+        edit=edit_of(before, files, entry, lambda path, line: case.cell_of(CodeLine(path, line))),
         files=[PatchedFile(path=p, content=t) for p, t in files.items() if p != entry],
         gradients="unknown",
         effect=_NOT_MEASURED,
@@ -249,25 +262,25 @@ def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorRep
         pattern_hint=hint,
         exception=raised.type,
         message=raised.message,
-        location=Spot(**own[-1].model_dump(exclude={"function"})) if own else None,
+        location=Location(**own[-1].model_dump(exclude={"function"})) if own else None,
         frames=frames,
     )
 
 
 def _syntax_error(fault: SyntaxFault, entry: str) -> ErrorReport:
-    place = Spot(file=entry, line=fault.line, column=fault.column, code=fault.code)
+    place = Location(file=entry, line=fault.line, column=fault.column, code=fault.code)
     return ErrorReport(
         family="other", exception="SyntaxError", message=fault.message, location=place
     )
 
 
-def _own_line(frames: Sequence[Frame]) -> Spot | None:
+def _own_line(frames: Sequence[TracebackFrame]) -> Location | None:
     own = [f for f in frames if not f.is_library] or list(frames)
-    return Spot(file=own[-1].file, line=own[-1].line, code=own[-1].code) if own else None
+    return Location(file=own[-1].file, line=own[-1].line, code=own[-1].code) if own else None
 
 
-def run_report(seen: Observation, case: Case) -> RunReport | None:
-    """Return what the sandboxed run did."""
+def run_report(seen: Observation, case: Case, *, healthy: bool) -> RunReport | None:
+    """Return what the sandboxed run did; of a healthy one also what its training shows."""
     run = seen.run
     if run is None:
         return None
@@ -279,10 +292,17 @@ def run_report(seen: Observation, case: Case) -> RunReport | None:
         duration_s=round(run.duration_s, 3),
         backward_calls=len_backwards(run),
         peak_memory_mib=round(run.peak_memory_mib, 1),
+        checks=_own_checks(run) if healthy else [],
         stand_ins=[s.name for s in run.trace.stand_ins] if run.trace is not None else [],
         tampered=run.tampered,
         sandbox=SandboxReport(backend=run.backend, walls=run.walls),
     )
+
+
+def _own_checks(run: RunResult) -> list[Check]:
+    from app.repair.own_training import own_checks  # a command that only reads needs none of it
+
+    return own_checks(run.trace)
 
 
 def _status(run: RunResult, seen: Observation, case: Case) -> RunStatus:

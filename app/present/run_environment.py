@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from app.request.case import Case
-from app.run.reproduce import Observation
+from app.run.observation import Observation
 from app.schemas import Environment
 from sandbox.records import Trace
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
+from analyzers.explain.listed import counted
 from app.present.facts import CauseFacts
 from app.present.scene_parts import Lane, Link, Scene, SceneNode
 from app.present.story import NOT_CUT, holds_others, keeps_graph
@@ -32,26 +33,15 @@ def scene_of(cause: Cause, family: str, sources: Mapping[str, str]) -> Scene | N
 
 
 def healthy_scene(calls: int) -> Scene | None:
-    """Return the first backward calls of a run that ended clean; None if there was no call."""
+    """Return the one picture of all backward calls of a run that ended clean; None without any."""
     if calls < 1:
         return None
-    shown = ("1st backward", "2nd backward", "3rd backward")[:calls]
-    lanes = [_clean(title) for title in shown]
-    if calls > len(shown):
-        lanes[-1] = _clean(f"backward {calls}", calls - 3)
-    counted = f"{calls} backward calls were" if calls > 1 else "One backward call was"
-    text = f"{counted} followed; none met a graph that had been freed or changed."
-    links = [Link("edge", f"{lane.title} in", f"{lane.title} loss") for lane in lanes]
-    links += [Link("clean", f"{lane.title} loss", f"{lane.title} in") for lane in lanes]
-    return Scene("Every backward ran without an error", text, tuple(lanes), tuple(links))
-
-
-def _clean(title: str, skipped: int = 0) -> Lane:
-    nodes = (
-        SceneNode(f"{title} in", "a graph of its own"),
-        SceneNode(f"{title} loss", "loss", mark="loss"),
-    )
-    return Lane(title, nodes, skipped)
+    nodes = (SceneNode("in", "a graph of its own"), SceneNode("loss", "loss", mark="loss"))
+    title = f"each of {calls} backward calls" if calls > 1 else "the backward call"
+    followed = counted(calls, "backward call was", "backward calls were")
+    text = f"{followed} followed; none met a graph that had been freed or changed."
+    links = (Link("edge", "in", "loss"), Link("clean", "loss", "in"))
+    return Scene("Every backward ran without an error", text, (Lane(title, nodes),), links)
 
 
 def _reused(facts: CauseFacts) -> Scene | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.present import wording
+from app.present import fix_wording, wording
+from app.present.story import carried, notes
 from app.schemas import Cause, Diagnosis, Event, Findings, Patch
 
 LONGEST_CHANGE = 7
@@ -26,7 +27,7 @@ def findings_as_markdown(found: Findings) -> str:
 
 
 def _as_markdown(found: Findings, headline: str) -> str:
-    parts = [f"**{headline}.** {found.summary}"]
+    parts = [f"**{headline}.** {found.summary}", found.fix, *found.notes]
     if (remedy := wording.remedy(found)) and remedy not in found.summary:
         parts.append(remedy)
     for cause in found.causes[:1]:
@@ -39,7 +40,10 @@ def _as_markdown(found: Findings, headline: str) -> str:
 def as_short_markdown(diagnosis: Diagnosis) -> str:
     """Return at most twelve lines, for an issue: what, where, the change itself, the address."""
     said = wording.sentences(diagnosis.summary)[0]
-    parts = [f"**{wording.headline(diagnosis)}.** {said}"]
+    parts = [
+        f"**{wording.headline(diagnosis)}.** {said} {diagnosis.fix}".rstrip(),
+        *diagnosis.notes,
+    ]
     if (remedy := wording.remedy(diagnosis)) and remedy not in said:
         parts.append(remedy)
     for patch in diagnosis.patches[:1]:
@@ -50,7 +54,7 @@ def as_short_markdown(diagnosis: Diagnosis) -> str:
         ]
         short = len(changed) <= LONGEST_CHANGE
         where = ":" if short else f": {len(changed)} lines, at the address below."
-        parts.append(f"{patch.title} ({wording.proof(patch)}){where}")
+        parts.append(f"{patch.title} ({fix_wording.proof(patch)}){where}")
         if short:
             parts.append(fenced("\n".join(changed), "diff"))
     parts.append(f"[How we know]({diagnosis.url})")
@@ -58,16 +62,10 @@ def as_short_markdown(diagnosis: Diagnosis) -> str:
 
 
 def _places(cause: Cause) -> Iterator[str]:
-    events = (
-        ("built", cause.created),
-        ("used up", cause.freed_by),
-        ("needed again", cause.reached_again_by),
-    )
-    for word, event in events:
-        if event:
-            yield f"- {word}: {_event(event)}"
+    for event, note in notes(cause):
+        yield f"- {_event(event)} {note}"
     if cause.carrier:
-        yield f"- kept by `{cause.carrier.name}` (line {cause.carrier.line})"
+        yield f"- `{cause.carrier.name}` (line {cause.carrier.line}) {carried(cause)}"
 
 
 def _event(event: Event) -> str:
@@ -77,12 +75,12 @@ def _event(event: Event) -> str:
 
 
 def _patch(patch: Patch) -> Iterator[str]:
-    yield f"**{patch.title}** ({wording.proof(patch)}; {wording.effect(patch)})"
+    yield f"**{patch.title}** ({fix_wording.proof(patch)}; {fix_wording.effect(patch)})"
     yield fenced(patch.diff, "diff")
     yield "\n".join(
-        f"- {wording.CHECKS[check.name]}: {wording.STATES[check.status]}"
-        + (f" ({check.detail})" if check.detail else "")
-        for check in wording.asked(patch)
+        f"- {fix_wording.CHECKS[check.name]}: {fix_wording.STATES[check.status]}"
+        + (f" ({detail})" if (detail := fix_wording.figures(check)) else "")
+        for check in fix_wording.asked(patch)
     )
 
 

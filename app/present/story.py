@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analyzers.request.causes import OPTIMIZER
-from app.schemas import Cause, Event, Spot
+from app.present.guide import guides
+from app.schemas import Cause, Event, Location
 
 StepKind = Literal["made", "freed", "carried", "reached", "look"]
 CIRCLED = "①②③④⑤⑥⑦⑧⑨"
@@ -120,6 +121,12 @@ WORDS: dict[str, _Words] = {
         carried=("is the value to look at", "the value"),
         reached=("shows it", "shows it"),
     ),
+    "message": _Words(
+        made=("makes the value", "makes the value"),
+        freed=("is where it is lost", "lost here"),
+        carried=("is what the error is about", "is what the error is about"),
+        reached=("raises the error", "raises the error"),
+    ),
 }
 
 
@@ -135,6 +142,41 @@ NOT_CUT = {
     "unused": ("makes it; the loss does not use it", "is not used", "finds no way to it: error"),
 }
 """Where the graph was never cut: what a line does, what the value is, what fails, by operation."""
+
+
+def family_of(cause: Cause) -> str:
+    """Return the family by which a cause is described and drawn.
+
+    It is the pattern's own; the largest family if the pattern is unknown, or a backward call has
+    freed what another one needed; one without a graph if only a message shows the cause; one
+    without an error if the run raised none.
+    """
+    known = guides().get(cause.pattern)
+    freed = cause.freed_by is not None and cause.freed_by.op == "backward"
+    if cause.by_message:
+        return "message"
+    if known is None or (known.shown_as == "no-grad" and freed):
+        return "graph-reuse"
+    if cause.parameters and known.shown_as in RAISING:
+        return "silent"
+    return known.shown_as
+
+
+def notes(cause: Cause) -> Iterator[tuple[Event, str]]:
+    """Yield the events of a cause whose lines are known, with what each did in a few words."""
+    words = _words(cause, family_of(cause))
+    for event, (_, note) in (
+        (cause.created, words.made),
+        (cause.freed_by, words.freed),
+        (cause.reached_again_by, words.reached),
+    ):
+        if event is not None and event.line > 0:
+            yield event, note
+
+
+def carried(cause: Cause) -> str:
+    """Return what the carrier of a cause does, in a few words."""
+    return _words(cause, family_of(cause)).carried[1]
 
 
 def steps(cause: Cause, family: str) -> list[StoryEvent]:
@@ -160,7 +202,7 @@ def steps(cause: Cause, family: str) -> list[StoryEvent]:
 
 def _words(cause: Cause, family: str) -> _Words:
     """Return the family's phrases; for a missing graph, by what left the value without one."""
-    family = family if family in WORDS else "graph-reuse"
+    family = family if family in WORDS else "message"
     if family == "graph-reuse" and keeps_graph(cause):
         family = "kept-graph"
     if family == "starved" and holds_others(cause):
@@ -188,7 +230,9 @@ def numbers(events: Iterable[StoryEvent]) -> dict[str, str]:
     return {step.kind: step.number for step in events}
 
 
-def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None, tuple[str, str]]]:
+def _events(
+    cause: Cause, words: _Words
+) -> Iterator[tuple[StepKind, Location | None, tuple[str, str]]]:
     kinds: tuple[tuple[StepKind, Event | None, tuple[str, str]], ...] = (
         ("made", cause.created, words.made),
         ("freed", cause.freed_by, words.freed),
@@ -196,8 +240,8 @@ def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None
     for kind, event, (text, note) in kinds:
         if event:
             yield kind, event, (f"{_line(cause, event)} {text}.", note + _when(event))
-    if cause.carrier:
-        spot = Spot(file=cause.carrier.file, line=cause.carrier.line)
+    if cause.carrier and not cause.by_message:
+        spot = Location(file=cause.carrier.file, line=cause.carrier.line)
         text, note = words.carried
         name = f"`{_short(cause.carrier.name)}`"
         yield "carried", spot, (f"{name} {text} ({_where(cause, spot)}).", f"{name} {note}")
@@ -207,7 +251,7 @@ def _events(cause: Cause, words: _Words) -> Iterator[tuple[StepKind, Spot | None
         yield "reached", event, (f"{_line(cause, event)} {text}.", note + _when(event))
 
 
-def _where(cause: Cause, spot: Spot) -> str:
+def _where(cause: Cause, spot: Location) -> str:
     """Return a line's number; within its cell if another event identifies that."""
     events = (cause.location, cause.created, cause.freed_by, cause.reached_again_by)
     cells = [other.cell for other in events if other and other.cell and other.line == spot.line]
@@ -220,11 +264,11 @@ def spans_files(cause: Cause) -> bool:
     return len({spot.file for spot in events if spot is not None}) > 1
 
 
-def _of_file(cause: Cause, spot: Spot) -> str:
+def _of_file(cause: Cause, spot: Location) -> str:
     return f" of {spot.file}" if spans_files(cause) else ""
 
 
-def _line(cause: Cause, spot: Spot) -> str:
+def _line(cause: Cause, spot: Location) -> str:
     """Return a location such as `Line 44, loss.backward(), in iteration 2`."""
     where = f"Line {spot.line}{_of_file(cause, spot)}"
     if spot.cell:

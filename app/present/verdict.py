@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse, SilentFault
-from analyzers.explain.listed import some
+from analyzers.explain.listed import counted, some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
 from app.present import answer, inconclusive
 from app.present.basis import is_completed
-from app.present.wording import lowered, training
+from app.present.fix_wording import training
+from app.present.wording import lowered
 from app.request.case import Case
-from app.run.outcome import ending, is_given, len_backwards
-from app.run.reproduce import Observation, is_suspected
-from app.schemas import Cause, Family, Patch, Verdict
+from app.run.observation import Observation, is_suspected
+from app.run.outcome import caught_at, ending, is_given, len_backwards
+from app.schemas import MEANT_TO_DIFFER, Cause, Family, Patch, Verdict
 from sandbox.protocol import RunResult
 
 
@@ -53,6 +54,8 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
             return "confirmed"
         if inconclusive.without_gradient(seen) is not None:
             return "inconclusive"
+        if not given and caught_at(run) is not None:
+            return "inconclusive"
         return "unreproduced" if given else "healthy"
     if run is not None and run.tampered:  # what its records say is the script's own word
         return "likely" if causes else "inconclusive"
@@ -84,7 +87,7 @@ def _summary(
     decided: Verdict, case: Case, seen: Observation, causes: list[Cause], patches: list[Patch]
 ) -> str:
     if decided == "healthy":
-        return _why_healthy(case, seen)
+        return " ".join(filter(None, (_why_healthy(case, seen), _asked(case))))
     if decided == "unreproduced" and seen.plan is None:
         script, source = "script", "in the traceback"
         if case.notebook is not None:
@@ -132,10 +135,10 @@ def _from_error(sentence: str, case: Case, causes: list[Cause]) -> str:
     several causes that are as likely none.
     """
     hint, look = answer.first_hint(case), inconclusive.look(case)
-    if hint is not None and not hint.usual:
-        return f"{look} The error says: {lowered(sentence)}"
     if look and len(causes) > 1 and causes[0].confidence == causes[1].confidence:
         return f"{look} The error was raised at line {causes[0].location.line}."
+    if hint is not None and not hint.usual:
+        return f"{look} The error says: {lowered(sentence)}"
     nothing = "The error says so; nothing in the sources shows it."
     missing = "Only a traceback was sent; the script would tell."
     why = missing if case.project.recalled else nothing
@@ -165,6 +168,12 @@ def _passed(best: Patch) -> str:
     return f"{title} ({changes})" if changes else title
 
 
+def _asked(case: Case) -> str:
+    """Return the likeliest line of what the words ask about, if one shows it."""
+    hint = answer.first_hint(case) if case.asked is not None else None
+    return inconclusive.look(case) if hint is not None and hint.place is not None else ""
+
+
 def _of_hints(case: Case) -> str:
     """Return what versions of torch have to do with the error, and what the words or settings that
     were sent with the script show, if that is known.
@@ -180,14 +189,28 @@ def _is_around(hint: Hint) -> bool:
 
 def _why_healthy(case: Case, seen: Observation) -> str:
     if seen.followed or (seen.run is not None and seen.run.status == "stopped"):
-        return (
+        sentence = (
             f"The script ran without an error as far as it was followed ({_seen(seen)} within the "
             f"time limit of {case.time_limit_s:g} s), and none of the known faults was found."
         )
+        return " ".join(filter(None, (sentence, _no_derivative(seen))))
     sentence = (
         f"The script ran without an error ({_seen(seen)}), and none of the known faults was found."
     )
-    return " ".join(filter(None, (sentence, _unused(seen), _unheld(seen))))
+    return " ".join(filter(None, (sentence, _unused(seen), _unheld(seen), _no_derivative(seen))))
+
+
+def _no_derivative(seen: Observation) -> str:
+    """Return a sentence on a Function whose backward is not the derivative of its forward."""
+    compared = seen.trace.gradchecks if seen.trace is not None else []
+    found = next((one for one in compared if one.outcome == "differs"), None)
+    if found is None:
+        return ""
+    return (
+        f"But what `{found.function}` (line {found.at.line}) returns for `{found.input}` is not "
+        "the derivative of its forward (torch.autograd.gradcheck): a fault, unless it is meant so "
+        f"({MEANT_TO_DIFFER})."
+    )
 
 
 def _unused(seen: Observation) -> str:
@@ -217,7 +240,7 @@ def _unheld(seen: Observation) -> str:
 def _seen(seen: Observation) -> str:
     """Return how much of the training was observed, and which packages were stubs."""
     calls = len_backwards(seen.run) if seen.run is not None else 0
-    sentence = "1 backward call" if calls == 1 else f"{calls} backward calls"
+    sentence = counted(calls, "backward call")
     stand_ins = seen.trace.stand_ins if seen.trace is not None else []
     names = [s.name for s in stand_ins if s.detail.startswith("not installed")]
     return f"{sentence}, with a substitute for {', '.join(names[:4])}" if names else sentence

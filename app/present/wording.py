@@ -9,81 +9,25 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Literal
 
+from analyzers.certainty import Certainty, confidence
+from analyzers.explain.listed import counted
+from app.present.fix_wording import training, unchecked_fix
 from app.schemas import (
-    TARGETS_HELD,
     Cause,
-    Check,
     Diagnosis,
-    Effect,
     Findings,
     Level,
+    NextStep,
     Patch,
     RunReport,
 )
 
-SHORT = 140
-"""Characters of a reason that is shown with a fix; the whole is among its figures."""
+LONGEST_TITLE = 100
+"""Characters of a result's name in a list."""
 
 Tone = Literal["good", "unsure", "plain"]
 
-GRADIENTS = {
-    "same": "same gradients",
-    "truncated": "truncated: each backward learns on its own",
-    "changed": "changes the training: the gradients differ",
-    "unknown": "gradients not compared",
-}
-TRAINING = {
-    "same": "",
-    "truncated": "truncates the gradients",
-    "changed": "changes the training",
-    "unknown": "effect on the training not compared",
-}
-LEVELS = {
-    "safe": "safe",
-    "unsafe": "unsafe: read it first",
-    "display_only": "not for use as it is",
-}
-"""What a fix's level is called where people read it."""
-CHECKS = {
-    "reproduced": "Your error was reproduced",
-    "runs": "The fixed script runs",
-    "learns": "Every parameter still learns",
-    "same_gradient": "The gradients match the original's",
-    "schedule": "Backward calls and steps come as before",
-    "covered": "Every loss is still trained on",
-    "fresh": "Every backward uses the current weights",
-    "bounded": "Memory does not grow from pass to pass",
-    "minimal": "The change is small",
-}
-CHIPS = {
-    "reproduced": "error reproduced",
-    "runs": "error gone",
-    "learns": "all parameters learn",
-    "same_gradient": "gradients match",
-    "schedule": "same steps",
-    "covered": "every loss trained",
-    "fresh": "current weights",
-    "bounded": "no growth",
-    "minimal": "small change",
-}
-FAILED = {
-    "reproduced": "your error did not come up",
-    "runs": "it still fails",
-    "learns": "other parameters learn",
-    "same_gradient": "gradients differ",
-    "schedule": "other steps",
-    "covered": "a loss is left out",
-    "fresh": "old weights are used",
-    "bounded": "memory grows",
-    "minimal": "a large change",
-}
-"""What a check says that was failed, in place of its chip."""
-STATES = {
-    "passed": "passed",
-    "failed": "failed",
-    "differs": "differs",
-    "not_run": "not tested",
-}
+
 RUNS = {
     "reproduced": "Your error was reproduced here.",
     "ran_clean": "The script ran here without an error.",
@@ -141,6 +85,8 @@ def state(found: Findings, status: str = "done") -> Badge:
             return Badge(_fixed(words, fixed).words, "unsure")
         case "likely" if found.basis == "completed":
             return Badge("Shown with missing parts filled in", "unsure")
+        case "likely" if found.basis == "traceback" and _only_usual(found.causes[0]):
+            return Badge("Usual cause: not run", "unsure")
         case "likely":
             return Badge("Probable: not run", "unsure")
         case "healthy":
@@ -150,13 +96,28 @@ def state(found: Findings, status: str = "done") -> Badge:
     return Badge(_open(found), "unsure")
 
 
+def is_prose(found: Findings) -> bool:
+    """Return True if no line of what was sent is code: nothing of it can be wrong, or changed."""
+    error = found.error
+    return error is not None and error.exception == "SyntaxError" and error.location is None
+
+
+def _only_usual(cause: Cause) -> bool:
+    """Return True if only the message speaks for a cause."""
+    return cause.confidence <= confidence(Certainty.USUAL, "error")
+
+
 def _open(found: Findings) -> str:
     """Return why there is no answer, in a few words."""
     error = found.error
-    if error is not None and error.exception == "SyntaxError":
-        if error.location is None:
-            return "Not a Python program"
+    if found.answer is not None and (error is None or is_prose(found)):
+        return "Known question: its usual causes"
+    if is_prose(found):
+        return "Not a Python program"
+    if error is not None and error.exception == "SyntaxError" and error.location is not None:
         return f"Syntax error in line {error.location.line}"
+    if found.basis is None:
+        return "The script could not be read"
     if found.basis == "reading" and found.run is None and found.error is None:
         return "No fault found by reading"
     if found.answer is not None:
@@ -178,13 +139,6 @@ def remedy(found: Findings) -> str:
     return found.answer.text if found.answer is not None else ""
 
 
-def training(patch: Patch) -> str:
-    """Return what a passed fix changes in the training; '' if nothing."""
-    if patch.effect is not None and TARGETS_HELD in patch.effect.text:
-        return "its target is held constant"
-    return TRAINING[patch.gradients]
-
-
 def headline(diagnosis: Diagnosis) -> str:
     """Return the badge's text, whatever state the diagnosis is in."""
     return state(diagnosis, diagnosis.status).words
@@ -197,13 +151,23 @@ def tone(diagnosis: Diagnosis) -> Tone:
 
 def calls(count: int) -> str:
     """Return a number of backward calls in words."""
-    return f"{count} backward call" + ("" if count == 1 else "s")
+    return counted(count, "backward call")
 
 
 def sentences(summary: str) -> tuple[str, str]:
     """Return a summary's first sentence, and the rest."""
     first = re.match(r"(.+?[.!?])\s+(?=[A-Z`])(.*)", summary, re.DOTALL)
     return (first[1], first[2]) if first else (summary, "")
+
+
+def short_title(found: Findings) -> str:
+    """Return a result's name in a list, of at most 100 characters: its first sentence, or the
+    title of its cause where that is too long.
+    """
+    said = sentences(found.summary or state(found).words)[0].replace("`", "")
+    if len(said) > LONGEST_TITLE and found.causes:
+        said = found.causes[0].title.replace("`", "")
+    return shorten(said, LONGEST_TITLE, placeholder=" …")
 
 
 def lowered(text: str) -> str:
@@ -217,38 +181,6 @@ def certainty(cause: Cause) -> str:
     words = {9: "almost certain", 7: "likely", 4: "possible"}
     word = next((words[low] for low in words if cause.confidence * 10 >= low), "a guess")
     return f"{word} ({cause.confidence:.0%}): {SOURCES[cause.source]}"
-
-
-def proof(patch: Patch) -> str:
-    """Return the text of a fix's badge."""
-    words = {"passed": "tested", "failed": "failed a check", "not_run": "not tested"}
-    return words[patch.verification.status]
-
-
-def effect(patch: Patch) -> str:
-    """Return what a fix does to the training, in a few words; for a failed one, why it failed."""
-    if patch.verification.status == "failed":
-        failed = [c for c in patch.verification.checks if c.status == "failed"]
-        notes = [
-            f"{FAILED[c.name]}: {c.detail}" if c.detail else FAILED[c.name] for c in failed[:1]
-        ]
-        return shorten("".join(notes), SHORT, placeholder=" …")
-    targets = patch.effect is not None and TARGETS_HELD in patch.effect.text
-    return "its target is a constant" if targets else GRADIENTS[patch.gradients]
-
-
-def tab(patch: Patch) -> str:
-    """Return a fix's mark and its effect, in two words."""
-    if patch.verification.status == "failed":
-        return "✗ failed"
-    if patch.verification.status == "not_run":
-        return "not tested"
-    return {
-        "same": "✓ same gradients",
-        "truncated": "✓ truncated",
-        "changed": "≠ changes training",
-        "unknown": "✓ effect unknown",
-    }[patch.gradients]
 
 
 def versions(found: Findings) -> str:
@@ -279,29 +211,10 @@ def ran(run: RunReport) -> str:
     return f"{ended}, {calls(run.backward_calls)}" if run.backward_calls else ended
 
 
-def asked(patch: Patch) -> list[Check]:
-    """Return the checks that apply to this fix.
-
-    If no error was raised, there was none to reproduce; with equal gradients no loss is left out.
-    """
-    idle = {"reproduced", "covered"} if patch.gradients == "same" else {"reproduced"}
-    return [c for c in patch.verification.checks if c.status != "not_run" or c.name not in idle]
-
-
-def chip(check: Check, patch: Patch) -> str:
-    """Return a check of a patch in a few words, by how it ended."""
-    effect = patch.effect
-    if check.status in ("failed", "differs"):
-        counted = check.name == "same_gradient" and effect is not None
-        return FAILED[check.name] + (f" ({_equal(effect)})" if counted and effect else "")
-    if check.name == "same_gradient" and check.status == "passed" and effect is not None:
-        cut = effect.against == "truncated" and TARGETS_HELD not in effect.text
-        return CHIPS[check.name] + (" (up to the cut)" if cut else "")
-    return CHIPS[check.name]
-
-
-def _equal(effect: Effect) -> str:
-    return f"{effect.steps_equal} of {effect.steps_compared} steps equal"
+def open_steps(found: Findings) -> list[NextStep]:
+    """Return the next steps, without those that the summary has named already."""
+    said = found.summary.lower()
+    return [step for step in found.next if step.value or step.text.lower() not in said]
 
 
 def unchecked(diagnosis: Diagnosis) -> list[str]:
@@ -322,15 +235,6 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
             notes.append(f"Of the first fix: {'; '.join(skipped)}.")
     notes += [f"Cut to fit: {item}." for item in diagnosis.truncated]
     return notes
-
-
-def unchecked_fix(patch: Patch) -> list[str]:
-    """Return what was not tested of a fix."""
-    return [
-        f"whether {CHECKS[check.name][0].lower()}{CHECKS[check.name][1:]}"
-        for check in asked(patch)
-        if check.status == "not_run"
-    ]
 
 
 def _followed(diagnosis: Diagnosis, run: RunReport) -> Iterator[str]:

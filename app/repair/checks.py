@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from itertools import pairwise
 
+from analyzers.explain.listed import counted
 from analyzers.source.linediff import changed_lines
 from app.run.outcome import ending, is_inconclusive, len_backwards, silent_kinds
 from app.schemas import Check
@@ -33,9 +34,8 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
     if left:
         return Check(name="runs", status="failed", detail=f"still shows {', '.join(sorted(left))}")
     if result.status == "finished":
-        return Check(
-            name="runs", status="passed", detail=f"ended by itself, {calls} backward calls"
-        )
+        detail = f"ended by itself, {counted(calls, 'backward call')}"
+        return Check(name="runs", status="passed", detail=detail)
     past = f"went on for {beyond} backward calls past the failure"
     if beyond >= MIN_CALLS_PAST and result.status != "raised":
         how = "" if result.status == "stopped" else f", until {ending(result)} ended the run"
@@ -44,7 +44,8 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
         detail = f"{past}, then what the original raises too: {ending(result)}"
         return Check(name="runs", status="passed", detail=detail)
     if is_inconclusive(result):
-        return Check(name="runs", status="not_run", detail=f"{ending(result)}; {calls} calls seen")
+        detail = f"{ending(result)}; {counted(calls, 'call')} seen"
+        return Check(name="runs", status="not_run", detail=detail)
     return Check(name="runs", status="failed", detail=ending(result))
 
 
@@ -101,7 +102,9 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
     longest = max(lines.values(), key=len, default=[])
     if len(longest) < MIN_CALLS_TO_SEE_GROWTH:
         return Check(
-            name="bounded", status="not_run", detail=f"only {len(longest)} calls from one line"
+            name="bounded",
+            status="not_run",
+            detail=f"only {counted(len(longest), 'call')} from one line",
         )
     for records in lines.values():
         if len(records) >= MIN_CALLS_TO_SEE_GROWTH and _grows(records):
@@ -180,5 +183,5 @@ def minimal(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Check,
     """Check how many lines the patch changes. Return the check and that number."""
     changed = sum(changed_lines(before.get(path, ""), text) for path, text in after.items())
     status = "passed" if 0 < changed <= MAX_CHANGED_LINES else "failed"
-    plural = "line" if changed == 1 else "lines"
-    return Check(name="minimal", status=status, detail=f"{changed} {plural} changed"), changed
+    detail = f"{counted(changed, 'line')} changed"
+    return Check(name="minimal", status=status, detail=detail), changed

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from analyzers.explain.listed import counted
 from app.repair.fingerprints import IN_DOUBLE, TOLERANCE, gradient_gap
 from app.repair.matching import matched
 from app.schemas import TARGETS_HELD, Effect, Gradients
@@ -69,17 +70,22 @@ class ReferenceComparison:
 @dataclass(frozen=True)
 class Measured:
     """What the comparison showed. `whole_story`: the reference goes past the original's failure.
-    `too_early`: the reference fails too, before it has any gradient. `doubted`: the original's run
-    showed that its own gradients are wrong. `completed`: the number of backward calls that the
-    original completed.
+    `too_early`: the reference fails too, before it has any gradient. `intended`: what other
+    gradients are for, if the original's run showed that its own are wrong. `completed`: the number
+    of backward calls that the original completed.
     """
 
     kept: ReferenceComparison = field(default_factory=lambda: ReferenceComparison("kept"))
     truncated: ReferenceComparison | None = None
     whole_story: bool = True
     too_early: bool = False
-    doubted: bool = False
+    intended: str = ""
     completed: int = 0
+
+    @property
+    def doubted(self) -> bool:
+        """Return True if the original's run showed that its own gradients are wrong."""
+        return bool(self.intended)
 
     @property
     def gradients(self) -> Gradients:
@@ -132,6 +138,7 @@ class Measured:
             steps_compared=compared,
             worst=min(nearest.worst, 1e9),
             text=self._text(nearest, compared),
+            intended=self.intended,
         )
 
     def _text(self, nearest: ReferenceComparison, compared: int) -> str:
@@ -139,9 +146,10 @@ class Measured:
             return "The original fails before it has any gradient to compare with."
         if not compared:
             return "No gradients could be compared with the original's."
+        steps = counted(compared, "step")
         if nearest.whole and not self.whole_story:
-            return f"Gradients equal the original's in the {_steps(compared)} before it fails."
-        number = f"all {_steps(compared)}" if compared > 1 else "the one step"
+            return f"Gradients equal the original's in the {steps} before it fails."
+        number = f"all {steps}" if compared > 1 else "the one step"
         if nearest.whole:
             exact = ", in double precision" if nearest.double else ""
             return f"Gradients equal {_REFERENCE[nearest.against]} in {number} compared{exact}."
@@ -155,7 +163,7 @@ class Measured:
             return f"Gradients differ from the original's in {number} compared{early}."
         return (
             f"Gradients equal {_REFERENCE[nearest.against]} in {nearest.equal} of "
-            f"{_steps(compared)} compared{', and differ already before it fails' if early else ''}."
+            f"{steps} compared{', and differ already before it fails' if early else ''}."
         )
 
 
@@ -172,10 +180,6 @@ _REFERENCE: Mapping[Against, str] = {
     "constant": "the original's with what `autograd.grad` gives held constant",
     "aimed": f"the original's {TARGETS_HELD}",
 }
-
-
-def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
 
 
 def compare(against: Against, reference: Trace, candidate: Trace) -> ReferenceComparison:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzers.evidence import Evidence, GraphReuse, SilentFault
 from analyzers.request.causes import (
-    MAX_CANDIDATES,
     Candidate,
     GraphEvent,
     RankedCause,
-    candidates_of,
     classify,
 )
+from analyzers.request.ranking import MAX_CANDIDATES, candidates_of
 from analyzers.source.project import Project
+from app.repair.judging import TestedCandidate
 from app.repair.original import Original
-from app.repair.verify import Trial
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.outcome import len_backwards, silent_kinds
+from app.run.run_evidence import observed_evidence
 from app.run.tracing import NO_GRADIENT, run_for_changes
-from app.run.witness import observed
 from sandbox.protocol import Session
 
 LOOKS = 2  # slower runs per round that locate where patched runs lose a graph
@@ -42,22 +41,25 @@ class LaterFault:
 
 @dataclass
 class Faults:
-    """The faults that patched runs showed, without duplicates. `first`: the script's own fault."""
+    """The faults that patched runs showed, without duplicates. `first`: the script's own fault.
+    `propose` finds their causes with candidates; `met` holds the keys of faults seen before.
+    """
 
     original: Original
     case: Case
     session: Session
     reader: Reader
     first: Evidence
-    _met: set[tuple[object, ...]] = field(default_factory=set)
+    propose: Callable[[Project, Iterable[Evidence]], list[RankedCause]] = classify
+    met: set[tuple[object, ...]] = field(default_factory=set)
 
-    async def later_faults(self, trials: Sequence[Trial]) -> list[LaterFault]:
+    async def later_faults(self, trials: Sequence[TestedCandidate]) -> list[LaterFault]:
         """Return the faults of patched runs that got further than before or that show a fault not
         seen yet.
         """
-        self._met = self._met or {_signature(self.first)}
+        self.met = self.met or {_signature(self.first)}
         found: list[LaterFault] = []
-        room, met = MAX_CANDIDATES, set(self._met)
+        room, met = MAX_CANDIDATES, set(self.met)
         tried = [trial.candidate.files for trial in trials]
         looks = LOOKS
         for trial in trials:
@@ -77,14 +79,14 @@ class Faults:
                 both = [_on_top(trial.candidate, c) for c in candidates]
                 found.append(LaterFault(causes, [*alone, *both]))
                 room -= len(candidates) + len(alone)
-                self._met.add(_signature(evidence[0]))
+                self.met.add(_signature(evidence[0]))
         return found
 
-    def _new_in(self, trial: Trial, met: set[tuple[object, ...]]) -> tuple[Evidence, ...]:
+    def _new_in(self, trial: TestedCandidate, met: set[tuple[object, ...]]) -> tuple[Evidence, ...]:
         run, before = trial.run, self.original.failing_call
         if trial.candidate.last_resort or run.trace is None:
             return ()
-        found, calls = observed(run.trace), len_backwards(run)
+        found, calls = observed_evidence(run.trace), len_backwards(run)
         known = bool(found) and _signature(found[0]) in met
         if run.status != "raised":  # one more silent fault, or another one of the script
             return found if found and not known and self._is_left(found[0]) else ()
@@ -94,7 +96,7 @@ class Faults:
         silent = isinstance(self.first, SilentFault)  # no call of the original shows how far it got
         return () if known or (calls < before and not silent) else found
 
-    def _may_have_moved(self, trial: Trial) -> bool:
+    def _may_have_moved(self, trial: TestedCandidate) -> bool:
         """Return True if the same parameters get no gradient in a patched run, perhaps because of a
         later cut.
         """
@@ -116,7 +118,7 @@ class Faults:
             return False
         return isinstance(self.first, SilentFault) or fault.kind in silent_kinds(self.original.run)
 
-    async def _shown_by(self, trial: Trial) -> tuple[Evidence, ...]:
+    async def _shown_by(self, trial: TestedCandidate) -> tuple[Evidence, ...]:
         """Return what a patched run raised, with the same slower run for
         details as the original's.
         """
@@ -124,7 +126,7 @@ class Faults:
         patched = replace(project, files={**project.files, **trial.candidate.files})
         if self.original.time_left_s > run.ran_s:
             run = await run_for_changes(replace(self.case, project=patched), run, self.session)
-        return observed(run.trace) if run.trace is not None else ()
+        return observed_evidence(run.trace) if run.trace is not None else ()
 
     async def _causes_of(
         self, shown: tuple[Evidence, ...], changed: Mapping[str, str]
@@ -134,7 +136,7 @@ class Faults:
             return []
         project = replace(self.case.project, files={**self.case.project.files, **changed})
         try:
-            return await self.reader.call(classify, project, shown, timeout=READING_LIMIT_S)
+            return await self.reader.call(self.propose, project, shown, timeout=READING_LIMIT_S)
         except ReadingLimit:
             return []
 

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise, takewhile
 from math import isfinite
 
 from analyzers.explain.bootstrap_targets import OTHERS
+from analyzers.explain.listed import counted
 from app.repair.effects import by_optimizer, paired, unread
 from app.schemas import Check
 from sandbox.records import Step, Trace
@@ -45,27 +46,12 @@ def learns(
     wanted = _fed(reference) if reference is not None else {}
     if reference is None or not wanted or _cancels(reference):
         return _without_reference(candidate, moving, original, names)
-    lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
-    inputs = _inputs(reference)
-    if any(inputs & params for params in given.values()):
-        lost -= inputs  # those of one name count once, those without a name each time
-    lost -= unread(reference) | _rounding(reference)
     of_targets = {p for p, name in names.items() if name in _of_targets(original)}
-    lost -= of_targets
     foreign = {p for p, name in names.items() if name in _reported(original, "uncleared-gradients")}
-    foreign &= _received(
-        candidate
-    )  # leftovers of other losses are gone; its own gradient may be zero
-    lost -= foreign
-    reported = _reported(original) | {p.name for p in reference.parameters if p.numbers}
-    silent = original.silent if original is not None else []
-    reported |= {name for r in silent for name in (*r.instead, *r.uncalled)}
-    lists = tuple(
-        f"{name.partition('[')[0]}." for name in reported if "[" in name
-    )  # as modules now
-    fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
-    if any(r.kind == "overwritten-gradient" for r in silent):
-        fed |= _received(reference)  # a gradient may be lost before the step
+    # leftovers of other losses are gone; its own gradient may be zero
+    foreign &= _received(candidate)
+    lost = _lost(wanted, given, reference) - of_targets - foreign
+    fed = _may_gain(reference, original, names)
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:
         return _failed(f"no gradient any more: {_some(lost, names)}")
@@ -75,8 +61,37 @@ def learns(
         return _failed(late) if not _carries(reference) else _unknown(late)
     count = len({p for o in given for p in given[o] & (wanted.get(o, set()) | fed)})
     return Check(
-        name="learns", status="passed", detail=f"{count} of {count} parameters get a gradient"
+        name="learns",
+        status="passed",
+        detail=f"{count} of {counted(count, 'parameter gets', 'parameters get')} a gradient",
     )
+
+
+def _lost(
+    wanted: Mapping[int, Set[int]], given: Mapping[int, Set[int]], reference: Trace
+) -> set[int]:
+    """Return the parameters, by id, that get a gradient in the reference and none from the patch,
+    but for those whose gradient nobody reads or is rounding.
+    """
+    lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
+    inputs = _inputs(reference)
+    if any(inputs & params for params in given.values()):
+        lost -= inputs  # those of one name count once, those without a name each time
+    return lost - unread(reference) - _rounding(reference)
+
+
+def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]) -> set[int]:
+    """Return the parameters, by id, to which a patch may give a gradient that the reference lacks:
+    those at fault.
+    """
+    silent = original.silent if original is not None else []
+    reported = _reported(original) | {p.name for p in reference.parameters if p.numbers}
+    reported |= {name for r in silent for name in (*r.instead, *r.uncalled)}
+    lists = tuple(f"{name.partition('[')[0]}." for name in reported if "[" in name)  # modules now
+    fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
+    if any(r.kind == "overwritten-gradient" for r in silent):
+        fed |= _received(reference)  # a gradient may be lost before the step
+    return fed
 
 
 def _has_no_backward(trace: Trace) -> bool:
@@ -266,7 +281,11 @@ def _without_reference(
     if lost := wanted - fed:
         what = "no gradient but zeros" if lost <= flat else "no gradient"
         return _failed(f"{what}: {_some(lost, names)}")
-    return Check(name="learns", status="passed", detail=f"{len(fed)} parameters get a gradient")
+    return Check(
+        name="learns",
+        status="passed",
+        detail=f"{counted(len(fed), 'parameter gets', 'parameters get')} a gradient",
+    )
 
 
 def _flat(trace: Trace) -> set[int]:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import accumulate, islice
 
+from analyzers.explain.listed import counted
 from app.repair.effects import paired
 from app.schemas import Check
 from sandbox.records import Step, Trace
@@ -148,7 +149,7 @@ def covered(original: Trace, candidate: Trace) -> Check:
     if lost:
         detail = f"no backward call was seen with the value of line {lost[0]}'s loss"
         return Check(name="covered", status="not_run", detail=detail)
-    many = "1 loss gets" if len(lines) == 1 else f"{len(lines)} losses get"
+    many = counted(len(lines), "loss gets", "losses get")
     return Check(name="covered", status="passed", detail=f"{many} a backward")
 
 

@@ -11,8 +11,8 @@ from operator import itemgetter
 
 from analyzers.source.linediff import Opcode, opcodes
 from analyzers.source.project import Module
+from app.repair.judging import TestedCandidate, run_plain, trial_of
 from app.repair.original import Original
-from app.repair.verify import Trial, run_plain, trial_of
 
 MOST = 6  # hunks: more belong together, and each costs a trial
 COST = 4  # runs that a trial may take
@@ -44,7 +44,7 @@ class ChangedBlock:
         return lines or any(added & (_names(one.taken) - _names(one.given)) for one in rest)
 
 
-async def reduce(original: Original, winner: Trial) -> Trial | None:
+async def reduce(original: Original, winner: TestedCandidate) -> TestedCandidate | None:
     """Return the trial of a part of a patch that passed and is no worse. Return None if all of it
     is needed, or if that cannot be seen: a run that was stopped may not have reached every hunk.
     """
@@ -59,7 +59,7 @@ async def reduce(original: Original, winner: Trial) -> Trial | None:
         part = applied(original.files, files, rest)
         candidate = replace(winner.candidate, files=part)
         trial = await trial_of(original, winner.turn, candidate)
-        if trial.status == "passed" and trial.run.status == "finished" and trial.order < best.order:
+        if trial.status == "passed" and trial.run.status == "finished" and trial.merit < best.merit:
             best, kept = trial, rest
     if best is winner:
         return None

@@ -9,19 +9,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from analyzers.request.causes import Candidate, RankedCause, candidates_of
+from analyzers.explain.listed import counted
+from analyzers.request.causes import Candidate, RankedCause
+from analyzers.request.ranking import candidates_of
 from analyzers.request.static_recheck import sound
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
-from app.run.reproduce import Observation, is_suspected, project_of
+from app.run.observation import Observation, is_suspected, project_of
+from app.run.run_evidence import observed_evidence
 from app.run.time_budget import TimeBudget
-from app.run.witness import observed
 from sandbox.protocol import Raised, Session
 
 if TYPE_CHECKING:
     from app.repair.follow_up import Faults, LaterFault
+    from app.repair.judging import OnPassed, TestedCandidate
     from app.repair.original import Original
-    from app.repair.verify import OnPassed, Trial
 
 MAX_ROUNDS = 3
 
@@ -33,7 +35,7 @@ class RepairResult:
     """Every cause that was found, and the candidates with what their runs showed."""
 
     causes: list[RankedCause]
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[TestedCandidate] = field(default_factory=list)
     untried: list[Candidate] = field(default_factory=list)
 
 
@@ -52,25 +54,44 @@ async def repair_faults(
     """
     candidates = candidates_of(causes)
     run = seen.run
-    if session is None or run is None or not seen.from_run or not candidates:
+    nothing = not causes or not (candidates or (run is not None and run.status == "raised"))
+    if session is None or run is None or not seen.from_run or nothing:
         return RepairResult(causes, untried=await _read_again(candidates, case, seen, reader))
     from app.repair.follow_up import Faults  # a process that only reads does not need these
     from app.repair.original import Original
 
-    await stage("verifying", 0, len(candidates), f"Trying {len(candidates)} patches")
     files, entry = case.project.files, case.project.entry
     original = Original(files, entry, run, session, case.time_limit_s, budget)
     try:
         seen_in = replace(case, project=project_of(case, seen))
         faults = Faults(original, seen_in, session, reader, seen.evidence[0])
         result = await _in_rounds(faults, causes, candidates, stage, on_passed)
-        result.trials.sort(key=lambda trial: trial.order)
+        if run.status == "raised" and not has_passed(result):
+            if seen.plan is None or stopped_short(result, files) is None:
+                await _search(faults, result, stage, on_passed)
+        result.trials.sort(key=lambda trial: trial.merit)
         await _reduce(original, result)
     finally:
         original.close()
-    result.trials.sort(key=lambda trial: trial.order)
+    result.trials.sort(key=lambda trial: trial.merit)
     result.causes = _led_by_winner(result)
     return result
+
+
+async def _search(
+    faults: Faults, result: RepairResult, stage: Stage, on_passed: OnPassed | None
+) -> None:
+    """Add what a search finds among the edits that the evidence suggests, if it may be offered."""
+    from app.repair import edit_search
+
+    async def passed(trial: TestedCandidate) -> None:
+        if on_passed is not None and edit_search.is_offered(trial):
+            await on_passed(trial)
+
+    edits = await edit_search.edits_to_try(faults, result.trials)
+    searching, rounds = edit_search.searching(faults), edit_search.ROUNDS
+    found = await _in_rounds(searching, result.causes, edits, stage, passed, rounds)
+    result.trials += filter(edit_search.is_offered, found.trials)
 
 
 async def _in_rounds(
@@ -79,6 +100,7 @@ async def _in_rounds(
     candidates: list[Candidate],
     stage: Stage,
     on_passed: OnPassed | None,
+    rounds: int = MAX_ROUNDS,
 ) -> RepairResult:
     """Try the candidates. If none passes, or one is only a partial patch, try those of the faults
     that patched runs show.
@@ -88,14 +110,22 @@ async def _in_rounds(
     result = RepairResult(causes)
     groups = _in_turns(candidates)
     later: list[LaterFault] = []
-    for _ in range(MAX_ROUNDS):
+    for left in reversed(range(rounds)):
         number = sum(map(len, groups))
-        counted = partial(_counted, stage, f"Trying {number} patches")
-        trials = await try_out(faults.original, groups, on_passed=on_passed, judged=counted)
+        await stage("verifying", 0, number, _trying(number))
+        progress = partial(_report, stage, _trying(number))
+        trials = await try_out(faults.original, groups, on_passed=on_passed, judged=progress)
         result.trials += [one for one in trials if not one.candidate.half or one.status == "passed"]
-        await stage("verifying", len(trials), len(trials), f"Tried {len(result.trials)} patches")
+        await stage(
+            "verifying",
+            len(trials),
+            len(trials),
+            f"Tried {counted(len(result.trials), 'patch', 'patches')}",
+        )
         passed = [trial.candidate for trial in trials if trial.status == "passed"]
         result.causes = _with(result.causes, _causes_of(later, passed))
+        if not left:
+            break
         further = [trial for trial in trials if trial.candidate.half] if passed else trials
         later = await faults.later_faults(further) if further else []
         groups = [group for one in later for group in _in_turns(one.candidates)]
@@ -104,7 +134,11 @@ async def _in_rounds(
     return result
 
 
-async def _counted(stage: Stage, message: str, done: int, total: int) -> None:
+def _trying(number: int) -> str:
+    return f"Trying {counted(number, 'patch', 'patches')}"
+
+
+async def _report(stage: Stage, message: str, done: int, total: int) -> None:
     await stage("verifying", done, total, message)
 
 
@@ -124,7 +158,7 @@ def has_passed(result: RepairResult) -> bool:
     return any(trial.status == "passed" for trial in result.trials)
 
 
-def stopped_short(result: RepairResult, sent: Mapping[str, str]) -> Trial | None:
+def stopped_short(result: RepairResult, sent: Mapping[str, str]) -> TestedCandidate | None:
     """Return the trial of the first candidate whose run got past the error and ended with another
     error, not autograd's, on a line that was sent; None if there is none or a patch passed.
     """
@@ -132,7 +166,7 @@ def stopped_short(result: RepairResult, sent: Mapping[str, str]) -> Trial | None
         return None
     for trial in result.trials:
         trace = trial.run.trace
-        if trial.run.status == "raised" and trace is not None and not observed(trace):
+        if trial.run.status == "raised" and trace is not None and not observed_evidence(trace):
             if _on_a_line_of(sent, trial.run.raised):
                 return trial
     return None

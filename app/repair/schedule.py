@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import Literal
 
+from analyzers.explain.listed import counted
 from app.repair.effects import ReferenceComparison, by_optimizer
 from app.repair.fingerprints import TOLERANCE
 from app.repair.loss_coverage import LOOKED_AT, near, with_totals
@@ -146,7 +147,7 @@ def idle(trace: Trace) -> str:
     by_hand = [step for step in trace.steps if step.at is not None]
     if len(by_hand) < 2 or any(step.optimizer >= 0 for step in by_hand) or _updates(trace):
         return ""
-    return f"no parameter is changed in {len(by_hand)} passes"
+    return f"no parameter is changed in {counted(len(by_hand), 'pass', 'passes')}"
 
 
 def _updates(trace: Trace) -> bool:
@@ -190,8 +191,8 @@ def _departure(
         if given.calls > len(ours[n].fed):
             return ScheduleComparison(
                 "fewer",
-                f"step {n + 1} holds the gradients of {given.calls} backward calls, where the "
-                f"original's holds those of {len(ours[n].fed)}",
+                f"step {n + 1} holds the gradients of {counted(given.calls, 'backward call')}, "
+                f"where the original's holds those of {len(ours[n].fed)}",
             )
         before = theirs[n - 1].after if n else 0
         if (

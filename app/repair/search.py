@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from analyzers.explain.pattern import SECOND_CHOICE
 from analyzers.request.causes import Candidate
 from app.repair import checks
+from app.repair.judging import OnPassed, TestedCandidate, run_plain, trial_of
 from app.repair.original import Original
-from app.repair.verify import AT_BEST, OnPassed, Trial, run_plain, trial_of
+from app.repair.ranking import best_case
 
 Judged = Callable[[int, int], Awaitable[None]]
 """A callback with the number of judged candidates, and of all candidates."""
@@ -24,7 +25,7 @@ async def try_out(
     every: bool = False,
     on_passed: OnPassed | None = None,
     judged: Judged | None = None,
-) -> list[Trial]:
+) -> list[TestedCandidate]:
     """Run the candidates, those of the most certain cause first, until no remaining one could come
     before the best (or `every` one). Return the trials, best first. The best is run once more as
     the user will run it; if that fails, the search goes on.
@@ -36,11 +37,13 @@ async def try_out(
         for turn, group in enumerate(groups)
         for one in group
     ]
-    trials: list[Trial] = []
-    proven: Trial | None = None
+    trials: list[TestedCandidate] = []
+    proven: TestedCandidate | None = None
     try:
         while True:
-            best = min((t for t in trials if t.status == "passed"), key=_order, default=None)
+            best = min(
+                (t for t in trials if t.status == "passed"), key=attrgetter("merit"), default=None
+            )
             hopeful = [e for e in waiting if every or best is None or e.may_come_before(best)]
             for entrant in waiting:
                 if entrant not in hopeful:
@@ -54,7 +57,7 @@ async def try_out(
                 if on_passed is not None and trial.status == "passed":
                     await on_passed(trial)
             elif best is None or best is proven:
-                return sorted(trials, key=_order)
+                return sorted(trials, key=attrgetter("merit"))
             else:
                 await run_plain(original, best)
                 proven = best
@@ -63,17 +66,13 @@ async def try_out(
             entrant.withdraw()
 
 
-async def _first_of(entrants: Sequence[PendingCandidate], original: Original) -> Trial:
+async def _first_of(entrants: Sequence[PendingCandidate], original: Original) -> TestedCandidate:
     """Return the trial of the first entrant, while the next ones and the reference run too."""
     for entrant in entrants[:AT_ONCE]:
         entrant.start(original)
         original.expect("kept")
     assert entrants[0].task is not None
     return await entrants[0].task
-
-
-def _order(trial: Trial) -> tuple[object, ...]:
-    return trial.order
 
 
 @dataclass(eq=False)
@@ -84,7 +83,7 @@ class PendingCandidate:
     turn: int
     candidate: Candidate
     lines: int
-    task: asyncio.Task[Trial] | None = None
+    task: asyncio.Task[TestedCandidate] | None = None
 
     def start(self, original: Original) -> None:
         """Begin its runs, unless they go on already."""
@@ -97,10 +96,8 @@ class PendingCandidate:
             self.task.cancel()
             self.task = None
 
-    def may_come_before(self, best: Trial) -> bool:
+    def may_come_before(self, best: TestedCandidate) -> bool:
         """Return True if the candidate could come before the best trial in the best case."""
         if best.settles and best.lines <= self.lines:
             return False
-        rank = self.candidate.rank // SECOND_CHOICE
-        at_best = (0, False, self.candidate.last_resort, self.turn, rank, *AT_BEST)
-        return at_best <= best.order[: len(at_best)]
+        return best_case(self.candidate, self.turn) <= best.prospect

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from analyzers.advice import Hint
-from analyzers.evidence import Place, Reading
+from analyzers.evidence import Reading
 from analyzers.notebooks.notebook_text import Notebook
 from analyzers.paste import Pasted
 from analyzers.request.causes import RankedCause
@@ -16,6 +16,7 @@ from analyzers.tracebacks import ParsedTraceback
 from app.request.reader import Reader, ReadingLimit
 from app.request.uploads import texts_of
 from app.schemas import DiagnosisRequest
+from provenance import CodeLine
 from sandbox.records import Trace
 
 READING_LIMIT_S = 10.0
@@ -54,7 +55,7 @@ class Case:
             return False
         return bool(self.project.files.get(self.project.entry, "").strip())
 
-    def cell_of(self, place: Place) -> str | None:
+    def cell_of(self, place: CodeLine) -> str | None:
         """Return a notebook's own name of a place: `cell 4, line 3`; None for other files."""
         return self.cells.get(place.line) if place.file == self.project.entry else None
 

@@ -33,7 +33,29 @@ def resolved(sent: VerificationRequest, earlier: DiagnosisRequest | None = None)
         module=base.module,
         time_limit_s=base.time_limit_s,
         steps=sent.steps,
+        torch=base.torch,
         diagnosis=sent.diagnosis,
+    )
+
+
+def as_sent(change: ChangeRequest) -> VerificationRequest:
+    """Return the request that `resolved` makes this change of."""
+    before, after = ({file.path: file for file in v.files} for v in (change.before, change.after))
+    renamed = change.after.filename != change.before.filename
+    return VerificationRequest(
+        before=change.before.script,
+        after=change.after.script,
+        files_before=change.before.files,
+        files_after=[file for path, file in after.items() if before.get(path) != file],
+        files_removed=[path for path in before if path not in after],
+        traceback=change.traceback,
+        args=change.args,
+        filename=change.before.filename,
+        filename_after=change.after.filename if renamed else None,
+        module=change.module,
+        time_limit_s=change.time_limit_s,
+        steps=change.steps,
+        torch=change.torch,
     )
 
 
@@ -47,6 +69,7 @@ def as_diagnosis(version: ProjectVersion, change: ChangeRequest) -> DiagnosisReq
         args=change.args,
         module=change.module,
         time_limit_s=change.time_limit_s,
+        torch=change.torch,
     )
 
 
@@ -55,8 +78,9 @@ def _expect_one_change(sent: VerificationRequest) -> None:
         raise refused("before", "was sent beside `diagnosis`; send one of them")
     if sent.after and sent.patch:
         raise refused("patch", "was sent beside `after`; send one of them")
-    if sent.patch and sent.files_after:
-        raise refused("files_after", "was sent beside `patch`; send one of them")
+    for name in ("files_after", "files_removed", "filename_after"):
+        if sent.patch and getattr(sent, name):
+            raise refused(name, "was sent beside `patch`; send one of them")
     if not (sent.after.strip() or sent.patch.strip() or sent.files_after):
         raise refused("after", "is empty; send the changed script, or a `patch` that leads to it")
 
@@ -65,7 +89,7 @@ def _base(sent: VerificationRequest, earlier: DiagnosisRequest | None) -> Diagno
     """Return the version before the change, and the way both are started."""
     given: dict[str, Any] = {
         name: getattr(sent, name)
-        for name in ("traceback", "args", "filename", "module", "time_limit_s")
+        for name in ("traceback", "args", "filename", "module", "time_limit_s", "torch")
         if name in sent.model_fields_set
     }
     if earlier is not None:
@@ -92,8 +116,9 @@ def _changed(sent: VerificationRequest, before: DiagnosisRequest) -> DiagnosisRe
     if sent.patch:
         name, script, files = _patched(sent.patch, before, files)
     else:
-        name, script = before.filename, sent.after or before.script
+        name, script = sent.filename_after or before.filename, sent.after or before.script
         files |= {file.path: file for file in sent.files_after}
+        files = {path: file for path, file in files.items() if path not in sent.files_removed}
         if name in files:  # the script itself came among the files
             script = sent.after or files[name].content
             del files[name]

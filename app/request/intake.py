@@ -21,6 +21,7 @@ MOST_FILES = 64
 M = TypeVar("M", bound=BaseModel)
 SCRIPTS = ("script", "before")  # texts whose file's name is that of the script
 LISTS = ("files", "files_before", "files_after")
+_WANTED = 'Send a JSON object: {{"{}": "…"}}.'
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
@@ -55,6 +56,9 @@ async def read_body(request: Request, parser: Reader, model: type[M]) -> M:
 
 def parse_json(body: bytes, model: type[M]) -> M:
     """Return the value that a JSON body holds, not yet checked. Raise `ProblemError`."""
+    first = next(iter(model.model_fields))
+    if not body.strip():
+        raise ProblemError(400, "not-json", f"The body is empty. {_WANTED.format(first)}")
     try:
         value = json.loads(body)
     except RecursionError:
@@ -62,8 +66,7 @@ def parse_json(body: bytes, model: type[M]) -> M:
     except ValueError as error:
         raise ProblemError(400, "not-json", f"The body is not JSON: {error}.") from None
     if not isinstance(value, dict):
-        first = next(iter(model.model_fields))
-        raise ProblemError(422, "invalid-request", f'Send a JSON object: {{"{first}": "…"}}.')
+        raise ProblemError(422, "invalid-request", _WANTED.format(first))
     return _validated(value, model)
 
 
@@ -105,7 +108,8 @@ def _validated(value: dict[str, Any], model: type[M]) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise invalid(error.errors(include_url=False, include_input=False)) from None
+        errors = error.errors(include_url=False, include_input=False)
+        raise invalid(errors, fields=tuple(model.model_fields)) from None
 
 
 def _expect_known(value: Any, model: type[BaseModel], where: str) -> None:

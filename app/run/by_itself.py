@@ -11,13 +11,13 @@ from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.targets import assigned
 from app.request.case import Case
-from app.run.witness import merged, observed
+from app.run.run_evidence import confirmed_evidence, observed_evidence
 from sandbox.records import Trace
 
 _UNCLEARED = "uncleared-gradients"
 _OVERWRITTEN = "overwritten-gradient"
 _GROWING = "growing-graph"
-_INVENTED_STEPS = "a plain gradient descent"  # as `sandbox.inside.worlds.telling` says
+_INVENTED_STEPS = "a plain gradient descent"  # as `sandbox.inside.harness.assumptions` says
 
 
 def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
@@ -39,7 +39,7 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
     """
     read = [piece for piece in case.reading.evidence if isinstance(piece, SilentFault)]
     known = {(piece.kind, mark) for piece in read for mark in _marks(piece)}
-    seen = [piece for piece in observed(trace) if isinstance(piece, SilentFault)]
+    seen = [piece for piece in observed_evidence(trace) if isinstance(piece, SilentFault)]
     synthesized = {one.name for one in trace.assumed if one.kind != "import"} - {"self"}
     clears = any(".zero_grad(" in text for text in case.project.files.values())
 
@@ -74,7 +74,7 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
         p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p))
     )
     if found or called:
-        return merged(found, read)
+        return confirmed_evidence(found, read)
     return tuple(p for p in seen if p.holders and not {h.path for h in p.holders} & synthesized)
 
 

@@ -8,24 +8,24 @@ from collections.abc import Mapping
 from analyzers.tracebacks import ParsedTraceback
 from app.request.case import Case
 from app.run.outcome import len_backwards
-from app.run.witness import observed
-from sandbox.protocol import Job, RunResult, Session, Wanted, World
-from sandbox.records import Assumed, Plan
+from app.run.run_evidence import observed_evidence
+from sandbox.protocol import HarnessRequest, Job, RunResult, Session, WantedError
+from sandbox.records import Assumed, HarnessPlan
 
 CALLS, PATIENCE_S = 20, 0.8  # backward calls, and a while: then a completed run has shown enough
 Files = Mapping[str, str]
-_UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.nothing` says
+_UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.null_object` says
 _GIVES = re.compile(rf"{_UNKNOWN}|random|noise|synthetic|tables")  # and those that give data
 _DEFINITION = re.compile(r"(?:\A|[\r\n\f])(?:def|class)[ \t]++\w++[ \t]*+[(\[:]")  # no backtracking
 _INCOMPLETE = ("NameError", "ImportError", "ModuleNotFoundError")
 
 
-class InWorld:
+class HarnessSession:
     """A session whose runs follow the plan of a completed run."""
 
-    def __init__(self, session: Session, plan: Plan) -> None:
+    def __init__(self, session: Session, plan: HarnessPlan) -> None:
         self._session = session
-        self._world = World(plan=plan)
+        self._world = HarnessRequest(plan=plan)
 
     async def run(self, job: Job) -> RunResult:
         """Run the job's entry as the part of a program that it is."""
@@ -76,7 +76,7 @@ def _is_synthesized(run: RunResult) -> bool:
     """Return True if data were synthesized and the error is not autograd's: the synthesized sizes
     may have caused it.
     """
-    if run.trace is None or observed(run.trace):
+    if run.trace is None or observed_evidence(run.trace):
         return False
     given = any(_GIVES.search(stand_in.detail) for stand_in in run.trace.stand_ins)
     return given or any(assumed.kind == "file" for assumed in run.trace.assumed)
@@ -87,18 +87,20 @@ def _defines(case: Case) -> bool:
     return _DEFINITION.search(case.project.files[case.project.entry]) is not None
 
 
-def wanted(case: Case) -> World:
+def wanted(case: Case) -> HarnessRequest:
     """Return the harness to look for: one in which the script raises the traceback's error at a
     line that the traceback names.
     """
     given = case.traceback
     if given is None or given.family == "other":  # a complaint in words names no error
-        return World()
+        return HarnessRequest()
     entry = case.project.entry
     own = [f for f in given.frames if not f.is_library and f.file == entry]
     lines = [f.line for f in own if _is_at(case, f.line, f.code)]
     message = f"{given.exception}: {given.message}"[:4000]
-    return World(wanted=Wanted(message=message, family=given.family, lines=lines[-1:]))
+    return HarnessRequest(
+        wanted=WantedError(message=message, family=given.family, lines=lines[-1:])
+    )
 
 
 def _is_at(case: Case, line: int, code: str) -> bool:
@@ -109,15 +111,15 @@ def _is_at(case: Case, line: int, code: str) -> bool:
 
 
 async def completed_past(
-    case: Case, session: Session, plan: Plan | None, patched: Files
-) -> tuple[Plan, list[Assumed]] | None:
+    case: Case, session: Session, plan: HarnessPlan | None, patched: Files
+) -> tuple[HarnessPlan, list[Assumed]] | None:
     """Return a plan in which the patched script runs through, with what that plan assumes; None if
     there is none.
 
     It is needed if the patched script fails on synthesized values past the original's error
     (nothing had to fit there), or if it fails without a harness because a name is missing.
     """
-    job = _job(case, World(plan=plan or Plan(), onward=True), patched)
+    job = _job(case, HarnessRequest(plan=plan or HarnessPlan(), onward=True), patched)
     run = await session.run(job)
     ran = run.status in ("finished", "stopped") and len_backwards(run) > 0
     if not ran or run.trace is None or (found := run.trace.plan) is None:
@@ -126,25 +128,25 @@ async def completed_past(
     return (found, run.trace.assumed) if others else None
 
 
-def _choices(plan: Plan) -> dict[str, object]:
+def _choices(plan: HarnessPlan) -> dict[str, object]:
     return plan.model_dump(exclude={"t", "shows"})
 
 
-async def completed(case: Case, session: Session) -> tuple[RunResult, Plan]:
+async def completed(case: Case, session: Session) -> tuple[RunResult, HarnessPlan]:
     """Run the script in the harness that comes nearest to the error. Return the run and the
     harness's plan.
     """
     run = await session.run(_job(case, wanted(case)))
     plan = run.trace.plan if run.trace is not None else None
-    return run, plan or Plan()
+    return run, plan or HarnessPlan()
 
 
-async def completed_by(case: Case, session: Session, plan: Plan) -> RunResult:
+async def completed_by(case: Case, session: Session, plan: HarnessPlan) -> RunResult:
     """Run the script as it was sent in the harness that a plan describes."""
-    return await session.run(_job(case, World(plan=plan)))
+    return await session.run(_job(case, HarnessRequest(plan=plan)))
 
 
-def _job(case: Case, world: World, changed: Files | None = None) -> Job:
+def _job(case: Case, world: HarnessRequest, changed: Files | None = None) -> Job:
     return Job(
         files={**case.project.files, **(changed or {})},
         entry=case.project.entry,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.request.case import Case
+from provenance import CodeLine
 from sandbox.protocol import Raised, RunResult
 
 
@@ -37,6 +40,21 @@ def is_given(case: Case, raised: Raised | None) -> bool:
         and raised is not None
         and (given.exception, given.message) == (raised.type, raised.message)
     )
+
+
+def may_define_function(files: Mapping[str, str]) -> bool:
+    """Return True if files may define an `autograd.Function`, whose gradients a run compares."""
+    return any("Function" in text and "def backward" in text for text in files.values())
+
+
+def caught_at(run: RunResult) -> CodeLine | None:
+    """Return where a backward call raised what the script caught; None if a call from there ever
+    ended well.
+    """
+    calls = run.trace.backwards if run.trace is not None else []
+    well = {(r.visit.at.file, r.visit.at.line) for r in calls if r.outcome == "ok"}
+    raised = (record.visit.at for record in calls if record.outcome == "raised")
+    return next((at for at in raised if (at.file, at.line) not in well), None)
 
 
 def len_backwards(result: RunResult) -> int:

@@ -6,7 +6,7 @@ from analyzers.notebooks.notebook_text import Notebook
 from sandbox.protocol import Job, RunResult, Session
 
 
-class InOrder:
+class CellOrderSession:
     """A session that runs the cells of one notebook, patched or not, in the given order."""
 
     def __init__(self, session: Session, notebook: Notebook, order: tuple[int, ...]) -> None:

@@ -4,76 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from analyzers.evidence import Evidence, GraphReuse, KnownError
+from analyzers.evidence import Evidence, GraphReuse, KnownError, SilentFault
 from analyzers.messages import entry_of
-from analyzers.notebooks.replay import repeated
 from analyzers.request.binding import failing_place
-from analyzers.request.causes import RankedCause, classify
-from analyzers.source.project import Project
-from analyzers.tracebacks import Frame, TracebackPart
+from analyzers.tracebacks import TracebackFrame, TracebackPart
 from analyzers.tracebacks.messages import classify as family_and_hint
-from app.request.case import READING_LIMIT_S, Case
-from app.request.reader import Reader, ReadingLimit
+from app.request.case import Case
 from app.run.by_itself import silent_by_itself
 from app.run.completion import (
-    InWorld,
+    HarnessSession,
     completed,
     completed_by,
     completed_past,
     is_incomplete,
     is_partial,
 )
+from app.run.observation import Observation, went_on
 from app.run.outcome import is_given, len_backwards
-from app.run.replay import InOrder
+from app.run.replay import CellOrderSession
+from app.run.run_evidence import confirmed_evidence, observed_evidence
 from app.run.tracing import hidden_reuse, looked_closer, traced
-from app.run.witness import merged, observed
 from sandbox.protocol import RunResult, Session
-from sandbox.records import Assumed, Plan, Trace
+from sandbox.records import Assumed, HarnessPlan
 
 TIMES_CLEAN = 2  # clean backward calls from a line that refute a prediction about it
-FOLLOWED = 10  # backward calls: graphs and steps are looked at up to the seventh
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What is known before any patch is tried. `run` is None if nothing was run; `why_not` says
-    why.
-
-    `order`: the order of a notebook's cells that showed the error; empty means top to bottom.
-    `idle`: the run ended by itself without a backward call, so it shows nothing about graphs.
-    `plan`: the harness in which incomplete code was run.
-    """
-
-    run: RunResult | None
-    trace: Trace | None
-    evidence: tuple[Evidence, ...]
-    why_not: str = ""
-    order: tuple[int, ...] = ()
-    idle: bool = False
-    plan: Plan | None = None
-
-    @property
-    def from_run(self) -> bool:
-        """Return True if the evidence was observed, here or by the user's own traced run."""
-        return any(piece.how != "predicted" for piece in self.evidence)
-
-    @property
-    def ran_clean(self) -> bool:
-        """Return True if the script ran here without an exception, to its end or for as long as
-        training is followed, and called backward.
-        """
-        if self.run is None or self.run.status not in ("finished", "stopped") or self.idle:
-            return False
-        return len_backwards(self.run) > 0
-
-    @property
-    def followed(self) -> bool:
-        """Return True if the time limit ended a run after many backward calls, all of them clean:
-        the training takes longer than the time limit.
-        """
-        return self.plan is None and not self.evidence and _went_on(self.run)
 
 
 async def observe(case: Case, session: Session | None) -> Observation:
@@ -92,15 +48,23 @@ async def observe(case: Case, session: Session | None) -> Observation:
     run, order = await _reproduced(case, session)
     if is_partial(case, run):
         return await _completed(case, session)
-    seen = _answering(observed(run.trace), case) if run.trace is not None else ()
-    evidence = merged(seen, predicted)
-    idle = run.status == "finished" and not evidence and len_backwards(run) == 0
+    seen = _answering(observed_evidence(run.trace), case) if run.trace is not None else ()
+    evidence = confirmed_evidence(seen, predicted)
+    at_call = case.traceback is not None and case.traceback.kind == "transform"
+    silent = run.status == "finished" and not evidence and len_backwards(run) == 0
+    idle = silent and not at_call
     if not evidence and run.status in ("finished", "stopped"):
         evidence = await _hidden(case, run, session)
     unseen = idle or run.status not in ("finished", "stopped")
-    if not evidence and unseen and not (_went_on(run) and case.traceback is None):
+    if not evidence and unseen and not (went_on(run) and case.traceback is None):
         evidence = _relevant(case, run)
-    return Observation(run, run.trace, evidence, order=order, idle=idle)
+    elif unseen and _only_silent(evidence) and _awaited(case) and not _shows(run, case):
+        evidence = _relevant(case, run) or evidence  # it ended before the error that was given
+    return Observation(run, run.trace, evidence, order=order, idle=idle, at_call=at_call)
+
+
+def _only_silent(evidence: tuple[Evidence, ...]) -> bool:
+    return all(isinstance(piece, SilentFault) for piece in evidence)
 
 
 def _answering(seen: tuple[Evidence, ...], case: Case) -> tuple[Evidence, ...]:
@@ -126,7 +90,7 @@ async def _hidden(case: Case, run: RunResult, session: Session) -> tuple[Evidenc
     found = await hidden_reuse(case, run, session)
     if found is None or found.trace is None:
         return ()
-    pieces = merged(observed(found.trace), case.reading.evidence)
+    pieces = confirmed_evidence(observed_evidence(found.trace), case.reading.evidence)
     return tuple(replace(p, hidden=True) for p in pieces if isinstance(p, GraphReuse))
 
 
@@ -177,48 +141,30 @@ def _assuming(seen: Observation, assumed: list[Assumed]) -> Observation:
 
 
 async def _observed(
-    case: Case, session: Session, run: RunResult, plan: Plan, *, shows: bool
+    case: Case, session: Session, run: RunResult, plan: HarnessPlan, *, shows: bool
 ) -> Observation:
     if run.trace is None or run.status == "unavailable":
         return Observation(run, run.trace, _relevant(case), plan=plan)
     given = _awaited(case)
     if run.raised is not None and (_shows(run, case) if given else shows):
-        run = await looked_closer(case, run, InWorld(session, plan))
+        run = await looked_closer(case, run, HarnessSession(session, plan))
         assert run.trace is not None
         raised = run.trace.model_copy(update={"silent": []})
-        if seen := observed(raised):
-            evidence = merged(seen, case.reading.evidence)
+        if seen := observed_evidence(raised):
+            evidence = confirmed_evidence(seen, case.reading.evidence)
             return Observation(run, run.trace, evidence, plan=plan)
     trace = run.trace
     silent_only = trace is not None and bool(trace.silent) and not len_backwards(run)
     ran = run.raised is None and (len_backwards(run) > 1 or silent_only)
-    if ran and (hidden := await _hidden(case, run, InWorld(session, plan))):
+    if ran and (hidden := await _hidden(case, run, HarnessSession(session, plan))):
         return Observation(run, trace, hidden, plan=plan)
     if not ran or trace is None:
         return Observation(run, trace, _relevant(case), plan=plan)
     own: tuple[Evidence, ...] = ()
     if not given or (case.traceback is not None and case.traceback.prose_only):  # or so it may be
-        run = await looked_closer(case, run, InWorld(session, plan))
+        run = await looked_closer(case, run, HarnessSession(session, plan))
         own = silent_by_itself(run.trace or trace, case)
     return Observation(run, run.trace, own if own or not given else _relevant(case), plan=plan)
-
-
-def _went_on(run: RunResult | None) -> bool:
-    """Return True if only the time limit ended the run, after more backward calls than any fault
-    needs to show.
-    """
-    return run is not None and run.status == "timed_out" and len_backwards(run) >= FOLLOWED
-
-
-def as_observed(session: Session | None, case: Case, seen: Observation) -> Session | None:
-    """Return a session that runs as the observation did: a notebook's cells in the order that
-    showed the error, incomplete code in its harness.
-    """
-    if session is not None and seen.plan is not None:
-        return InWorld(session, seen.plan)
-    if session is None or case.notebook is None or not seen.order:
-        return session
-    return InOrder(session, case.notebook, seen.order)
 
 
 async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[int, ...]]:
@@ -229,7 +175,7 @@ async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[in
     if case.notebook is None or not _awaited(case) or _shows(first, case):
         return first, ()
     for order in case.notebook.replays:
-        run = await traced(case, InOrder(session, case.notebook, order))
+        run = await traced(case, CellOrderSession(session, case.notebook, order))
         if _shows(run, case):
             return run, order
     return first, ()
@@ -250,7 +196,7 @@ def _shows(run: RunResult, case: Case) -> bool:
     if is_given(case, run.raised):
         return given.family != "other"
     frames = tuple(
-        Frame(f.file, f.line, f.function, f.code, f.file not in case.project.files)
+        TracebackFrame(f.file, f.line, f.function, f.code, f.file not in case.project.files)
         for f in run.raised.frames
     )
     part = TracebackPart(run.raised.type, run.raised.message, frames)
@@ -269,14 +215,20 @@ async def _with_own_trace(
     """
     if session is not None and case.runnable:
         run = await traced(case, session)
-        if run.trace is not None and any(type(p) is type(own[0]) for p in observed(run.trace)):
+        if run.trace is not None and any(
+            type(p) is type(own[0]) for p in observed_evidence(run.trace)
+        ):
             return Observation(run, case.trace, own)
     return Observation(None, case.trace, own, "the trace is from a run of yours")
 
 
 def _own(case: Case) -> tuple[Evidence, ...]:
     """Return the evidence in the trace that the user sent."""
-    return merged(observed(case.trace), case.reading.evidence) if case.trace else ()
+    return (
+        confirmed_evidence(observed_evidence(case.trace), case.reading.evidence)
+        if case.trace
+        else ()
+    )
 
 
 def _relevant(case: Case, run: RunResult | None = None) -> tuple[Evidence, ...]:
@@ -297,29 +249,3 @@ def _relevant(case: Case, run: RunResult | None = None) -> tuple[Evidence, ...]:
 def _failing(piece: Evidence) -> tuple[str, int]:
     at = failing_place(piece)
     return (at.file, at.line) if at is not None else ("", 0)
-
-
-def project_of(case: Case, seen: Observation) -> Project:
-    """Return the project, with the notebook cells that the run repeated marked as run again."""
-    if seen.run is None or case.notebook is None:
-        return case.project
-    return replace(case.project, rerun=repeated(seen.order))
-
-
-async def explain(case: Case, seen: Observation, reader: Reader) -> list[RankedCause]:
-    """Name the causes, with candidate patches, in a bounded worker."""
-    if not seen.evidence:
-        return [] if seen.ran_clean and seen.plan is None else list(case.from_traceback)
-    try:
-        project = project_of(case, seen)
-        causes = await reader.call(classify, project, seen.evidence, timeout=READING_LIMIT_S)
-    except ReadingLimit:
-        return []
-    if not causes and not seen.from_run:
-        return list(case.from_traceback)
-    return [c if c.basis != "read" else replace(c, basis=case.reading.basis) for c in causes]
-
-
-def is_suspected(case: Case, seen: Observation) -> bool:
-    """Return True if the evidence only says what would explain the error."""
-    return not seen.from_run and bool(case.reading.suspected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from app.request.case import Case
+from app.run.outcome import may_define_function
 from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Backward, Reuse, Silent, Trace
 
@@ -38,6 +39,7 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
                 "entry": case.project.entry,
                 "mode": mode,
                 "gradients": True,
+                "gradcheck": mode == "trace" and may_define_function(case.project.files),
                 "follow_s": case.time_limit_s * (SHORT if case.traceback is None else LONGER),
                 "time_limit_s": case.time_limit_s,
                 **more,

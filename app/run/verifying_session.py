@@ -10,7 +10,7 @@ from analyzers.request.causes import recognised
 from analyzers.source.project import Project
 from app.request.case import READING_LIMIT_S
 from app.request.reader import Reader, ReadingLimit
-from app.run.witness import silent
+from app.run.run_evidence import silent_fault
 from sandbox.protocol import Job, RunResult, Session
 
 
@@ -36,7 +36,7 @@ class VerifyingSession:
         if result.trace is None or not records:
             return result
         read = replace(self.project, files=job.files, entry=job.entry)
-        pieces = tuple(silent(record) for record in records)
+        pieces = tuple(silent_fault(record) for record in records)
         try:
             faults = await self.reader.call(recognised, read, pieces, timeout=READING_LIMIT_S)
         except ReadingLimit:

@@ -10,7 +10,7 @@ const summary = byId("attached");
 const script = byId("script");
 const traceback = byId("traceback");
 const texts = ["script", "traceback", "filename", "args", "module"].map(byId);
-const DAY = { day: "numeric", month: "long", year: "numeric" };
+const MOMENT = { dateStyle: "long", timeStyle: "short" };
 const hint = summary.textContent;
 let attached = []; // { path, file }, beside the script
 
@@ -34,14 +34,14 @@ list();
 byId("history").querySelector("button").addEventListener("click", () => (forget(), list()));
 if (script.dataset.editor) import(script.dataset.editor).then(({ edit }) => colour(edit(script)));
 
-/** The results of this browser, with the day of each. */
+/** The results of this browser, with the time of each. */
 function list() {
   const section = byId("history");
   const items = results().map(({ id, words, at, file, badge }) => {
     const link = Object.assign(document.createElement("a"), { href: `/d/${id}`, textContent: words });
     const item = document.createElement("li");
-    const day = new Date(at).toLocaleDateString("en-GB", DAY);
-    item.append(link, ` ${[file, badge, day].filter(Boolean).join(" · ")}`);
+    const time = new Date(at).toLocaleString("en-GB", MOMENT);
+    item.append(link, ` ${[file, badge, time].filter(Boolean).join(" · ")}`);
     return item;
   });
   section.querySelector("ul").replaceChildren(...items);

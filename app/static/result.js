@@ -16,9 +16,9 @@ document.addEventListener("submit", ({ target }) => {
 function own() {
   const mine = byId("mine");
   if (!mine) return;
-  const { id, at, until, file } = mine.dataset;
+  const { id, at, until, file, words } = mine.dataset;
   const badge = mine.querySelector(".badge").textContent;
-  remember({ id, at, until, file, badge, words: mine.querySelector("h1").textContent });
+  remember({ id, at, until, file, badge, words });
   forgetText(); // what was sent has its answer: the form begins empty
 }
 

@@ -24,11 +24,11 @@ class UtcTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC)
 
 
-class Base(DeclarativeBase):
+class DeclarativeTable(DeclarativeBase):
     """The declarative base; its metadata is what the migrations build."""
 
 
-class DiagnosisRow(Base):
+class DiagnosisRow(DeclarativeTable):
     """A request of a `kind` (see `app.store.request_kinds`), by default a diagnosis.
 
     `result` is the JSON of its findings, written once, with `done` or `failed`. `sender` is a
@@ -55,7 +55,7 @@ class DiagnosisRow(Base):
     __table_args__ = (Index("ix_diagnoses_status", "status", "created_at"),)
 
 
-class EventRow(Base):
+class EventRow(DeclarativeTable):
     """Something that happened to a diagnosis; `seq` is what `Last-Event-ID` counts."""
 
     __tablename__ = "events"
@@ -71,7 +71,7 @@ class EventRow(Base):
     __table_args__ = (Index("ix_events_diagnosis", "diagnosis_id", "seq"),)
 
 
-class KeyRow(Base):
+class KeyRow(DeclarativeTable):
     """An idempotency key, and a digest of the request it came with."""
 
     __tablename__ = "idempotency_keys"
@@ -83,7 +83,7 @@ class KeyRow(Base):
     digest: Mapped[str] = mapped_column(Text)
 
 
-class ComplaintRow(Base):
+class ComplaintRow(DeclarativeTable):
     """Somebody's word that a result is wrong; it goes with the result."""
 
     __tablename__ = "complaints"
@@ -98,7 +98,7 @@ class ComplaintRow(Base):
     text: Mapped[str] = mapped_column(Text)
 
 
-class WorkerRow(Base):
+class WorkerRow(DeclarativeTable):
     """What a worker process last said about its sandbox (JSON of `Readiness`)."""
 
     __tablename__ = "workers"

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from app.repair.fingerprints import TOLERANCE, gap
-from sandbox.records import Other, Step
+from sandbox.records import Step, UntrainedTensor
 
 Found = tuple[str, str, float | None]  # name, difference, size of the difference
 BUDGET = 200_000  # pairs that are compared of one run: records are hostile
@@ -22,7 +22,7 @@ class Buffers:
         self._left = BUDGET
 
     def differ(
-        self, ours: Sequence[Other], theirs: Sequence[Other], tolerance: float
+        self, ours: Sequence[UntrainedTensor], theirs: Sequence[UntrainedTensor], tolerance: float
     ) -> Found | None:
         """Return the first buffer that holds another value, or that changes and is gone; None if
         there is none. Buffers are matched by shape and value, because modules and names may differ.
@@ -46,8 +46,8 @@ class Buffers:
 
 
 def _apart(
-    mine: Sequence[Other], theirs: Sequence[Other], tolerance: float
-) -> tuple[list[Other], list[Other]]:
+    mine: Sequence[UntrainedTensor], theirs: Sequence[UntrainedTensor], tolerance: float
+) -> tuple[list[UntrainedTensor], list[UntrainedTensor]]:
     """Return the entries that differ from the one at the same position, and their possible
     counterparts.
     """
@@ -60,8 +60,8 @@ def _apart(
     )
 
 
-def _by_shape(listed: Iterable[Other]) -> dict[tuple[int, ...], list[Other]]:
-    found: dict[tuple[int, ...], list[Other]] = defaultdict(list)
+def _by_shape(listed: Iterable[UntrainedTensor]) -> dict[tuple[int, ...], list[UntrainedTensor]]:
+    found: dict[tuple[int, ...], list[UntrainedTensor]] = defaultdict(list)
     for one in listed:
         if one.values:
             found[tuple(one.shape)].append(one)
@@ -70,7 +70,7 @@ def _by_shape(listed: Iterable[Other]) -> dict[tuple[int, ...], list[Other]]:
 
 def _moving(steps: Sequence[Step]) -> set[tuple[str, tuple[int, ...]]]:
     """Return names and shapes of the entries that change from step to step."""
-    first: dict[int, Other] = dict(enumerate(steps[0].others)) if steps else {}
+    first: dict[int, UntrainedTensor] = dict(enumerate(steps[0].others)) if steps else {}
     return {
         (one.name, tuple(one.shape))
         for step in steps[1:]

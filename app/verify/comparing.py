@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
@@ -12,7 +12,7 @@ from app.repair.fingerprints import IN_DOUBLE, LEAST, TOLERANCE, gap, gradient_g
 from app.repair.matching import matched
 from app.verify import ends, layout
 from app.verify.difference import WHAT, Compared, Difference, Kind
-from app.verify.moments import Moments, ParameterStep, moments, numbered
+from app.verify.moments import Moments, ParameterStep, gaps, moments, numbered, taken
 from app.verify.optimizer_settings import setting_gap
 from sandbox.records import NOT_FINITE, Gradient, Step, Trace
 
@@ -38,11 +38,11 @@ def compare(
 ) -> Compared:
     """Compare every step that both runs took. `held`: parameters were held fixed, so that
     updates, values and buffers say nothing."""
-    return _Comparing(one, other, precision, held).result()
+    return _StepComparison(one, other, precision, held).result()
 
 
 @dataclass
-class _Comparing:
+class _StepComparison:
     one: Trace
     other: Trace
     precision: Tolerances
@@ -86,10 +86,13 @@ class _Comparing:
         loss = ends.loss_gap(self.one, self.other, self.precision.tolerance)
         if relaid and loss is not None:
             self.found.append(Difference(0, "gradient", "has another loss"))
+        random = ends.random_from(steps, self.order)
         return Compared(
             steps=len({ours for ours, _ in pairs}) or relaid,
-            differences=sorted(self.found, key=lambda d: d.rank)[:MOST],
-            random_from=ends.random_from(steps, self.order),
+            total=taken(self.one),
+            differences=[*self._located(sorted(self.found, key=lambda d: d.rank)[:MOST])],
+            random_from=random,
+            random_step=self._number(random),
             loss=loss,
             kinds=self.kinds,
             stopped=not (ends.has_ended(self.one) and ends.has_ended(self.other)),
@@ -97,6 +100,17 @@ class _Comparing:
             lost_gradients=tuple(self._name(p) for p, n in self.lost.items() if n == self.loud[p]),
             parameters=len({p for p in self.ours if p in self.number}),
         )
+
+    def _located(self, found: Iterable[Difference]) -> Iterator[Difference]:
+        """Yield the differences with the compared step before, where steps between were not."""
+        since = gaps(self.one)
+        for one in found:
+            yield replace(one, since=since.get(id(one.ours), 0))
+
+    def _number(self, order: float) -> int:
+        """Return the number of the original's step of this order; 0 for none."""
+        steps = (step for _, step in numbered(self.one) if self.order[id(step)] == order)
+        return next((step.n or step.count for step in steps), 0)
 
     def _paired(self) -> Iterator[tuple[ParameterStep, ParameterStep]]:
         """Yield the k-th step of each parameter in both runs, in the order of

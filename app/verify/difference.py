@@ -35,6 +35,8 @@ NUMERIC = frozenset({"value", "gradient", "update", "buffer"})
 class Difference:
     """One difference. `order` is the number of the original's step: 0 is before the first, infinity
     the end of the run. `gap` is a share of the norm, or None if the difference is not numeric.
+    `since` is the number of the compared step before it if the steps between were not compared,
+    else 0: the difference may have been made at any of them.
     """
 
     order: float
@@ -44,6 +46,16 @@ class Difference:
     gap: float | None = None
     ours: Step | None = None
     theirs: Step | None = None
+    since: int = 0
+
+    @property
+    def step(self) -> int | None:
+        """Return the number of the original's step: 0 before the first, None at the end."""
+        if self.order == inf:
+            return None
+        if self.ours is not None:
+            return self.ours.n or self.ours.count or int(self.order)
+        return int(self.order)
 
     @property
     def rank(self) -> tuple[float, bool, int]:
@@ -66,15 +78,18 @@ class LossGap:
 class Compared:
     """The comparison of two runs, step by step.
 
-    `steps` were compared; `random_from` is the order of the first step at which other random
-    numbers had been drawn; `kinds` are optimizer classes that differ; `stopped`: a run was stopped
-    before its end; `relaid`: weights are laid out in other tensors; `lost_gradients`: parameters
-    that had gradients and have none any more.
+    `steps` were compared, of `total` that the original took; `random_from` is the order of the
+    first step at which other random numbers had been drawn, `random_step` its number; `kinds` are
+    optimizer classes that differ; `stopped`: a run was stopped before its end; `relaid`: weights
+    are laid out in other tensors; `lost_gradients`: parameters that had gradients and have none any
+    more.
     """
 
     steps: int = 0
+    total: int = 0
     differences: Sequence[Difference] = ()
     random_from: float = inf
+    random_step: int = 0
     loss: LossGap | None = None
     kinds: tuple[str, str] | None = None
     stopped: bool = False
@@ -86,6 +101,11 @@ class Compared:
     def first(self) -> Difference | None:
         """Return the first difference; None if there is none."""
         return min(self.differences, key=lambda d: d.rank, default=None)
+
+    @property
+    def is_sample(self) -> bool:
+        """Return True if the original took steps that were not compared."""
+        return self.total > self.steps
 
     @property
     def equal(self) -> int:

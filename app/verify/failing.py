@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from analyzers.request.causes import Candidate
 from app.repair.fingerprints import TOLERANCE
+from app.repair.judging import TestedCandidate, trial_of
 from app.repair.original import Original
-from app.repair.verify import Trial, trial_of
 from app.run import outcome
 from app.verdict import ComparisonCheck, Sameness, Verdict
+from app.verify.compared_version import Version
 from app.verify.comparing import compare
 from app.verify.difference import Compared
 from app.verify.runs import SHARE, Runs
-from app.verify.version import Version
 from app.verify.wording import RANDOM, describe, witness_of
 from sandbox.protocol import RunResult
 
@@ -90,7 +90,7 @@ class _Tried:
 
     before: Version
     after: Version
-    trial: Trial
+    trial: TestedCandidate
     reference: RunResult | None
     error: str
 
@@ -117,7 +117,7 @@ class _Tried:
             return self._answer("not_comparable", summary, notes)
         if failed:
             word: Sameness = "breaks" if failed[0].name in BREAKS else "changed"
-            return self._answer(word, f"The change fails: {failed[0].detail}.", notes)
+            return self._answer(word, f"The change fails: {failed[0].detail.rstrip('.')}.", notes)
         if trial.status == "not_run":
             return self._answer("not_comparable", f"The change {_ending(trial)}.", notes)
         if structure:
@@ -157,5 +157,5 @@ class _Tried:
         ]
 
 
-def _ending(trial: Trial) -> str:
+def _ending(trial: TestedCandidate) -> str:
     return f"could not be followed: {outcome.ending(trial.run)}"

@@ -64,6 +64,27 @@ def totals(trace: Trace) -> Mapping[int, int]:
     return found
 
 
+def taken(trace: Trace) -> int:
+    """Return how many steps all optimizers took, or the script by hand."""
+    if trace.final is not None and not is_by_hand(trace):
+        return sum(trace.final.taken)
+    return max((number for number, _ in numbered(trace)), default=0)
+
+
+def gaps(trace: Trace) -> Mapping[int, int]:
+    """Return the number of the optimizer's step before, by the identity of each step with steps
+    between the two that were not recorded.
+    """
+    found: dict[int, int] = {}
+    last: dict[int, tuple[int, int]] = {}
+    for at, (number, step) in enumerate(numbered(trace)):
+        at_before, before = last.get(step.optimizer, (at, step.n or number))
+        last[step.optimizer] = at, step.n or number
+        if (step.n or number) - before > at - at_before:
+            found[id(step)] = before
+    return found
+
+
 def _has_gradient(step: Step) -> bool:
     return any(g.norm > 0 for g in step.gradients)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.run import outcome
-from app.verify.version import Version
+from app.verify.compared_version import Version
 from sandbox.protocol import Job, RunResult, Session
 
 SHARE = 0.25  # of the time limit, in which the first run takes the steps that are compared

@@ -14,17 +14,18 @@ from app.request.reader import Reader
 from app.run import outcome
 from app.run.verifying_session import VerifyingSession
 from app.verdict import ComparisonCheck, ComparisonName, ComparisonStatus, Sameness, Verdict
+from app.verify.compared_version import Progress, Version, silent
 from app.verify.comparing import DOUBLE, SINGLE, Tolerances, compare
 from app.verify.difference import NUMERIC, Compared
 from app.verify.failing import OriginalFix
 from app.verify.moments import numbered
 from app.verify.rounding import is_rounding
 from app.verify.runs import Pair, Runs
-from app.verify.version import Progress, Version, silent
 from app.verify.wording import (
     PRECISION,
     RANDOM,
     ROUNDING,
+    counted,
     describe,
     printed_difference,
     silent_faults,
@@ -131,7 +132,7 @@ class _Asking:
         if self._tampers(one, other):
             return self._not_observed()
         if held.is_same:
-            self.notes.append(f"{RANDOM}: drawn otherwise from step {_at(plain.random_from)} on")
+            self.notes.append(f"{RANDOM}: drawn otherwise from step {plain.random_step} on")
             return self._changed(plain, "The same mathematics, with other random numbers")
         return self._changed(plain)
 
@@ -176,9 +177,7 @@ class _Asking:
         return self._verdict("not_comparable", summary, plain)
 
     def _same(self, compared: Compared) -> Verdict:
-        within = f"in the first {compared.steps} steps" if compared.stopped else ""
-        number = within or f"{compared.steps} of {compared.steps} steps"
-        summary = f"The same training: {number}, {compared.parameters} parameters."
+        summary = f"The same training: {counted(compared)}, {compared.parameters} parameters."
         return self._verdict("same", summary, compared)
 
     def _changed(self, compared: Compared, said: str = "") -> Verdict:
@@ -189,7 +188,8 @@ class _Asking:
             names = ", ".join(f"`{name or 'a parameter'}`" for name in compared.lost_gradients[:3])
             self._check("learns", "failed", f"no gradient any more: {names}")
             lead = f"{names} stops learning"
-        before = f"; {compared.equal} steps before it are the same" if compared.equal else ""
+        steps = "compared steps" if compared.is_sample else "steps"
+        before = f"; {compared.equal} {steps} before it are the same" if compared.equal else ""
         summary = f"{lead}: {describe(compared.first)}{before}."
         word: Sameness = "breaks" if compared.lost_gradients and not said else "changed"
         return self._verdict(word, summary, compared)
@@ -219,7 +219,8 @@ class _Asking:
             return Compared()
         compared = await asyncio.to_thread(compare, one.trace, other.trace, precision, held=held)
         status: ComparisonStatus = "passed" if compared.is_same else "differs"
-        detail = f"{compared.equal} of {compared.steps} steps are the same"
+        steps = "compared steps" if compared.is_sample else "steps"
+        detail = f"{compared.equal} of {compared.steps} {steps} are the same"
         if compared.first is not None:
             detail += f", then {describe(compared.first)}"
         self._check(name, status if compared.steps or compared.first else "not_run", detail)
@@ -235,8 +236,9 @@ class _Asking:
     def _note_harmless(self, compared: Compared) -> None:
         """Note the differences that have no effect on the training."""
         if compared.random_from < inf:
-            at = _at(compared.random_from)
-            self.notes.append(f"{RANDOM}: drawn otherwise from step {at} on, to no effect seen")
+            self.notes.append(
+                f"{RANDOM}: drawn otherwise from step {compared.random_step} on, to no effect seen"
+            )
         if compared.kinds is not None:
             self.notes.append(
                 f"other optimizer: {compared.kinds[1]}, where it was {compared.kinds[0]}; its "
@@ -272,10 +274,6 @@ def unusable(who: str, run: RunResult) -> str | None:
     if run.trace is None or not numbered(run.trace):
         return f"Nothing can be compared: {who} takes no step."
     return None
-
-
-def _at(order: float) -> int:
-    return int(order) if order < inf else 0
 
 
 def _asked(result: RunResult) -> str:

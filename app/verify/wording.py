@@ -9,10 +9,10 @@ from math import inf
 
 from app.run import outcome
 from app.verdict import Witness
+from app.verify.compared_version import Version
 from app.verify.difference import Compared, Difference
-from app.verify.version import Version
+from provenance import CodeLine
 from sandbox.protocol import RunResult
-from sandbox.records import Place
 
 RANDOM = "other random numbers"
 ROUNDING = "rounding"
@@ -31,7 +31,8 @@ def witness_of(compared: Compared, before: Version, after: Version) -> Witness |
         return None
     ours, theirs, losses = _places(compared, first)
     return Witness(
-        step=_step(first),
+        step=first.step,
+        last_equal_step=first.since or None,
         parameter=first.parameter,
         what=first.what,
         difference=first.gap,
@@ -50,10 +51,7 @@ def describe(first: Difference) -> str:
     """Return a description such as `at step 9, net.weight: gets another
     gradient (off by 8.4e-01)`.
     """
-    step = _step(first)
-    when = (
-        "at the end" if step is None else "before the first step" if not step else f"at step {step}"
-    )
+    when = _when(first.step, first.since)
     off = f" (off by {first.gap:.1e})" if first.gap is not None else ""
     return f"{when}, {first.parameter or 'a parameter'}: {first.what}{off}"
 
@@ -92,17 +90,27 @@ def _prints_alike(one: str, other: str) -> bool:
     )
 
 
-def _step(first: Difference) -> int | None:
-    if first.order == inf:
-        return None
-    if first.ours is not None:
-        return first.ours.n or first.ours.count or int(first.order)
-    return int(first.order)
+def counted(compared: Compared) -> str:
+    """Return how many steps were compared, of how many."""
+    if compared.is_sample:
+        seen = " seen" if compared.stopped else ""
+        return f"{compared.steps} compared of {compared.total} steps{seen}"
+    if compared.stopped:
+        return f"in the first {compared.steps} steps"
+    return f"{compared.steps} of {compared.steps} steps"
+
+
+def _when(step: int | None, since: int) -> str:
+    if since:
+        return f"between the compared steps {since} and {step}"
+    if step is None:
+        return "at the end"
+    return f"at step {step}" if step else "before the first step"
 
 
 def _places(
     compared: Compared, first: Difference
-) -> tuple[Place | None, Place | None, tuple[float | None, float | None]]:
+) -> tuple[CodeLine | None, CodeLine | None, tuple[float | None, float | None]]:
     loss = compared.loss
     until = first.ours.after if first.ours is not None else inf
     if loss is not None and loss.ours.visit.n <= until:
@@ -112,7 +120,7 @@ def _places(
     return (ours.at if ours else None), (theirs.at if theirs else None), (None, None)
 
 
-def _code(version: Version, place: Place | None) -> str:
+def _code(version: Version, place: CodeLine | None) -> str:
     lines: Mapping[int, str] = {}
     if place is not None and place.file in version.files:
         lines = dict(enumerate(version.files[place.file].splitlines(), 1))

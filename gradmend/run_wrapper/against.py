@@ -7,7 +7,6 @@ Every run is made as repeated runs are: sources in memory, and no file of the us
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,13 +19,13 @@ from app.command.revisions import Repository
 from app.command.verdicts import printed
 from app.command.verifying import exit_code
 from app.http.problems import ProblemError
-from app.present.visible import visible
 from app.request.reader import InlineReader
 from app.request.uploads import decoded
 from app.verify import Version, verify
-from gradmend.run_wrapper import command
+from gradmend.run_wrapper import user_command
 from gradmend.run_wrapper.cli_args import RunArguments
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
+from gradmend.run_wrapper.progress import ProgressLine
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import end, furnish, start_fresh
 from gradmend.run_wrapper.stderr import note
@@ -71,22 +70,23 @@ async def _compared(arguments: RunArguments) -> int:
     assert arguments.against is not None
     repository = Repository.of(Path.cwd())
     repository.commit(arguments.against)  # before anything runs
-    await _progress("verifying", 0, 1, "Running the command up to its first step")
-    first = await _first(arguments)
-    sources = await asyncio.to_thread(_sources, first, repository, arguments.against)
-    entry = first.main or ""
-    if entry not in sources.after:
-        entry = next(iter(sources.after), "main.py")
-    found = (
-        await _found(arguments, first, sources, entry)
-        if sources.differ
-        else _equal(arguments.against)
-    )
+    progress = ProgressLine()
+    async with progress.ticking():
+        progress.show("Running the command up to its first step", 0, 1)
+        first = await _first(arguments)
+        sources = await asyncio.to_thread(_sources, first, repository, arguments.against)
+        entry = first.main or ""
+        if entry not in sources.after:
+            entry = next(iter(sources.after), "main.py")
+        found = (
+            await _found(arguments, first, sources, entry, progress)
+            if sources.differ
+            else _equal(arguments.against)
+        )
     request = ChangeRequest(
         before=ProjectVersion(filename=entry, script=sources.before.get(entry, "")),
         after=ProjectVersion(filename=entry, script=sources.after.get(entry, "")),
     )
-    _clear()
     printed("json" if arguments.json else "text", request, found)
     return exit_code(found)
 
@@ -126,7 +126,7 @@ async def _first(arguments: RunArguments) -> Process:
 
 
 def _why_none(code: int, box: ExchangeDir) -> str:
-    if code in (command.NOT_FOUND, command.NOT_RUNNABLE):
+    if code in (user_command.NOT_FOUND, user_command.NOT_RUNNABLE):
         return "there is no such command, or it cannot be run"
     if troubles := box.troubles():
         return f"not traced: {troubles[0]}"
@@ -182,8 +182,11 @@ def _text(path: Path) -> str | None:
 
 
 async def _found(
-    arguments: RunArguments, first: Process, sources: Sources, entry: str
+    arguments: RunArguments, first: Process, sources: Sources, entry: str, progress: ProgressLine
 ) -> ChangeFindings:
+    async def stage(stage: str, done: int, total: int, message: str) -> None:
+        progress.show(message, done, total)
+
     process = replace(first, files=dict(sources.places))
     again = Again(arguments.command, process, None, sources.after)
     again.begin()
@@ -194,7 +197,7 @@ async def _found(
             again,
             time_limit_s=LIMIT_S,
             steps=arguments.steps or STEPS,
-            progress=_progress,
+            progress=stage,
             reader=InlineReader(),
         )
     finally:
@@ -207,14 +210,3 @@ async def _found(
 def _noted(again: Again) -> Iterator[str]:
     yield f"run with your own data and packages, {again.runs} times"
     yield from sorted(again.troubles)[:1]
-
-
-async def _progress(stage: str, done: int, total: int, message: str) -> None:
-    """Print a line of progress, on a terminal only."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{visible(message)} …", end="", file=sys.stderr, flush=True)
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from analyzers.messages import Message
 from app.command.fixing import caveat, chosen, why_none
 from app.command.options import USAGE, WORDS, Options
 from app.present.guide import Guide, guides
-from app.present.lookup import search
+from app.present.lookup import look_up
 from gradmend.run_wrapper import last_result, report
 from gradmend.run_wrapper.stderr import Paint, note
 
@@ -17,11 +18,12 @@ usage: gradmend apply [--unsafe-fixes] [N]
 
 Writes the fix that the last `gradmend run` in this folder found into your files: the best safe
 one, or number N. With --unsafe-fixes also one that changes the training or was not tested. One
-that failed a check is never written."""
+that failed a check is never written. After `gradmend train.py`, use `gradmend train.py --fix`."""
 SHOW = """\
 usage: gradmend show [N]
 
-Shows the best fix of the last `gradmend run` in this folder, or fix N, with its checks."""
+Shows the best fix of the last `gradmend run` in this folder, or fix N, with its checks.
+After `gradmend train.py`, use `gradmend train.py --diff`."""
 EXPLAIN = """\
 usage: gradmend explain [GM011 | recurrent-state | MESSAGE]
 
@@ -94,17 +96,29 @@ def explain(arguments: list[str]) -> int:
         for guide in guides().values():
             print(f"{guide.id}  {guide.name:<24} {guide.title}")
         return 0
-    found = search(" ".join(arguments))
-    if not found:
-        note("no pattern fits; `gradmend explain` lists all of them")
-        return USAGE
-    if not found[0].sure:
+    found = look_up(" ".join(arguments))
+    if not (found.patterns or found.messages):
+        note("no pattern: this is not an autograd error; `gradmend explain` lists all patterns")
+    if found.near:
+        print("What may help:\n")
+    for entry in (*found.messages, *found.near):
+        _print_message(entry)
+    if found.sure:
+        _print(found.patterns[0])
+    elif found.patterns:
         print("Patterns that such a message may come from:\n")
-        for one in found:
-            print(f"{one.guide.id}  {one.guide.name:<24} {one.guide.title}")
-        return 0
-    _print(found[0].guide)
-    return 0
+        for guide in found.patterns:
+            print(f"{guide.id}  {guide.name:<24} {guide.title}")
+    return 0 if found.patterns or found.messages else USAGE
+
+
+def _print_message(entry: Message) -> None:
+    print(f"{entry.title or entry.texts[0]}\n\n{entry.means}\n")
+    for cause in entry.causes:
+        print(f"- {cause.in_general()}")
+    for wrong in entry.wrong:
+        print(f"- Not: {wrong}")
+    print()
 
 
 def _print(guide: Guide) -> None:

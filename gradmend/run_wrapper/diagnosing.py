@@ -9,16 +9,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from app.diagnose import Progress, diagnose
+from app.diagnose import Progress, causes_in_trace, diagnose
 from app.http.problems import ProblemError
 from app.request.reader import RECURSION_DEPTH, Reader, ReadingLimit
 from app.request.uploads import decoded
-from app.schemas import DiagnosisRequest, Findings, SourceFile
+from app.schemas import Cause, DiagnosisRequest, Findings, SourceFile
 from gradmend.run_wrapper.exchange_dir import Process
 from gradmend.run_wrapper.rerun import Again
 from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult, Sandbox, Session
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ def seen_in(process: Process) -> FailedRun:
             sources[name] = text
             changed += [name] if written > process.begun else []
     code = 1 if process.error not in (None, "SystemExit") else 0
-    outcome = Outcome("exited", code, records=process.records, duration_s=process.seconds)
+    outcome = ProcessOutcome("exited", code, records=process.records, duration_s=process.seconds)
     run = run_result(Job(files={}), outcome, "beside")
     return FailedRun(process, run, sources, _entry(process, run, sources), tuple(changed))
 
@@ -89,38 +89,30 @@ def _entry(process: Process, run: RunResult, sources: Mapping[str, str]) -> str:
 
 
 async def findings_of(
-    seen: FailedRun, again: Again | None, progress: Progress, then: Then | None = None
+    seen: FailedRun,
+    again: Again | None,
+    progress: Progress,
+    early: Early | None = None,
+    then: Then | None = None,
 ) -> Findings:
     """Return the findings; runs go through `again`, and without it fixes are not tried.
 
-    `then` may run more, once they are found.
+    `early` gets the cause that the failed run alone shows, while an interpreter for further runs
+    is made ready. `then` may run more, once they are found.
     """
     sys.setrecursionlimit(max(RECURSION_DEPTH, sys.getrecursionlimit()))
-    files = [
-        SourceFile.model_construct(path=name, content=text, encoding="utf-8")
-        for name, text in seen.sources.items()
-        if name != seen.entry
-    ]
-    request = DiagnosisRequest.model_construct(
-        script=seen.sources.get(seen.entry, ""),
-        filename=seen.entry,
-        files=files,
-        traceback="",
-        run="auto",
-        trace="" if again is not None else seen.process.records.decode("utf-8", "replace"),
-        time_limit_s=max(LEAST_S, PATIENCE * seen.process.seconds),
-        args=[],
-        module=None,
-        target=None,
-    )
     reader = cast(Reader, InProcessReader())
+    traced = _request(seen, seen.process.records.decode("utf-8", "replace"))
     if again is None:
-        return await diagnose(request, sandbox=None, reader=reader, progress=progress)
+        return await diagnose(traced, sandbox=None, reader=reader, progress=progress)
     try:
         again.begin()
+        if early is not None and (causes := await causes_in_trace(traced, reader)):
+            await early(causes[0])
         place = cast(
             Sandbox, UserMachine(again)
         )  # it is never asked whether it is ready, nor closed
+        request = _request(seen, trace="")
         findings = await diagnose(request, sandbox=place, reader=reader, progress=progress)
         if then is not None:
             await then(again, seen, findings)
@@ -129,6 +121,27 @@ async def findings_of(
         await again.close()
 
 
+def _request(seen: FailedRun, trace: str) -> DiagnosisRequest:
+    files = [
+        SourceFile.model_construct(path=name, content=text, encoding="utf-8")
+        for name, text in seen.sources.items()
+        if name != seen.entry
+    ]
+    return DiagnosisRequest.model_construct(
+        script=seen.sources.get(seen.entry, ""),
+        filename=seen.entry,
+        files=files,
+        traceback="",
+        run="auto",
+        trace=trace,
+        time_limit_s=max(LEAST_S, PATIENCE * seen.process.seconds),
+        args=[],
+        module=None,
+        target=None,
+    )
+
+
+Early = Callable[[Cause], Awaitable[None]]
 Then = Callable[[Again, FailedRun, Findings], Awaitable[None]]
 
 

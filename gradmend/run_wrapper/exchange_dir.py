@@ -16,7 +16,7 @@ from typing import Any
 
 from gradmend import parts
 
-SITE = parts.FOLDER / "sandbox/inside/beside/site"
+SITE = parts.FOLDER / "sandbox/inside/attached/site"
 MOST_RECORDS, ROOM = 64 << 20, 1 << 16
 END, RAISED = b'{"t":"end"', b'{"t":"raised"'
 
@@ -32,12 +32,13 @@ class Process:
     argv: tuple[str, ...] = ()
     words: tuple[str, ...] = ()  # that it was started with, interpreter and all
     parent: int = 0
-    as_begun: bool = False  # whether it left its environment alone until it imported torch
+    as_begun: bool = False  # whether it changed no setting of torch's before it imported it
     main: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     torch: tuple[str, ...] = ()  # modules of torch's that it loaded after torch itself
     error: str | None = None
     cuda: bool = False
+    peak_kib: int = 0  # memory
     engine: bool = False  # whether a backward of the program's own engine, without torch, failed
     records: bytes = b""
 

@@ -85,7 +85,8 @@ def load(folder: str | None = None) -> Last:
         saved["findings"] = Findings.model_validate(saved["findings"])
         return Last(**saved)
     raise NothingKept(
-        "no result is kept for this folder; begin with: gradmend run -- python train.py"
+        "no result of `gradmend run` is kept for this folder; begin with: gradmend run -- python "
+        "train.py (after `gradmend train.py`: gradmend train.py --diff, or --fix)"
     )
 
 

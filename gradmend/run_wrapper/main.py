@@ -10,14 +10,17 @@ import signal
 import sys
 from contextlib import suppress
 
-from gradmend.run_wrapper import command
+from gradmend.run_wrapper import user_command
 from gradmend.run_wrapper.cli_args import HELP, ArgumentsError, RunArguments, parse
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.stderr import note
 
 USAGE = 2
 # Ended well, never begun, or ended by who started it: nothing to explain.
-_QUIET = (0, command.NOT_FOUND, command.NOT_RUNNABLE, -signal.SIGINT, -signal.SIGTERM, 130, 143)
+_QUIET = (
+    *(0, user_command.NOT_FOUND, user_command.NOT_RUNNABLE),
+    *(-signal.SIGINT, -signal.SIGTERM, 130, 143),
+)
 
 
 def run(arguments: list[str]) -> int:
@@ -34,7 +37,7 @@ def run(arguments: list[str]) -> int:
         from gradmend.run_wrapper.against import compare  # with the whole comparison
 
         return compare(parsed)
-    return command.leave_as(_run_wrapped(parsed))
+    return user_command.leave_as(_run_wrapped(parsed))
 
 
 def _run_wrapped(arguments: RunArguments) -> int:
@@ -114,7 +117,7 @@ def _why_not(found: list[Process], box: ExchangeDir, code: int) -> str:
 def _run(arguments: RunArguments, box: ExchangeDir | None) -> int:
     """Return the command's return code, or the shell's code for one that cannot be started."""
     try:
-        return command.run(arguments.command, box.environment() if box else dict(os.environ))
-    except command.CommandError as error:
+        return user_command.run(arguments.command, box.environment() if box else dict(os.environ))
+    except user_command.CommandError as error:
         note(str(error))
         return error.code

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from app.command.fixing import best
+from app.present.fix_wording import asked, chip, effect
 from app.present.visible import visible
-from app.present.wording import CHIPS, GRADIENTS, asked, calls, chip
+from app.present.wording import calls
 from app.schemas import Cause, Check, Findings, Patch
 from gradmend.run_wrapper.stderr import Paint, say
 
@@ -48,9 +49,11 @@ def tested(patch: Patch, paint: Paint) -> str:
         return paint("– not tested: read it before you apply it", "bad")
     if patch.verification.status == "failed":
         return paint(f"✗ {_why_failed(patch)}", "bad")
-    passed = [CHIPS[c.name] for c in checks.values() if c.status == "passed" and _is_informative(c)]
+    passed = [
+        chip(c, patch) for c in checks.values() if c.status == "passed" and _is_informative(c)
+    ]
     ran = f"your command ran again with it: {_ran(checks['runs'])}"
-    gradients = [] if patch.gradients in ("same", "unknown") else [GRADIENTS[patch.gradients]]
+    gradients = [] if patch.gradients in ("same", "unknown") else [effect(patch)]
     return paint(f"✓ {ran}; {', '.join([*passed, *gradients])}", "good")
 
 
@@ -67,12 +70,13 @@ def show(findings: Findings, paint: Paint) -> None:
     """Print the best fix that did not fail, how it was checked, failed ones, and what to type."""
     offered = [p for p in findings.patches if p.verification.status != "failed"]
     failed = [p for p in findings.patches if p.verification.status == "failed"]
-    if not findings.patches:
-        say(paint("no fix is known for it", "bad"))
+    if not offered:
+        why = "no fix that was tried holds" if failed else "no fix is known for it"
+        say(paint(why, "bad"))
         for cause in findings.causes[:1]:
             say(visible(cause.remedy or cause.explanation))
-    elif not offered:
-        say(paint("no fix that was tried holds", "bad"))
+    if findings.fix:
+        say(paint(visible(findings.fix), "bold"))
     for patch in offered[:1]:
         for line in patch_lines(patch, paint):
             say(line)

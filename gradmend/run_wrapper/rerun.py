@@ -10,16 +10,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from app.run.outcome import len_backwards
 from gradmend.run_wrapper import landlocked
 from gradmend.run_wrapper.exchange_dir import END, ExchangeDir, Process
-from gradmend.run_wrapper.starting import Running, Warm, can_be_warm, end, furnish, start_fresh
+from gradmend.run_wrapper.starting import (
+    Running,
+    Turns,
+    Warm,
+    can_be_warm,
+    end,
+    furnish,
+    runs_at_once,
+    start_fresh,
+)
 from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult
-from sandbox.watch.outcome import Ending, Outcome
+from sandbox.watch.outcome import Ending, ProcessOutcome
 
 ALL_S = 60.0  # for all runs, unless the user is patient
 LEAST_S = 0.5  # a run that has less is not begun
 PLAIN = 3.0  # times as long as the failure took: what the last run of a fix may take in any case
+BRIEF = 0.25  # of the failure's time: a run that takes longer makes only the calls it needs
+FURTHER = 8  # backward calls beyond the one that failed
+IN_USE = "already in use"  # a port, by a run that goes on at the same time
 GRACE_S = 5.0  # for the other processes, once the one that is watched has ended
 TAIL = 1 << 16
 _TRACER = (
@@ -61,7 +74,7 @@ class Again:
         self._home = ExchangeDir({})
         self._warming: asyncio.Future[Warm | None] | None = None
         self._start_s = 0.0  # that a start takes longer than a fork
-        self._turn = asyncio.Lock()  # one at a time: memory, ports and devices are the user's
+        self._turns = Turns(runs_at_once(first))
         self.runs = 0
         self.troubles: set[str] = set()
 
@@ -71,19 +84,26 @@ class Again:
             return RunResult(status="unavailable", reason="it is run as it is")
         if self._seen is not None and self._is_first(job):
             return self._seen
-        async with self._turn:
-            if (left := self._left_s(job)) < LEAST_S:
-                why = f"not all fixes were tried within {ALL_S:g} s; `gradmend run --patient` does"
-                self.troubles.add(why)
-                return RunResult(status="unavailable", reason="the time was used up")
-            self.runs += 1
-            limit = min(job.time_limit_s, left)
-            try:
-                return await self._again(job.model_copy(update={"time_limit_s": limit}))
-            except OSError as error:
-                why = f"its files cannot be written ({(error.strerror or 'unknown').lower()})"
-                self.troubles.add(f"it could not be run again: {why}")
-                return RunResult(status="unavailable", reason=why)
+        while True:
+            async with self._turns as shared:
+                result = await self._in_time(job)
+            if not shared or result.raised is None or IN_USE not in result.raised.message:
+                return result
+            self._turns.most = 1
+
+    async def _in_time(self, job: Job) -> RunResult:
+        if (left := self._left_s(job)) < LEAST_S:
+            why = f"not all fixes were tried within {ALL_S:g} s; `gradmend run --patient` does"
+            self.troubles.add(why)
+            return RunResult(status="unavailable", reason="the time was used up")
+        self.runs += 1
+        limit = min(job.time_limit_s, left)
+        try:
+            return await self._again(job.model_copy(update={"time_limit_s": limit}))
+        except OSError as error:
+            why = f"its files cannot be written ({(error.strerror or 'unknown').lower()})"
+            self.troubles.add(f"it could not be run again: {why}")
+            return RunResult(status="unavailable", reason=why)
 
     def _left_s(self, job: Job) -> float:
         left = self._until - time.monotonic()
@@ -147,18 +167,23 @@ class Again:
         return warm
 
     async def _cool(self) -> None:
-        warming, self._warming = self._warming, None
-        if warming is not None and not warming.done():
-            warming.cancel()
-        with suppress(asyncio.CancelledError, OSError):
-            warm = await warming if warming is not None else None
-            if warm is not None:
-                await warm.close()
+        if self._warming is None:
+            return
+        self._warming.cancel()
+        await asyncio.wait([self._warming])  # unlike awaiting it, passes over no Ctrl-C
+        if not self._warming.cancelled():
+            with suppress(OSError):
+                if (warm := self._warming.result()) is not None:
+                    await warm.close()
+        self._warming = None
 
     def _prepare(self, box: ExchangeDir, job: Job) -> None:
         instructions: dict[str, Any] = {k: v for k, v in job.model_dump().items() if k in _TRACER}
         if self._steps is not None and job.stop_after_backwards:
             instructions["stop_after_backwards"] = self._steps
+        elif self._seen is not None:
+            instructions["least_backwards"] = len_backwards(self._seen) + FURTHER
+            instructions["brief_s"] = BRIEF * self._first.seconds
         instructions |= {"early": self._first.engine and job.mode != "plain", "overlay": {}}
         for number, (name, text) in enumerate(self._changed(job).items()):
             patched = box.path / f"patched-{number}.py"
@@ -192,12 +217,14 @@ class Again:
         finally:
             ending.cancel()
 
-    def _outcome(self, box: ExchangeDir, job: Job, ending: Ending, code: int | None) -> Outcome:
+    def _outcome(
+        self, box: ExchangeDir, job: Job, ending: Ending, code: int | None
+    ) -> ProcessOutcome:
         watched = _one_like(self._first, box.processes())
         records = watched.records if watched is not None else b""
         if ending == "exited" and job.mode != "plain":
             code = _code(records, code)
-        return Outcome(
+        return ProcessOutcome(
             ending=ending,
             exit_code=code,
             walls=["landlock"] if landlocked.available() else [],
@@ -222,7 +249,7 @@ def _code(records: bytes, code: int | None) -> int | None:
     return 1 if b'"reason":"raised"' in last else 0
 
 
-def _is_lost(outcome: Outcome) -> bool:
+def _is_lost(outcome: ProcessOutcome) -> bool:
     """Return True if a fork may have ended, or hung, because it is one: it reported no end."""
     if outcome.ending == "timed_out":
         return b'{"t":"backward"' not in outcome.records

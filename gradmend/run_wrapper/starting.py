@@ -13,7 +13,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,6 +23,7 @@ from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 
 MOST_BYTES = 1 << 16
 START_S, ANSWER_S = 120.0, 10.0
+AT_ONCE, SHARE = 2, 0.5  # repeated runs, and the part of the free memory that they may fill
 BROKEN = -signal.SIGKILL  # the end of a run whose parent is gone, too
 
 
@@ -70,17 +71,60 @@ def can_be_warm(first: Process) -> bool:
     Gradmend started it directly, it used no device that a fork cannot, and it changed no setting
     that torch reads at import.
     """
-    direct = first.parent == os.getpid()
-    return sys.platform == "linux" and direct and first.as_begun and not first.cuda
+    return sys.platform == "linux" and first.as_begun and _is_alone(first)
+
+
+def runs_at_once(first: Process) -> int:
+    """Return how many repeated runs the machine has room for: one if the command starts processes
+    of its own, uses a device, or needs more than its share of the memory that is free.
+    """
+    if not _is_alone(first) or len(os.sched_getaffinity(0)) < AT_ONCE:
+        return 1
+    return AT_ONCE if AT_ONCE * first.peak_kib < SHARE * _available_kib() else 1
+
+
+def _is_alone(first: Process) -> bool:
+    """Return True if Gradmend started the process itself, and it used no device."""
+    return first.parent == os.getpid() and not first.cuda
+
+
+def _available_kib() -> int:
+    """Return the memory that is free, in KiB; 0 if the system does not say."""
+    with suppress(OSError, ValueError), open("/proc/meminfo") as file:
+        fields = dict(line.split(":", 1) for line in file)
+        return int(fields["MemAvailable"].split()[0])
+    return 0
+
+
+class Turns:
+    """Lets so many runs go on at once. `most` may be lowered while they do."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._going = 0
+        self._changed = asyncio.Condition()
+
+    async def __aenter__(self) -> bool:
+        """Wait for a turn; whether others may go on meanwhile."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._going < self.most)
+            self._going += 1
+        return self.most > 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self._going -= 1
+        async with self._changed:
+            self._changed.notify_all()
 
 
 class Warm:
-    """The warm interpreter, and its runs: one at a time."""
+    """The warm interpreter, and the runs that are forked from it."""
 
     def __init__(self, process: asyncio.subprocess.Process, channel: socket.socket) -> None:
         self._process = process
         self._channel = channel
-        self._run: Forked | None = None
+        self._runs: dict[str, Forked] = {}
+        self._hearing: asyncio.Task[None] | None = None
         self.took_s = 0.0
 
     @classmethod
@@ -103,28 +147,38 @@ class Warm:
             raise
         if "ready" in answer:
             warm.took_s = time.monotonic() - began
+            warm._hearing = asyncio.create_task(warm._hear())
             return warm
         await warm.close()
         return None
 
     async def run(self, box: Path) -> Forked | None:
         """Return a run that has just been forked; None if none can be."""
+        if self._hearing is None or self._hearing.done():
+            return None
+        run = self._runs[str(box)] = Forked()
         with suppress(OSError):
             self._channel.send(json.dumps({"box": str(box)}).encode())
-        answer = await self._answer(ANSWER_S)
-        self._run = Forked(answer["pid"], self._ended()) if "pid" in answer else None
-        return self._run
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(run.begun), ANSWER_S)
+        return run if run.pid else None
 
     async def close(self) -> None:
         """End it, and what it has forked."""
-        if self._run is not None:
-            await end(self._run)
-            self._run.forget()
+        for run in self._runs.values():
+            if run.pid and not run.ended.done():
+                await end(run)
+        if self._hearing is not None:
+            self._hearing.cancel()
         self._channel.close()
         await end(self._process)
 
-    async def _ended(self) -> int:
-        return int((await self._answer(None)).get("ended", BROKEN))
+    async def _hear(self) -> None:
+        """Hand each message to its run, for as long as the interpreter lives."""
+        while answer := await self._answer(None):
+            self._runs[answer["box"]].hear(answer)
+        for run in self._runs.values():
+            run.hear({"ended": BROKEN})
 
     async def _answer(self, patience: float | None) -> dict[str, Any]:
         """Return what it says next; nothing if it has ended or is silent."""
@@ -139,19 +193,27 @@ class Warm:
 
 
 class Forked:
-    """One run of a warm interpreter's."""
+    """One run of a warm interpreter's. `begun` and `ended`: its process, and its exit code."""
 
-    def __init__(self, pid: int, ended: Coroutine[Any, Any, int]) -> None:
-        self.pid = pid
-        self._ended = asyncio.ensure_future(ended)
+    def __init__(self) -> None:
+        self.begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @property
+    def pid(self) -> int:
+        """Return the process id; 0 if it has not begun."""
+        return self.begun.result() if self.begun.done() else 0
+
+    def hear(self, answer: Mapping[str, Any]) -> None:
+        """Take in what the interpreter says of it."""
+        if not self.begun.done():
+            self.begun.set_result(answer.get("pid", 0))
+        if "ended" in answer and not self.ended.done():
+            self.ended.set_result(answer["ended"])
 
     async def wait(self) -> int:
         """Return its exit code, once it has ended; negative for a signal."""
-        return await asyncio.shield(self._ended)
-
-    def forget(self) -> None:
-        """Close the connection: nobody needs its answers any more."""
-        self._ended.cancel()
+        return await asyncio.shield(self.ended)
 
 
 async def end(run: Running) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 
+from app.command.fixing import caveat
 from app.present.visible import escaped_json, visible
 from app.schemas import Cause, Findings, Patch
 from gradmend.run_wrapper import landlocked, last_result, report
 from gradmend.run_wrapper.cli_args import RunArguments
 from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in
 from gradmend.run_wrapper.exchange_dir import Process
+from gradmend.run_wrapper.progress import ProgressLine
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.sharing import share
 from gradmend.run_wrapper.stderr import RULE, Paint, note, say
-from gradmend.run_wrapper.uncommitted import brought_by
+from gradmend.run_wrapper.uncommitted import brought_by, changed_since_commit
 
 
 def look(arguments: RunArguments, process: Process, *, raised: bool) -> Findings | None:
@@ -41,16 +42,23 @@ def _diagnose(arguments: RunArguments, seen: FailedRun, *, raised: bool) -> Find
     brought: list[str] = []
 
     async def witness(again: Again, seen: FailedRun, findings: Findings) -> None:
-        if findings.causes:
+        changed = await changed_since_commit(seen)
+        if findings.causes and changed:
             await progress.stage("comparing", 0, 1, "Comparing with the last commit")
-        brought.extend(filter(None, [await brought_by(again, seen, findings)]))
+            sentence = await brought_by(again, seen, findings.causes[0], changed)
+            brought.extend(filter(None, [sentence]))
+
+    async def found() -> Findings:
+        async with progress.line.ticking():
+            if raised:
+                return await findings_of(seen, again, progress, progress.early, witness)
+            return await findings_of(seen, again, progress)
 
     try:
-        findings = asyncio.run(findings_of(seen, again, progress, witness if raised else None))
+        findings = asyncio.run(found())
     except (KeyboardInterrupt, asyncio.CancelledError):
         note("stopped; the cause stands, no fix was checked")
         return None
-    progress.clear()
     for trouble in sorted(again.troubles if again is not None else ())[:1]:
         note(trouble)
     if not findings.causes:
@@ -105,18 +113,15 @@ def why_no_rerun(arguments: RunArguments) -> str | None:
 
 
 class ProgressPrinter:
-    """Says the cause as soon as it is known, what is being done, and the first fix that passes.
-
-    On a terminal, what is being done is one line that changes; elsewhere, a line for each step.
-    """
+    """Says the cause as soon as it is known, what is being done (`line`), and the first fix that
+    passes."""
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
         self._shown: Cause | None = None
-        self._passed = False
-        self._doing = ""
+        self._passed = self._examined = False
         self._begun = False
-        self._live = sys.stderr.isatty()
+        self.line = ProgressLine()
 
     def begin(self) -> None:
         """Say that what follows is not the command's own, once."""
@@ -124,52 +129,48 @@ class ProgressPrinter:
             say(RULE)
         self._begun = True
 
-    def once(self, cause: Cause) -> None:
-        """Say the cause, if none was said."""
-        if self._shown is None:
-            self._say(cause)
+    async def early(self, cause: Cause) -> None:
+        """Say the cause that the failed run alone shows."""
+        self._say(cause)
 
     def after_fixes(self, cause: Cause) -> None:
         """Say the cause that stands once fixes were tried, if it is not the one that was said."""
-        if self._shown is not None and _place(self._shown) != _place(cause):
-            say("the fix that holds shows another cause:")
-            self._say(cause)
-        self.once(cause)
+        self._say_if_new(cause, "the fix that holds")
+
+    def _say_if_new(self, cause: Cause, by: str) -> None:
+        if self._shown is not None and _place(self._shown) == _place(cause):
+            return
+        if self._shown is not None:
+            self.line.clear()
+            same = self._shown.pattern == cause.pattern
+            say(f"{by} shows another {'line' if same else 'cause'}:")
+        self._say(cause)
 
     def _say(self, cause: Cause) -> None:
         self.begin()
+        self.line.clear()
         self._shown = cause
         for line in report.cause_lines(cause, self._paint):
             say(line)
 
-    def clear(self) -> None:
-        """Take the line of progress away."""
-        if self._live:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
         """Show what is being done, once the command is known to have failed."""
-        if not self._begun:
-            return
-        counted = f" ({done} of {total} done)" if done and total > 1 else ""
-        doing = f"{visible(message)}{counted} …"
-        if self._live:
-            print(f"\r\x1b[K{doing}", end="", file=sys.stderr, flush=True)
-        elif doing != self._doing and stage not in ("reading", "reproducing"):
-            say(doing)
-        self._doing = doing
+        brief = stage in ("reading", "reproducing")  # the command has failed already
+        if self._begun and (self.line.live or not brief):
+            self.line.show(message, done, total)
 
     async def cause(self, cause: Cause) -> None:
-        """Print a cause; the surest comes first."""
-        self.clear()
-        self.once(cause)
+        """Print a cause; the surest comes first, and the others are not printed."""
+        if not self._examined:
+            self._examined = True
+            self._say_if_new(cause, "a closer look")
 
     async def patch(self, patch: Patch) -> None:
-        """Print a judged fix: the first that passes at once, others may come before it."""
+        """Print the first fix that passes, with what it changes: a better one may follow."""
         if not self._passed and patch.verification.status == "passed":
             self._passed = True
-            self.clear()
-            say(f"a fix passes: {visible(patch.title)}")
+            self.line.clear()
+            say(f"passes so far: {visible(patch.title)}{caveat(patch)}")
 
 
 def _place(cause: Cause) -> tuple[str, str, int]:

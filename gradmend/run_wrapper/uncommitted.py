@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from app.request.uploads import decoded
-from app.schemas import Cause, Findings
+from app.schemas import Cause
 from gradmend.run_wrapper.diagnosing import FailedRun
 from gradmend.run_wrapper.rerun import Again
 from sandbox.protocol import Job
@@ -41,13 +41,21 @@ class ReplacedLines:
         return min(near, default=1 << 30)
 
 
-async def brought_by(again: Again, seen: FailedRun, findings: Findings) -> str | None:
-    """Return a sentence that names the change; None if there is none, or the commit fails too."""
+async def changed_since_commit(seen: FailedRun) -> dict[str, str]:
+    """Return the texts of the last commit, of those files that differ from it; nothing where there
+    is no repository.
+    """
     committed = await asyncio.to_thread(_committed, seen)
-    changed = {name: text for name, text in committed.items() if text != seen.sources[name]}
-    if not changed or not findings.causes or not await _holds(again, seen, changed):
+    return {name: text for name, text in committed.items() if text != seen.sources[name]}
+
+
+async def brought_by(
+    again: Again, seen: FailedRun, cause: Cause, changed: Mapping[str, str]
+) -> str | None:
+    """Return a sentence that names the one of these changes; None if the commit fails too."""
+    if not await _holds(again, seen, changed):
         return None
-    places = [*_path(findings.causes[0])]
+    places = [*_path(cause)]
     hunks = [one for name, old in changed.items() for one in _hunks(name, old, seen.sources[name])]
     hunks.sort(key=lambda hunk: hunk.distance(places))
     for hunk in hunks[:MOST]:
@@ -85,7 +93,7 @@ def _path(cause: Cause) -> Iterator[tuple[str, int]]:
 
 
 def _committed(seen: FailedRun) -> dict[str, str]:
-    """Return the texts of the last commit, of those files that differ from it."""
+    """Return the texts of the last commit, of those files that it holds."""
     found: dict[str, str] = {}
     for name in seen.sources:
         path = Path(seen.process.files[name])

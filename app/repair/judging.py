@@ -6,38 +6,40 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
-from analyzers.explain.pattern import SECOND_CHOICE
+from analyzers.explain.listed import counted
 from analyzers.request.causes import Candidate
-from app.repair import checks, loss_coverage, schedule
+from app.repair import checks, loss_coverage, numerical, schedule
 from app.repair.effects import Against, Measured, ReferenceComparison, compare, renumbered
 from app.repair.learning import learns, loses_gradients_late
 from app.repair.original import PATIENCE_S, Mathematics, Original
+from app.repair.ranking import Measures, Merit, Prospect
 from app.repair.schedule import ScheduleComparison
 from app.run import outcome
 from app.schemas import Check, Effect, Gradients, Verified
 from sandbox.protocol import Job, Reference, RunResult
 from sandbox.records import Trace
 
-OF_GRADIENTS = (
-    "overwritten-gradient",
-    "uncleared-gradients",
-    "unfed-parameters",
-    "unheld-parameters",
-    "cleared-gradients",
-)
-"""Silent faults that are in the gradients, so that the references have them, too."""
+OF_GRADIENTS = {
+    "overwritten-gradient": "no backward call overwrites a kept gradient",
+    "uncleared-gradients": "gradients of earlier steps are not added",
+    "unfed-parameters": "parameters without a gradient get one",
+    "unheld-parameters": "the parameters that get gradients are in an optimizer",
+    "cleared-gradients": "gradients are not cleared before the step",
+}
+"""Silent faults that are in the gradients, so that the references have them, too; what a fix is
+for."""
 
-AT_BEST = (False, False, 0, False, False, False)
-"""What a trial's runs show where nothing is wrong."""
+SETTLED = Prospect(0, False, False, 0, 0, Measures())
+"""Nothing is wrong with a first choice for the most certain cause."""
 
 ROUNDED = 1e-2  # of a norm: a smaller difference in single precision may be rounding
 
-OnPassed = Callable[["Trial"], Awaitable[None]]
+OnPassed = Callable[["TestedCandidate"], Awaitable[None]]
 """A callback for a patch that has passed its checks, while others are still running."""
 
 
 @dataclass
-class Trial:
+class TestedCandidate:
     """A candidate with what its runs showed: as it is, and `held` at fixed parameters. `turn` is
     the rank of its cause, most certain first.
     """
@@ -52,6 +54,7 @@ class Trial:
     unsteady: str = ""
     loses_gradient: bool = False
     feeds_others: bool = False
+    is_derivative: bool = False  # it changes Functions alone, which equal numerical gradients
     retains: bool = False
     keeps_growing: bool = False
     leaves: int = 0
@@ -87,65 +90,69 @@ class Trial:
         )
 
     @property
-    def order(self) -> tuple[object, ...]:
-        """Return the sort key: measured are checks, schedule, gradients, losses, needlessly
-        retained graphs, leaves with a gradient, graph size and lines. Between them comes what only
-        the proposal knows: last resort, certainty of its cause, preference of its pattern. Among
-        patches that leave the gradients the same, the shorter comes first.
-        """
-        failed = sum(check.status == "failed" for check in self.checks)
-        return (
-            failed,
-            bool(self.schedule.problem or self.unsteady),
-            self.candidate.last_resort,
-            self.turn,
-            self.candidate.rank // SECOND_CHOICE,
-            *self._measures,
-            -self.leaves,
-            self.lines if self.gradients == "same" else 0,
-            self.candidate.rank,
-            -self.nodes if self.gradients in ("truncated", "changed") else 0,
-            self.lines,
+    def is_no_derivative(self) -> bool:
+        """Return True if a Function that the patch changes differs from numerical gradients."""
+        return any(c.name == "gradcheck" and c.status == "differs" for c in self.checks)
+
+    @property
+    def merit(self) -> Merit:
+        """Return the sort key among the trials of one request, best first."""
+        return Merit(
+            self.prospect,
+            leaves=-self.leaves,
+            lines_if_same=self.lines if self.gradients == "same" else 0,
+            rank=self.candidate.rank,
+            nodes_if_not_same=-self.nodes if self.gradients in ("truncated", "changed") else 0,
+            lines=self.lines,
         )
 
     @property
-    def _measures(self) -> tuple[int | bool, ...]:
-        """Return the measured terms of `order`; they equal `AT_BEST` if nothing is wrong. Gradients
-        that equal a reference are intended, whichever optimizer steps. Otherwise a step belongs to
-        its own loss, however near its gradients come.
-        """
-        others = self.measured.rank > 0
-        return (
-            others,
-            others and self.loses_gradient,
-            self.measured.rank,
-            self.feeds_others,
-            self.retains,
-            self.keeps_growing,
+    def prospect(self) -> Prospect:
+        """Return what the runs decided, before the size of the patch counts."""
+        differs = self.measured.rank > 0
+        return Prospect(
+            failed_checks=sum(check.status == "failed" for check in self.checks),
+            has_problem=bool(self.schedule.problem or self.unsteady or self.is_no_derivative),
+            last_resort=self.candidate.last_resort,
+            turn=self.turn,
+            choice=self.candidate.choice,
+            measures=Measures(
+                differs,
+                differs and self.loses_gradient,
+                self.measured.rank,
+                self.feeds_others,
+                self.retains,
+                self.keeps_growing,
+            ),
         )
 
     @property
     def settles(self) -> bool:
         """Return True if no better patch need be looked for, except a shorter one."""
-        at_best = (0, False, False, 0, 0, *AT_BEST)
-        return self.status == "passed" and self.order[: len(at_best)] == at_best
+        return self.status == "passed" and self.prospect == SETTLED
 
 
-async def trial_of(original: Original, turn: int, candidate: Candidate) -> Trial:
+async def trial_of(original: Original, turn: int, candidate: Candidate) -> TestedCandidate:
     """Run a candidate as it is and, if that went well, with its parameters held still; judge it."""
     job = original.job(candidate.files)
+    if outcome.may_define_function(candidate.files):
+        job = job.model_copy(update={"gradcheck": True})
     result = await original.attempt(job)
     minimal, lines = checks.minimal(original.files, candidate.files)
-    trial = Trial(candidate, result, turn=turn, lines=lines)
+    trial = TestedCandidate(candidate, result, turn=turn, lines=lines)
     held = await original.held("kept") if result.status == "raised" else None
     trial.checks = [_reproduced(original), checks.runs(result, original.run, held)]
     if trial.status == "passed":
         still = {"frozen_steps": True, "patience_s": 0.0, "unmoved": await original.unmoved()}
+        still["gradcheck"] = False
         holding = job.model_copy(update=still)
         fixed = trial.held = await original.attempt(holding)
         trial.checks += await _compared(original, trial, fixed, holding)
         kept = (await original.held("kept")).trace if await original.reaches("kept") else None
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]
+        compared = numerical.gradcheck(result.trace, original.files, candidate.files)
+        trial.checks += [compared] if compared is not None else []
+        trial.is_derivative = numerical.proves(result.trace, original.files, candidate.files)
     trial.checks.append(minimal if trial.gradients != "same" else checks.allowed(minimal))
     runs = [result, original.run, *([trial.held] if trial.held is not None else [])]
     tampered = [said for run in runs for said in run.tampered]
@@ -163,12 +170,13 @@ def _reproduced(original: Original) -> Check:
     )
 
 
-def _unproven(trial: Trial, tampered: list[str]) -> Trial:
+def _unproven(trial: TestedCandidate, tampered: list[str]) -> TestedCandidate:
     """Withdraw every passed check that rests on records, because the script tampered with the
     tracer.
     """
     why = f"the script changed what it is observed through: {'; '.join(tampered[:3])}"
     trial.measured, trial.schedule = Measured(), ScheduleComparison("unknown")
+    trial.is_derivative = False
     trial.checks = [
         check.model_copy(update={"status": "not_run", "detail": why})
         if check.status == "passed" and check.name not in ("reproduced", "minimal")
@@ -178,7 +186,9 @@ def _unproven(trial: Trial, tampered: list[str]) -> Trial:
     return trial
 
 
-async def _compared(original: Original, trial: Trial, fixed: RunResult, job: Job) -> list[Check]:
+async def _compared(
+    original: Original, trial: TestedCandidate, fixed: RunResult, job: Job
+) -> list[Check]:
     """Compare the patch at fixed parameters, the result of `job`, with the original's references.
     Return the checks.
     """
@@ -192,10 +202,11 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult, job: Job
     trial.nodes = _nodes(trace or trial.run.trace)
     trial.retains = _retains(trial.run) > (0 if _hides(original.run) else _retains(original.run))
     trial.keeps_growing = checks.needless(trial.run.trace) > 0
-    doubted = not outcome.silent_kinds(original.run).isdisjoint(OF_GRADIENTS)
+    faults = outcome.silent_kinds(original.run)
+    intended = "; ".join(what for kind, what in OF_GRADIENTS.items() if kind in faults)
     completed = original.failing_call if original.run.status == "raised" else 0
     measured = await _measured(original, own, trace, job)
-    trial.measured = replace(measured, doubted=doubted, completed=completed)
+    trial.measured = replace(measured, intended=intended, completed=completed)
     if reference is None and trace is not None:
         trial.unsteady = schedule.idle(trace)
     if reference is not None and trace is not None:
@@ -208,7 +219,7 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult, job: Job
             loses_gradients_late(reference, trace)
             or schedule.repeated_backward(trace)
             or schedule.untrained_loss(reference, trace)
-            or (schedule.reused(trace) if doubted else "")
+            or (schedule.reused(trace) if intended else "")
             or checks.keeps_growing(trace)
         )
         trial.feeds_others = loss_coverage.feeds_others(reference, trace)
@@ -230,14 +241,14 @@ async def _compared(original: Original, trial: Trial, fixed: RunResult, job: Job
 
 
 def _covered(
-    trial: Trial, kept: Trace | None, reference: Trace | None, trace: Trace | None
+    trial: TestedCandidate, kept: Trace | None, reference: Trace | None, trace: Trace | None
 ) -> Check:
     """Check that every loss is still backpropagated. Equal gradients contain the share of every
     loss; others do not show which losses made them.
     """
     if trial.gradients == "same":
         steps = len(trial.measured.kept.differences)
-        detail = f"equal gradients in {steps} steps hold every loss"
+        detail = f"equal gradients in {counted(steps, 'step')} hold every loss"
         return Check(name="covered", status="passed", detail=detail)
     if kept is not None and trace is not None:
         if lost := loss_coverage.lost_terms(kept, trace, trial.measured.completed):
@@ -348,7 +359,7 @@ def _retains(result: RunResult) -> int:
     return len({r.visit.at.line for r in records if r.visit.retain and not r.visit.create_graph})
 
 
-async def run_plain(original: Original, trial: Trial) -> None:
+async def run_plain(original: Original, trial: TestedCandidate) -> None:
     """Run the patch once more without the tracer, as the user will. Nothing counts calls in this
     run, so if the traced run was stopped, this one gets the time that the traced run took.
     """
