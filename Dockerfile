@@ -17,6 +17,7 @@ COPY gradmend gradmend
 COPY app app
 COPY --from=editor /src/app app
 COPY analyzers analyzers
+COPY provenance provenance
 COPY sandbox sandbox
 RUN pip install --no-cache-dir -c constraints.txt '.[server,postgres]'
 # The directories of volumes are made here, so that these start with the right owner.

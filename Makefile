@@ -3,14 +3,19 @@ PYTHON ?= python3
 PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
+# The tests' own tools: an environment that sees the packages of $(VENV), which does not see them.
+# So scripts that a test runs find what they find under `make serve`.
+TOOLS := $(VENV)/tests
 # TORCH_INDEX=URL adds PyTorch's index of CPU builds, which are much smaller than the default ones.
-PIP := $(BIN)/python -m pip --disable-pip-version-check install -c constraints.txt \
+PIP := -m pip --disable-pip-version-check install -c constraints.txt \
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-# One process a core (WORKERS=0: all in one); tests that share something expensive stay together.
-WORKERS ?= auto
-PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+# One process more than cores, since tests wait for programs, and one a core where all is live
+# (WORKERS=0: all in one process); tests that share something expensive stay together.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
+test-all record: WORKERS = auto
+PYTEST = $(TOOLS)/bin/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
-# What replays recorded runs, a live sample, a third of what starts programs and pages.
+# What replays recorded runs, a live sample, a quarter of what starts programs and pages.
 QUICK = -m 'not docker and not live' --rotate
 # The tier of all tests, in parts (PART=3/8); what has passed in this very tree is left out (AGAIN=1: not).
 PART ?= 1/1
@@ -26,11 +31,14 @@ SCRIPTS := sandbox$(if $(SMALL),,,packages)
 $(VENV)/.serve: pyproject.toml constraints.txt
 	@echo "Installing PyTorch and the rest: some gigabytes; with TORCH_INDEX=URL of CPU builds, far less"
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[server,$(SCRIPTS)]'
+	$(BIN)/python $(PIP) -e '.[server,$(SCRIPTS)]'
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.serve
-	$(PIP) -e '.[server,$(SCRIPTS),postgres,container,telemetry,test,check]'
+$(TOOLS)/.installed: $(VENV)/.serve
+	$(PYTHON) -m venv $(TOOLS)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> "$$($(TOOLS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/serve.pth"
+	$(TOOLS)/bin/python $(PIP) -e '.[server,$(SCRIPTS),postgres,container,telemetry,test,check]'
 	@touch $@
 
 # The form's editor, where npm is installed; without it the form is a plain text field.
@@ -47,31 +55,31 @@ vscode:  ## build the VS Code extension (needs npm)
 serve: $(VENV)/.serve editor  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
-test: $(VENV)/.test editor  ## run the tests, most of them on recorded runs (15 minutes)
+test: $(TOOLS)/.installed editor  ## run the tests, most of them on recorded runs (11 minutes)
 	$(PYTEST) $(QUICK)
 
-test-all: $(VENV)/.test editor  ## run every test live; PART=3/8: an eighth; continues where it stopped (AGAIN=1: from the start)
+test-all: $(TOOLS)/.installed editor  ## run every test live; PART=3/8: an eighth; continues where it stopped (AGAIN=1: from the start)
 	$(PYTEST) $(LIVE)
 
-record: $(VENV)/.test editor  ## renew recorded runs and findings, and print what changed
+record: $(TOOLS)/.installed editor  ## renew recorded runs and findings, and print what changed
 	$(PYTEST) --runs=record -m 'not docker and not live and not sample and not rotating' \
 		$(if $(PYTEST_ARGS),,--prune)
 
-compose-test: $(VENV)/.test editor  ## build the images, start Compose, let it fix a script (needs root or Docker)
-	$(BIN)/python -m pytest -m docker $(PYTEST_ARGS)
+compose-test: $(TOOLS)/.installed editor  ## build the images, start Compose, let it fix a script (needs root or Docker)
+	$(TOOLS)/bin/python -m pytest -m docker $(PYTEST_ARGS)
 
-check: $(VENV)/.test editor  ## format, lint, types, import rules, tests
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+check: $(TOOLS)/.installed editor  ## format, lint, types, import rules, tests
+	$(TOOLS)/bin/ruff format --check .
+	$(TOOLS)/bin/ruff check .
+	$(TOOLS)/bin/mypy
+	$(TOOLS)/bin/lint-imports
 	$(PYTEST) $(QUICK)
 
-format: $(VENV)/.test  ## format and sort imports
-	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format .
+format: $(TOOLS)/.installed  ## format and sort imports
+	$(TOOLS)/bin/ruff check --fix -q . ; $(TOOLS)/bin/ruff format .
 
-docs: $(VENV)/.test docs/settings.md  ## renew the table of settings and the README's example
-	$(BIN)/python -m tests.readme
+docs: $(TOOLS)/.installed docs/settings.md  ## renew the table of settings and the README's example
+	$(TOOLS)/bin/python -m tests.readme
 
 docs/settings.md: app/settings.py
 	@{ printf '# Settings\n\nA process reads these environment variables when it starts.\n\n'; \

@@ -1,6 +1,7 @@
 """The batches that were measured at first contact, in `benchmarks/first_contact.tar.xz`.
 
     python -m benchmarks.archive list
+    python -m benchmarks.archive show batch28/recurrent_state/evolving_weights
     python -m benchmarks.archive extract batch146 --to DIR
     python -m benchmarks.archive add DIR
 
@@ -21,7 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from benchmarks.pasted import items
 from tests.case_files import Case, cases_of, put_down
-from tests.sheets import sections
+from tests.sheets import Section, sections, written
 
 ARCHIVE = Path(__file__).with_name("first_contact.tar.xz")
 MEASURED, HELD_OUT = "measured", "held_out"
@@ -63,6 +64,17 @@ def cases(batch: str) -> list[Case]:
     return sorted(found, key=lambda case: case.name)
 
 
+def section(name: str) -> Section:
+    """Return the section of a script (`batch28/recurrent_state/lstm`) or of a pasted text
+    (`batch72/frag_01`). Raise `SystemExit` where there is none."""
+    batch, _, rest = name.partition("/")
+    sheet, _, title = rest.rpartition("/")
+    for one in sections(sheets(batch).get(f"{sheet}.md" if sheet else PASTED, "")):
+        if one.title == title:
+            return one
+    raise SystemExit(f"{batch} holds no {rest}; `extract {batch}` writes what it holds")
+
+
 def add(folder: Path, held_out: bool, archive: Path = ARCHIVE) -> None:
     """Put a folder of sheets into the archive, in the place of a batch of its name. Raise
     `SheetError` where one of them cannot be read."""
@@ -99,6 +111,8 @@ def main() -> None:
         for path, found in batches().items():
             count = sum(len(sections(text)) for text in found.values())
             print(f"{path:24}{count:>4} {'pasted' if PASTED in found else 'scripts'}")
+    elif options.command == "show":
+        print(written(section(options.name)), end="")
     elif options.command == "extract":
         put_down(sheets(options.batch), options.to)
     else:
@@ -109,6 +123,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="archive", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="name the batches, and how much is in each")
+    showing = commands.add_parser(
+        "show", help="print a script, or a pasted text, as its sheet has it"
+    )
+    showing.add_argument("name", help="such as batch28/recurrent_state/lstm, or batch72/frag_01")
     extracting = commands.add_parser("extract", help="write the sheets of a batch")
     extracting.add_argument("batch", help="such as batch146")
     extracting.add_argument("--to", type=Path, metavar="DIR", required=True)

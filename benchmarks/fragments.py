@@ -26,7 +26,8 @@ from analyzers.request.examine import examine
 from analyzers.source.project import Project
 from app.request.case import read_case
 from app.request.reader import Reader
-from app.run.reproduce import explain, observe
+from app.run.explain import explain
+from app.run.reproduce import observe
 from app.schemas import DiagnosisRequest
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Sandbox

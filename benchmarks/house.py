@@ -7,7 +7,7 @@ Figures:
 - files and lines of Python by package, with the median and the longest file;
 - modules and lines that a static import closure reaches from `app.diagnose`, with the patterns and
   the tracer (what a reader must be able to open to follow one diagnosis);
-- functions that decide by a spelling: a comparison with a name's text (see `decides_by_spelling`);
+- functions that decide by a spelling (see `benchmarks.spelling`);
 - class names and module names that occur more than once;
 - words that the glossary retires, by package.
 """
@@ -21,20 +21,24 @@ import re
 import statistics
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
+from benchmarks.spelling import decides_by_spelling
+
+T = TypeVar("T", bound=Hashable)
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("app", "analyzers", "sandbox", "gradmend")
+PACKAGES = ("app", "analyzers", "sandbox", "provenance", "gradmend")
 ENTRIES = ("app.diagnose", "sandbox.inside.main", "sandbox.launcher.__main__")
+IMITATIONS = ("sandbox.inside.standins", "app.examples")  # with names that others have given
 DISCOVERED = "analyzers.patterns"  # patterns are found by listing their folder, not imported
 RETIRED = re.compile(
     r"\b(told|tells|anew|beside|walked|reckon\w*|stands for|made up|starv\w+|mended|in front of)\b",
     re.IGNORECASE,
 )
-SPELLING_CALLS = frozenset({"called_name", "calls_named", "spelled"})
 
 
 @dataclass(frozen=True)
@@ -94,24 +98,6 @@ def reached(known: Mapping[str, Source]) -> set[str]:
     return seen
 
 
-def decides_by_spelling(function: ast.AST) -> bool:
-    """Return True if a function of the analyzers compares the text of a name in the user's code.
-
-    That is: a call of `called_name`, `calls_named` or `spelled`; a string among the patterns of an
-    `ast.Name` or `ast.Attribute` in a `match`; or a regular expression that is matched.
-    """
-    for node in ast.walk(function):
-        match node:
-            case ast.Call(func=ast.Name(id=name)) if name in SPELLING_CALLS:
-                return True
-            case ast.Call(func=ast.Attribute(attr="fullmatch" | "search")):
-                return True
-            case ast.MatchClass(cls=ast.Attribute(attr="Name" | "Attribute"), kwd_patterns=kinds):
-                if any(isinstance(part, ast.MatchValue | ast.MatchOr) for part in kinds):
-                    return True
-    return False
-
-
 def functions(known: Mapping[str, Source], package: str) -> Iterator[ast.AST]:
     """Yield every function of a package."""
     for name, source in known.items():
@@ -121,17 +107,18 @@ def functions(known: Mapping[str, Source], package: str) -> Iterator[ast.AST]:
                     yield node
 
 
-def repeated(names: Iterator[str]) -> dict[str, int]:
+def repeated(names: Iterator[T]) -> dict[T, int]:
     """Return the names that occur more than once, most frequent first."""
     return {name: n for name, n in Counter(names).most_common() if n > 1}
 
 
 def class_names(known: Mapping[str, Source]) -> Iterator[str]:
-    """Yield the names of the public top-level classes."""
-    for source in known.values():
-        for node in source.tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                yield node.name
+    """Yield the names of all classes, but for imitations of libraries and of users' scripts."""
+    for module, source in known.items():
+        if not module.startswith(IMITATIONS):
+            for node in ast.walk(source.tree):
+                if isinstance(node, ast.ClassDef):
+                    yield node.name
 
 
 def measured(known: Mapping[str, Source]) -> dict[str, object]:
@@ -147,7 +134,7 @@ def measured(known: Mapping[str, Source]) -> dict[str, object]:
         }
     chain = reached(known)
     by_spelling = {}
-    for package in ("analyzers.repair", "analyzers.explain", "analyzers.patterns"):
+    for package in ("analyzers", "analyzers.repair", "analyzers.explain", "analyzers.patterns"):
         found = [decides_by_spelling(function) for function in functions(known, package)]
         by_spelling[package] = round(100 * sum(found) / len(found), 1)
     words = {
