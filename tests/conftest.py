@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from app.settings import Settings
 from app.store import Database
 from benchmarks.asking import Service
 from tests import tiers
+from tests.environment import SCRIPTS_PYTHON
 from tests.postgres import Cluster, find_program
 from tests.recorded import plugin
 from tests.recorded.box import RecordedSandbox, ThreadReader
@@ -36,7 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know which test is running, and which are to run."""
+    """Know which test is running, which are to run, and what scripts run with."""
+    os.environ.setdefault("GRADMEND_SANDBOX_PYTHON", str(SCRIPTS_PYTHON))
     config.pluginmanager.register(plugin.Recordings(config), plugin.NAME)
     config.pluginmanager.register(tiers.Tiers(config), "tiers")
 

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 def build_wheel(folder: Path) -> Path:
     """The project's wheel, built from its sources as they are."""
     source = folder / "source"
-    for name in ("gradmend", "app", "analyzers", "sandbox"):
+    for name in ("gradmend", "app", "analyzers", "provenance", "sandbox"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, source / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md"):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from analyzers.request.causes import Candidate
 from analyzers.source.project import Project
+from app.repair.judging import TestedCandidate
 from app.repair.original import Original
 from app.repair.search import try_out
-from app.repair.verify import Trial
 from app.request.reader import InlineReader
 from app.run.verifying_session import VerifyingSession
 from sandbox.protocol import Job, Session
@@ -20,7 +20,7 @@ async def judge(
     patched: Sequence[Mapping[str, str]],
     session: Session,
     time_limit_s: float = 20.0,
-) -> list[Trial]:
+) -> list[TestedCandidate]:
     """Put repairs to the product's own search as if it had found them; all of them, best first.
 
     `patched` holds, for each repair, the files that it changes; a trial's repair is
@@ -39,18 +39,18 @@ async def judge(
         original.close()
 
 
-async def judged(session: Session, script: str, *repairs: tuple[str, str]) -> list[Trial]:
+async def judged(session: Session, script: str, *repairs: tuple[str, str]) -> list[TestedCandidate]:
     """Each repair replaces some text of the script; the trials come best first."""
     texts = [script.replace(old, new) for old, new in repairs]
     assert all(text != script for text in texts)
     return await judge({"train.py": script}, "train.py", [{"train.py": t} for t in texts], session)
 
 
-def given(trials: Sequence[Trial]) -> list[int]:
+def given(trials: Sequence[TestedCandidate]) -> list[int]:
     """Which repairs these are, counted from 1 as they were given."""
     return [int(trial.candidate.strategy.split()[1]) for trial in trials]
 
 
-def check(trial: Trial, name: str) -> str:
+def check(trial: TestedCandidate, name: str) -> str:
     """The status of the check of this name."""
     return next(check.status for check in trial.checks if check.name == name)

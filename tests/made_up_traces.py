@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox.records import Backward, Gradient, Parameter, Place, Step, Trace, Visit
+from provenance import BackwardCall, CodeLine
+from sandbox.records import Backward, Gradient, Parameter, Step, Trace
 
-LINE = Place(file="train.py", line=9)
+LINE = CodeLine(file="train.py", line=9)
 
 
 def gradient(param: int, value: float) -> Gradient:
@@ -22,7 +23,12 @@ def trace(steps: Sequence[dict[int, float]] = (), nodes: Sequence[int] = ()) -> 
             for n, one in enumerate(steps, 1)
         ],
         backwards=[
-            Backward(t="backward", visit=Visit(n=n, at=LINE, iteration=n), nodes=count, reach=reach)
+            Backward(
+                t="backward",
+                visit=BackwardCall(n=n, at=LINE, iteration=n),
+                nodes=count,
+                reach=reach,
+            )
             for n, (count, reach) in enumerate(zip(nodes, range(len(nodes)), strict=True), 1)
         ],
     )

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analyzers.explain.pattern import Match, Pattern, Proposal, patterns
-from analyzers.request.explaining import matches_of, patched
+from analyzers.request.explaining import fixes_of, matches_of, patched
 from analyzers.request.ranking import in_turns
 from analyzers.source.project import Project
-from app.run.witness import observed
-from tests.plain_runs import Given, Outcome, PlainRuns
+from app.run.run_evidence import observed_evidence
+from tests.plain_runs import Given, PlainRuns, ProcessOutcome
 from tests.tracing import Tracing
 
 
@@ -38,18 +38,18 @@ def recognise(
     project = Project({"train.py": textwrap.dedent(script), **texts}, "train.py")
     for mode in ("inplace", "trace"):  # compilers do not compile in the slower way
         trace = traced(script, files=texts, **{"mode": mode, **(job or {})}).trace
-        turns = in_turns(matches_of(evidence, project) for evidence in observed(trace))
+        turns = in_turns(matches_of(evidence, project) for evidence in observed_evidence(trace))
         if turns:
             break
     else:
         return None
     match = turns[0][0]
     pattern = patterns()[match.pattern]
-    proposals = sorted(pattern.fixes(match, project), key=lambda p: p.rank)
+    proposals = sorted(fixes_of(match, project), key=lambda p: p.rank)
     return Recognised(project, match, pattern, [p for p in proposals if patched(project, p)])
 
 
-def first_that_runs(found: Recognised, plain: PlainRuns) -> tuple[Proposal, Outcome, str]:
+def first_that_runs(found: Recognised, plain: PlainRuns) -> tuple[Proposal, ProcessOutcome, str]:
     """The first proposal whose patched script ends by itself, what came of it, and its
     `train.py`."""
     tried: list[str] = []

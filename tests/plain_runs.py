@@ -39,7 +39,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProcessOutcome:
     """What came of a plain run: its error with the lines of its frames, what is wrong with its
     record by itself, and the objections to it beside what was accepted. `steps`: how many each
     optimizer took; `idle`: how many gradients, of all steps, were zero or not finite."""
@@ -58,12 +58,12 @@ class PlainRuns:
     def __init__(self, recorder: Recorder | None = None) -> None:
         self._recorder = recorder or Recorder("live")
 
-    def outcome(self, program: Program, accepted: Sequence[Program] = ()) -> Outcome:
+    def outcome(self, program: Program, accepted: Sequence[Program] = ()) -> ProcessOutcome:
         """Return what came of a run; with objections where others are accepted."""
         request = {"plain": _asked(program), "accepted": [_asked(one) for one in accepted]}
         answer = self._answer(request)
         lines = [(str(file), int(line)) for file, line in answer["lines"]]
-        return Outcome(**{**answer, "lines": lines})
+        return ProcessOutcome(**{**answer, "lines": lines})
 
     def sight(self, program: Program) -> Sight:
         """Return what its author sees who runs it."""

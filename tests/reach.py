@@ -23,7 +23,7 @@ AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
         "tests/integration/test_generated_clients.py",
     ),
     ("app/pages/", "app/static/", "app/templates/", "app/present/", "editor/"): ("tests/browser",),
-    ("gradmend/", "app/command/", "sandbox/inside/beside/"): (
+    ("gradmend/", "app/command/", "sandbox/inside/attached/"): (
         "tests/integration/test_beside*.py",
         "tests/integration/test_guide.py",
         "tests/integration/test_in*.py",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.recorded.digests import ROOT, digest_of, in_turn, tree_digest
 from tests.recorded.findings import kept_of
 
 NEW = 30  # cases that are not recorded run live in `make test`: more take minutes
-ROTATION = 3  # trees, for each of the tests that are marked `rotating` to have had its turn
+ROTATION = 4  # trees, for each of the tests that are marked `rotating` to have had its turn
 PASSED = ROOT / ".cache/passed"
 
 
@@ -27,7 +28,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--prune", action="store_true", help="drop recordings that nothing asks for")
     group.addoption("--part", default="1/1", help="3/8: the third of eight parts of the tests")
     group.addoption("--go-on", action="store_true", help="leave out what passed in this very tree")
-    group.addoption("--rotate", action="store_true", help="a third of what is marked `rotating`")
+    group.addoption("--rotate", action="store_true", help="a quarter of what is marked `rotating`")
     group.addoption("--shuffled", action="store_true", help="in an order of this tree's own")
     group.addoption("--within", type=float, help="begin no test after so many seconds")
 
@@ -63,10 +64,13 @@ class Tiers:
             and item not in unrecorded
         ]
         if len(kept) < len(items):
-            config.hook.pytest_deselected(items=[i for i in items if i not in set(kept)])
+            chosen = set(kept)
+            config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = kept
         if config.getoption("shuffled"):
             items.sort(key=lambda item: in_turn(_group(item)))
+        else:
+            _put_slow_groups_first(items)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was left out for want of a recording."""
@@ -95,6 +99,14 @@ def _group(item: pytest.Item) -> str:
     """Tests of a group share what is dear to make; the same on every machine."""
     mark = item.get_closest_marker("xdist_group")
     return str(mark.args[0] if mark is not None else item.path).removeprefix(str(ROOT))
+
+
+def _put_slow_groups_first(items: list[pytest.Item]) -> None:
+    """Sort groups that start programs or pages to the front, then by size: a slow group that began
+    last would leave the other processors without work."""
+    sizes = Counter(map(_group, items))
+    slow = {_group(item) for item in items if item.get_closest_marker("rotating") is not None}
+    items.sort(key=lambda item: (_group(item) not in slow, -sizes[_group(item)], _group(item)))
 
 
 def _is_out_of_turn(item: pytest.Item) -> bool:

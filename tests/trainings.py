@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from provenance import BackwardCall, CodeLine
 from sandbox.records import (
     Backward,
-    Ended,
     Final,
     Gradient,
-    Other,
     Parameter,
-    Place,
+    RunEnd,
     Step,
     Trace,
-    Visit,
+    UntrainedTensor,
 )
 
 Reason = Literal["finished", "stopped", "raised"]
@@ -67,7 +66,7 @@ def trained(
                 count=n,
                 optimizer=0,
                 after=n,
-                at=Place(file="train.py", line=9),
+                at=CodeLine(file="train.py", line=9),
                 kind=kind,
                 settings=[dict(settings or {"lr": [RATE]})],
                 gradients=[gradient(p, g, held[p]) for p, g in given.items()],
@@ -81,14 +80,14 @@ def trained(
         steps=steps,
         backwards=[_call(n, loss) for n, loss in enumerate(losses, 1)],
         final=Final(t="final", taken=[len(steps)]),
-        ended=Ended(t="end", reason=reason, steps=len(steps), backwards=len(steps)),
+        ended=RunEnd(t="end", reason=reason, steps=len(steps), backwards=len(steps)),
     )
 
 
-def _buffer(value: float) -> Other:
-    return Other(name="BatchNorm1d.running_mean", shape=[3], values=three(value))
+def _buffer(value: float) -> UntrainedTensor:
+    return UntrainedTensor(name="BatchNorm1d.running_mean", shape=[3], values=three(value))
 
 
 def _call(n: int, loss: float) -> Backward:
-    at = Place(file="train.py", line=7)
-    return Backward(t="backward", visit=Visit(n=n, at=at), loss=loss)
+    at = CodeLine(file="train.py", line=7)
+    return Backward(t="backward", visit=BackwardCall(n=n, at=at), loss=loss)

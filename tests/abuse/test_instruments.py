@@ -79,7 +79,7 @@ except RuntimeError as error:
     "frames of threads": "import sys; print(sys._current_frames())",
     "the collector": """
 import gc, sys
-print(gc.get_referrers(sys.modules["sandbox.inside.emitter"].Emitter))
+print(gc.get_referrers(sys.modules["sandbox.inside.core.emitter"].Emitter))
 """,
     "an import": "import sandbox.inside.bundle",
     "a profile function": """
@@ -90,18 +90,18 @@ w = torch.ones(3, requires_grad=True)
 """,
     "a class": """
 import sys
-Emitter = sys.modules["sandbox.inside.emitter"].Emitter
+Emitter = sys.modules["sandbox.inside.core.emitter"].Emitter
 emit = Emitter.emit
 Emitter.emit = lambda self, record: emit(self, record) if record["t"] == "end" else None
 """,
     "a function's code": """
 import sys
 def owner(code): return "inner"
-sys.modules["sandbox.inside.frames"].owner.__code__ = owner.__code__
+sys.modules["sandbox.inside.core.frames"].owner.__code__ = owner.__code__
 """,
     "a module": """
 import sys
-sys.modules["sandbox.inside.frames"].user_frame = lambda frame: None
+sys.modules["sandbox.inside.core.frames"].user_frame = lambda frame: None
 """,
 }
 
@@ -122,13 +122,13 @@ async def test_no_frame_above_the_script_leads_to_the_tracer(target: Target) -> 
         while frame is not None:
             held += frame.f_locals.values()
             frame = frame.f_back
-        tracer = ("emitter", "session", "engine", "tampering", "guard")
+        tracer = ("core", "script_run", "tampering", "guard")
         kinds = {type(each).__module__ + "." + type(each).__name__ for each in held}
         print([k for k in kinds if k.startswith("sandbox.inside") and k.split(".")[2] in tracer])
         """,
         mode="trace",
     )
-    assert result.stdout_tail == "['sandbox.inside.session.Attempt']\n"
+    assert result.stdout_tail == "['sandbox.inside.script_run.Attempt']\n"
 
 
 async def test_honest_curiosity_is_no_tampering(target: Target) -> None:

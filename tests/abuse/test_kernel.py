@@ -72,6 +72,19 @@ async def test_limits_of_other_processes_cannot_be_set(target: Target) -> None:
     assert result.stdout_tail == f"{EPERM}\n" * 3 + "(64, 64)\n"
 
 
+async def test_no_input_is_put_into_a_terminal(target: Target) -> None:
+    """TIOCSTI and TIOCLINUX, also with bits that the kernel ignores; on no terminal at all, where
+    only the filter answers EPERM."""
+    result = await target.attack(f"""
+        import ctypes
+        libc = ctypes.CDLL(None, use_errno=True)
+        for request in (0x5412, 0x541C, 0x5412 | 1 << 32):
+            libc.syscall({number("ioctl")}, 0, ctypes.c_long(request), b"x")
+            print(ctypes.get_errno())
+    """)
+    assert result.stdout_tail == f"{EPERM}\n" * 3
+
+
 async def test_devices_cannot_be_made(target: Target) -> None:
     result = await target.attack("""
         import os, stat

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from sandbox.walls.limits import Limits
 from tests.abuse.attacking import CALL_ME, Target, all_ended, processes_named, unique_name
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -172,3 +173,20 @@ async def test_waiting_adds_no_more_than_the_time_limit(target: Target) -> None:
 async def test_a_fork_bomb_that_gives_up_has_met_its_limit_all_the_same(target: Target) -> None:
     result = await target.attack("import os\nwhile True: os.fork()", time_limit_s=60)
     assert (result.status, result.limit) == ("limit_hit", "processes")
+
+
+async def test_the_kernel_holds_the_limits_too(target: Target) -> None:
+    """Whatever is not seen in time still ends at these."""
+    result = await target.run("""
+        import resource
+        for name in ("NPROC", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "RTPRIO"):
+            print(name, *resource.getrlimit(getattr(resource, f"RLIMIT_{name}")))
+    """)
+    limits = Limits()
+    most = {"NPROC": limits.tasks + 64, "NOFILE": limits.open_files}
+    lines = [line.split() for line in result.stdout_tail.splitlines()]
+    assert len(lines) == 6, result
+    for name, soft, hard in lines:
+        if name == "NPROC" and target.backend == "container":
+            continue  # Docker counts the tasks of a container: no user is a run's own there
+        assert 0 <= int(soft) <= int(hard) <= most.get(name, 0), name

@@ -43,6 +43,10 @@ async def test_a_healthy_example_is_called_healthy(page: Page, example: Example)
     checked = page.locator("section:has(#checked) li")
     await expect(checked.first).to_have_text(re.compile(r"^No error in \d+ backward calls\.$"))
     assert await checked.count() >= 6
+    await expect(checked.nth(1)).to_have_text(
+        re.compile(r"^Every parameter learns: \d+ parameters get a gradient\.$")
+    )
+    await expect(page.locator(".source-only table.listing")).to_contain_text("loss.backward()")
 
 
 PAINTED = """() => new Promise((done) =>

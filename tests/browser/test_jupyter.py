@@ -6,12 +6,12 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, TimeoutError, expect
 
 from tests.browser.pages import keep
 from tests.notebooks import notebook
@@ -72,17 +72,29 @@ def _await_answer(url: str, log: Path) -> None:
 
 
 async def _run(page: Page, cell: Locator) -> None:
-    """Run a cell from the keyboard: JupyterLab drops keys while it puts itself together."""
+    """Run a cell from the keyboard. JupyterLab drops keys while it starts, and where its list of
+    kernels comes late it asks which one to take, in a dialog that covers the cells."""
     before = await cell.locator(".jp-InputPrompt").inner_text()
+    asked: list[str] = []
     for _ in range(20):
-        await cell.locator(".cm-content").click()
-        await page.keyboard.press("Control+Enter")
+        async for dialog in _dialogs(page):
+            asked.append(await dialog.inner_text())
+            await dialog.locator(".jp-mod-accept").click(timeout=5_000)
         try:
+            await cell.locator(".cm-content").click(timeout=5_000)
+            await page.keyboard.press("Control+Enter")
             await expect(cell.locator(".jp-InputPrompt")).not_to_have_text(before, timeout=5_000)
-        except AssertionError:
+        except (AssertionError, TimeoutError):
             continue
         return
-    raise AssertionError("the cell did not run")
+    raise AssertionError(f"the cell did not run; dialogs that were accepted: {asked}")
+
+
+async def _dialogs(page: Page) -> AsyncIterator[Locator]:
+    """Yield the dialog that is open, until none is."""
+    dialog = page.locator("dialog.jp-Dialog[aria-modal=true]").last
+    while await dialog.count():
+        yield dialog
 
 
 async def test_the_button_replaces_the_faulty_cell(browser: Browser, lab: str) -> None:

@@ -62,6 +62,7 @@ async def test_what_is_copied_is_the_diff_the_command_and_the_markdown(page: Pag
 async def test_the_fix_is_on_the_first_screen(visit: Visit) -> None:
     page = await visit.open("/")
     await diagnosed(page, "lstm")
+    await expect(page.locator(".fix-line")).to_have_text("Fix: add one line before line 41.")
     for width, height in ((1440, 900), (390, 844)):
         await page.set_viewport_size({"width": width, "height": height})
         for selector in ("tr.added td.source", "[data-copy=snippet-1]"):

@@ -45,18 +45,19 @@ class Walk:
     def __init__(self):
         self.y = (w * w).exp()
 
-    def go(self):
-        getattr(self.y.sum(), "back" + "ward")()
+    def go(self, made):
+        loss = self.y.sum()
+        assert loss.grad_fn.next_functions[0][0] is made is not None
+        getattr(loss, "back" + "ward")()
 
 
-def run(walk, first, made):
+def run(walk, made):
     for step in range(3):
-        walk.go()
-        assert walk.y is first and walk.y.grad_fn is made is not None
+        walk.go(made)
 
 
 walk = Walk()
-run(walk, walk.y, walk.y.grad_fn)
+run(walk, walk.y.grad_fn)
 """
 
 

@@ -19,7 +19,7 @@ from analyzers.evidence import (
     SilentFault,
 )
 from analyzers.request.examine import examine
-from app.run.witness import observed
+from app.run.run_evidence import observed_evidence
 from tests.case_files import Case
 from tests.corpus.listing import FAILING, each
 from tests.tracing import Tracing
@@ -54,7 +54,7 @@ def test_reading_predicts_what_the_run_observes(case: Case, traced: Tracing) -> 
     others = {path: text for path, text in read.files.items() if path != read.entry}
     run = traced(read.files[read.entry], files=others)
     seen = [
-        p for p in observed(run.trace) if not isinstance(p, KnownError)
+        p for p in observed_evidence(run.trace) if not isinstance(p, KnownError)
     ]  # those need no reading
     unforeseen = events(seen) - events(read.reading.evidence)
     if case.name in MISSES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analyzers.request.examine import examine
-from app.repair.verify import Trial
+from app.repair.judging import TestedCandidate
 from sandbox.protocol import Sandbox
 from tests.case_files import Case, Variant
 from tests.judging import judge
@@ -16,7 +16,7 @@ class Judged:
     """What the verifier said of one repair; `place` is its rank among all of its case."""
 
     name: str  # "fixed", "fixed_2", "wrong_1"
-    trial: Trial
+    trial: TestedCandidate
     place: int
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sysconfig
+import sys
 import venv
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("runner")
     venv.create(home / "env", with_pip=True)
     python = home / "env" / "bin" / "python"
-    here = sysconfig.get_path("purelib")
+    here = "\n".join(path for path in sys.path if path.endswith("site-packages"))
     asked = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     site = Path(subprocess.check_output(asked, text=True).strip())
     (site / "dependencies.pth").write_text(f"{here}\n")

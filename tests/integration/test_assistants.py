@@ -98,6 +98,7 @@ def proposed(findings: Findings) -> list[Patch]:
     return [patch for patch in findings.patches if patch.title == TITLE]
 
 
+@pytest.mark.rotating
 async def test_the_third_answer_passes_and_is_labelled(box: Sandbox) -> None:
     with answering(["I cannot help.", RETAINED, RIGHT]) as server:
         findings = await found(box, server)
@@ -109,7 +110,7 @@ async def test_the_third_answer_passes_and_is_labelled(box: Sandbox) -> None:
     assert set(server.keys) == {"Bearer s3cret"}
     first = server.said(0)
     assert [role for role, _ in first] == ["system", "user"]
-    for words in (HIDDEN.strip(), "second time", "It was freed at train.py:14", "Tried"):
+    for words in (HIDDEN.strip(), "second time", "frees that graph", "Tried"):
         assert words in first[1][1], words
     second, third = server.said(1)[-1][1], server.said(2)[-1][1]
     assert "no fenced block" in second
@@ -168,6 +169,7 @@ async def test_it_is_off_by_default_and_said_where_it_is_on(tmp_path: Path) -> N
         assert (await http.get("/readyz")).json()["assistant"] == "127.0.0.1:9"
 
 
+@pytest.mark.rotating
 async def test_the_command_line_says_so_and_takes_its_fix(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(HIDDEN)
     with answering([RIGHT]) as server:

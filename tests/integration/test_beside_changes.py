@@ -10,7 +10,7 @@ import pytest
 
 from tests.beside import gradmend
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 HEALTHY = """\
 import torch
 

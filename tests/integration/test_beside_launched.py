@@ -149,3 +149,44 @@ def test_errors_of_ddp_name_their_parameters_once_for_all_ranks(
     assert ran.code == 1
     assert ran.stderr.count("── gradmend") == 1
     assert said in ran.stderr.partition("── gradmend")[2]
+
+
+MODULE = """\
+import lightning
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Smoothed(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(4, 1)
+        self.average = 0.0
+
+    def training_step(self, batch, batch_idx):
+        loss = self.net(batch[0]).square().mean()
+        self.average = 0.9 * self.average + 0.1 * loss
+        self.log("average", self.average)
+        return self.average
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+rows = DataLoader(TensorDataset(torch.ones(12, 4)), batch_size=2)
+trainer = lightning.Trainer(
+    max_epochs=1, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False
+)
+trainer.fit(Smoothed(), rows)
+"""
+
+
+def test_a_fix_of_a_training_step_is_made_in_the_users_own_file(tmp_path: Path) -> None:
+    """The loop is Lightning's, and begins with a number: no cut between iterations can be made."""
+    (tmp_path / "train.py").write_text(MODULE)
+    ran = gradmend(["run", "--patient", "--", PYTHON, "train.py"], tmp_path, timeout=1500)
+    assert ran.code == 1
+    assert "average = 0.9 * self.average + 0.1 * loss" in ran.stderr
+    assert "self.average = average.detach()" in ran.stderr
+    assert "return average" in ran.stderr
+    assert "✓ your command ran again with it" in ran.stderr

@@ -63,6 +63,15 @@ async def test_a_syntax_error_comes_first(service: Service, mode: str) -> None:
     assert [step.kind for step in findings.next] == ["lines"]
 
 
+async def test_of_a_syntax_error_no_run_of_what_was_repaired_is_shown(service: Service) -> None:
+    findings = await found(
+        service, "import torch\nx = torch.ones(3, requires_grad=True\nx.sum().backward()\n", RUNNING
+    )
+    assert wording.state(findings).words == "Syntax error in line 2"
+    assert (findings.run, findings.world, findings.patches) == (None, [], [])
+    assert wording.versions(findings).endswith("nothing was run.")
+
+
 async def test_a_syntax_error_beside_another_fault_comes_first(service: Service) -> None:
     broken = POST.split("\n\n")[1] + "\nprint('done'\n"
     findings = await found(service, "\n".join(line.strip() for line in broken.splitlines()) + "\n")
@@ -75,6 +84,12 @@ async def test_text_that_is_no_program_is_said_to_be_none(service: Service) -> N
     assert findings.summary == "`train.py` is not a Python program: no line of it is code."
     assert wording.state(findings).words == "Not a Python program"
     assert [step.field for step in findings.next] == ["script"]
+
+
+async def test_a_question_in_words_alone_is_no_faulty_program(service: Service) -> None:
+    findings = await found(service, "The gradients of my embedding are None, why?\n")
+    assert wording.state(findings).words == "Known question: its usual causes"
+    assert findings.summary.startswith("Nothing is raised")
 
 
 async def test_words_around_code_are_no_syntax_error(service: Service) -> None:

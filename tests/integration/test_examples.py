@@ -19,6 +19,7 @@ from app.settings import Settings
 OWN_FRAME = re.compile(r'File "[^"]*train\.py", line (\d+)')
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
 def test_an_example_ends_as_the_form_says(example: Example, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(example.script)
@@ -36,6 +37,7 @@ def test_there_are_eight_examples_with_names_of_their_own() -> None:
     assert len({example.caption for example in examples()}) == 8
 
 
+@pytest.mark.rotating
 async def test_their_results_are_found_before_anybody_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

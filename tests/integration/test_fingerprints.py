@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from sandbox.inside import gradients
+from sandbox.inside.recorders import gradients
 
 GRADIENT = torch.arange(12, dtype=torch.float32).reshape(3, 4) - 5
 _Mode: Any = TorchDispatchMode  # untyped in torch

@@ -41,7 +41,7 @@ except RuntimeError as error:
     assert "+        state = tuple(t.detach() for t in state)" in told.diff, told.diff
     assert str(told) == str(gradmend.explain(error))
 assert gradmend.explain(KeyError("grad")) is None
-for name in ("app", "analyzers", "pydantic", "rich"):
+for name in ("app", "analyzers", "provenance", "pydantic", "rich"):
     assert name not in sys.modules, name
 gradmend.watch()(train)(3)
 """

@@ -229,3 +229,17 @@ How should I write this?
     found = await asked(service, "", text)
     assert (found.causes[0].pattern, found.causes[0].location.line) == ("inplace-leaf", 4)
     assert "no_grad" in found.patches[0].diff
+
+
+async def test_one_of_several_causes_that_are_as_likely_is_not_what_the_error_says(
+    service: Service,
+) -> None:
+    frames = (
+        'Traceback (most recent call last):\n  File "run.py", line 9, in <module>\n'
+        '    trainer.train()\n  File "/opt/env/lib/python3.12/site-packages/torch/_functorch/'
+        '_aot_autograd/runtime_wrappers.py", line 2198, in backward\n    ctx.saved_tensors,\n'
+        "RuntimeError: Trying to backward through the graph a second time\n"
+    )
+    found = await asked(service, "", frames)
+    assert "compiled region" in found.summary
+    assert "The error says" not in found.summary

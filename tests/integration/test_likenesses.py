@@ -142,6 +142,9 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         starved = models.resnet18()
         starved(torch.randn(2, 3, 64, 64)).sum().backward()
         assert all(p.grad is not None for p in starved.parameters())
+        grey = models.resnet18()
+        grey.conv1 = torch.nn.Conv2d(1, 64, 7, stride=2, padding=3, bias=False)
+        assert grey(torch.randn(2, 1, 28, 28)).shape == (2, 1000)
         assert make_grid(torch.ones(8, 3, 4, 4)).shape == (3, 8, 50)
         """,
     ),
@@ -177,6 +180,23 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
         assert parts.shape == (2, 4, 12)
         assert torch.equal(reduce(x, "b c h w -> b c", "mean"), x.mean((2, 3)))
         assert repeat(torch.ones(1, 5), "() d -> b d", b=3).shape == (3, 5)
+        """,
+    ),
+    "data sets of images, by the numbers of the real ones": (
+        {"torchvision"},
+        """
+        from torch.utils.data import DataLoader, Subset, SubsetRandomSampler, random_split
+        from torchvision import datasets, transforms
+        images = datasets.MNIST(".", train=True, download=True, transform=transforms.ToTensor())
+        train, validation = random_split(images, [55000, 5000])
+        assert len(train) + len(validation) == len(images) and len(train) > 5 * len(validation) > 0
+        again, _ = random_split(train, [50000, 5000])
+        assert train[0][0].shape == again[0][0].shape == Subset(images, range(5000))[4999][0].shape
+        sampler = SubsetRandomSampler(range(50000, 60000))
+        assert next(iter(DataLoader(images, batch_size=10, sampler=sampler)))[0].shape[0] == 10
+        assert sum(1 for _ in images) == len(images)
+        for lengths in ([0.5, 0.5], [len(images) - 100, 100]):
+            assert sum(map(len, random_split(images, lengths))) == len(images)
         """,
     ),
     "timm": (

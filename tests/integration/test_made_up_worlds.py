@@ -252,3 +252,17 @@ async def test_a_walk_too_deep_for_an_own_engine_is_read_from_a_run_over_made_up
     assert found.basis == "completed"
     (first, *_) = found.causes
     assert (first.pattern, first.location.line) == ("growing-history", 45)
+
+
+async def test_a_transform_that_is_not_imported_is_that_of_torch(service: Service) -> None:
+    script = (
+        "def cost(w, x):\n    return (w * x).sum() / w[:, 0]\n\n\n"
+        "w = torch.ones(3, requires_grad=True)\n(w * w).sum().backward()\n"
+        "slopes = vmap(grad(cost), (None, 0))(w, torch.randn(4, 3))\n"
+    )
+    found = await service.ask(DiagnosisRequest(script=script), RUNNING)
+    assert {
+        "`from torch.func import grad` was added.",
+        "`from torch.func import vmap` was added.",
+    } < {assumed.text for assumed in found.world}
+    assert "too many indices" in found.summary

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import subprocess
+import sys
 import textwrap
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from app.schemas import Cause, DiagnosisRequest, Findings, Patch
 from benchmarks.asking import RUNNING, Service
 from sandbox.protocol import Job
 from tests.case_files import Case, load_cases
+from tests.environment import SCRIPTS_PYTHON
 from tests.notebooks import code, notebook, sources
 from tests.plain_runs import Given, PlainRuns
 from tests.recorded.box import RecordedSandbox
@@ -244,5 +246,6 @@ async def test_ipython_that_is_imported_is_the_real_one_or_a_stand_in(
     result = await sandbox.run(Job(files={"train.py": script}))
     assert (result.status, result.stdout_tail[-2:]) == ("finished", "3\n")
     assert result.trace is not None
-    installed = importlib.util.find_spec("IPython") is not None  # in the sandbox as well as here
+    own = Path(sys.executable) == SCRIPTS_PYTHON  # in the sandbox as well as here
+    installed = own and importlib.util.find_spec("IPython") is not None
     assert [s.name for s in result.trace.stand_ins] == ([] if installed else ["IPython"])

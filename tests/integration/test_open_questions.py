@@ -45,3 +45,70 @@ async def test_a_patch_that_passed_leaves_nothing_open(service: Service) -> None
     assert found.next == []
     assert "memory.detach()" in found.patches[0].diff
     assert found.patches[0].script.startswith("# My GRU forgets")
+
+
+CAUGHT = """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+loss.backward()
+try:
+    {call}
+except RuntimeError as error:
+    print(type(error).__name__)
+"""
+
+
+async def test_an_error_that_the_script_catches_is_not_healthy(service: Service) -> None:
+    found = await asked(service, CAUGHT.format(call="torch.autograd.grad(w.sum(), [loss])"))
+    assert found.verdict == "inconclusive"
+    assert "line 7 of `train.py` raised an error that the script catches" in found.summary
+
+
+async def test_what_is_caught_and_works_is_healthy(service: Service) -> None:
+    found = await asked(service, CAUGHT.format(call="(w * w).sum().backward()"))
+    assert found.verdict == "healthy"
+
+
+async def test_a_silent_fault_does_not_answer_another_error(service: Service) -> None:
+    script = (
+        "import torch\n\nw = torch.ones(3, requires_grad=True)\nkept = []\n"
+        "for x in torch.randn(40, 3):\n"
+        "    loss = (w * x).sum()\n    kept.append(loss)\n    loss.backward()\n"
+        "    with torch.no_grad():\n        w -= 0.01 * w.grad\n"
+        "raise SystemExit(open('rows.csv').read())\nkept[0].numpy()\n"
+    )
+    error = (
+        'Traceback (most recent call last):\n  File "train.py", line 12, in <module>\n'
+        "    kept[0].numpy()\n"
+        "RuntimeError: Can't call numpy() on Tensor that requires grad.\n"
+    )
+    found = await asked(service, script, error)
+    assert found.causes[0].pattern == "numpy-on-grad"
+
+
+async def test_an_error_of_a_transform_that_does_not_come_is_not_reproduced(
+    service: Service,
+) -> None:
+    script = (
+        "import torch\n\n\ndef head(x):\n    return x[0:2]\n\n\n"
+        "torch.vmap(torch.func.jacrev(head))(torch.randn(3, 5))\n"
+    )
+    error = "RuntimeError: vmap: It looks like you're calling .item() on a Tensor."
+    found = await asked(service, script, error)
+    assert found.verdict == "unreproduced"
+    assert "send the part that trains" not in found.summary
+
+
+async def test_a_question_about_a_healthy_script_has_its_line(service: Service) -> None:
+    script = (
+        "# Why is my gradient NaN?\n\nimport torch\n\n"
+        "x = torch.tensor([0.0, 4.0], requires_grad=True)\n"
+        "torch.where(x > 1, torch.sqrt(x), x).sum().backward()\nprint(x.grad)\n"
+    )
+    found = await asked(service, script)
+    assert found.verdict == "healthy"
+    assert "line 6: `torch.where` leaves out the value" in found.summary
+    untitled = await asked(service, script.partition("\n\n")[2])
+    assert "torch.where" not in untitled.summary

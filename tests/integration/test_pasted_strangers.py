@@ -3,21 +3,18 @@ where it says so a fix that was tested."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks.asking import RUNNING, Service
-from benchmarks.pasted import Item, items, score
+from benchmarks.pasted import Item, score
 from tests.recorded.describing import described
 from tests.recorded.findings import Recorded
+from tests.strangers import pasted
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session")]
 
-SHEET = Path(__file__).parents[1] / "strangers" / "pasted.md"
 ITEMS = [
-    pytest.param(item, id=item.name, marks=pytest.mark.xdist_group(item.name))
-    for item in items(SHEET.read_text("utf-8"))
+    pytest.param(item, id=item.name, marks=pytest.mark.xdist_group(item.name)) for item in pasted()
 ]
 
 

@@ -107,6 +107,28 @@ async def test_a_table_has_the_columns_that_are_asked_for(sandbox: RecordedSandb
     assert assumed(result) == {"houses.csv", "more.csv", "claims.csv"}
 
 
+async def test_a_data_set_has_what_a_table_with_the_same_columns_has(
+    sandbox: RecordedSandbox,
+) -> None:
+    result = await ran(
+        sandbox,
+        """
+        import pandas as pd
+        from datasets import load_dataset
+        table, rows = pd.read_csv("reviews.csv"), load_dataset("reviews", split="train")
+        names = ["text", "sentence1", "text_length", "label", "user_id", "y", "price", "content"]
+        kinds = [type(rows[5][name]) for name in names]
+        assert kinds == [str, str, float, int, int, int, float, str]
+        for name in [*names, "alcohol_content", "image_path", "split"]:
+            assert [row[name] for row in rows] == table[name].tolist()[: len(rows)], name
+        assert len(rows.filter(lambda row: row["split"] == "val")) == len(rows) / 2
+        assert (table["split"] == "train").sum() == len(table) / 2
+        assert rows[0]["image"].shape == (32, 32, 3) and isinstance(table["image"][0], str)
+        """,
+    )
+    assert assumed(result) == {"reviews.csv", "reviews"}
+
+
 async def test_missing_arguments_are_those_that_the_sources_show(sandbox: RecordedSandbox) -> None:
     script = """
         import argparse
@@ -158,6 +180,31 @@ async def test_weights_are_a_small_model_of_the_right_class(
         """,
     )
     assert name in assumed(result)
+
+
+async def test_weights_at_an_address(sandbox: RecordedSandbox) -> None:
+    result = await ran(
+        sandbox,
+        """
+        import torch
+        from torch import nn
+        from torch.hub import load_state_dict_from_url
+        from torch.utils import model_zoo
+        net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+        before = net[0].weight.clone()
+        state = load_state_dict_from_url("https://example.org/models/net-1a2b.pth", progress=False)
+        state.pop("1.weight")
+        assert net.load_state_dict(state, strict=False).missing_keys == []
+        net.load_state_dict(model_zoo.load_url("https://example.org/other.pth"))
+        assert torch.equal(net[0].weight, before)
+        model = torch.hub.load("pytorch/vision:v0.10.0", "resnet18", pretrained=True)
+        assert model.fc.in_features == 512 and model(torch.ones(2, 3, 32, 32)).shape == (2, 1000)
+        other = torch.hub.load("someone/models", "their_net")
+        assert other(torch.ones(2, 3, 32, 32)).requires_grad
+        """,
+    )
+    names = {"net-1a2b.pth", "other.pth", "pytorch/vision:v0.10.0: resnet18"}
+    assert assumed(result) == {*names, "someone/models: their_net"}
 
 
 async def test_an_environment_without_its_simulator(sandbox: RecordedSandbox) -> None:

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from sandbox.client import EmbeddedSandbox
-from sandbox.container.engine import LABEL
+from sandbox.container.docker_engine import LABEL
 from sandbox.protocol import Job, Session
 from tests import engine
 from tests.integration.test_sandbox_deaths import SLEEP, named, until
@@ -84,6 +84,7 @@ print(os.readlink("/proc/self/ns/pid"), open("/proc/1/stat").read().split()[21])
     return (await session.run(Job(files={"train.py": source}, mode="plain"))).stdout_tail
 
 
+@pytest.mark.rotating
 async def test_runs_of_a_session_share_a_container_that_nobody_else_gets(
     box: EmbeddedSandbox, client: Any
 ) -> None:
@@ -98,6 +99,7 @@ async def test_runs_of_a_session_share_a_container_that_nobody_else_gets(
     await until(lambda: len(containers(client) & (before | held)) <= 1)
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize(
     ("source", "status"),
     [
@@ -120,6 +122,7 @@ async def test_after_a_run_that_was_ended_a_session_takes_another_container(
         assert second != first
 
 
+@pytest.mark.rotating
 async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: Any) -> None:
     async with box.session() as session:
         first = await where(session)
@@ -134,6 +137,7 @@ async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: An
         assert second != first
 
 
+@pytest.mark.rotating
 async def test_cancelling_a_run_ends_it_and_not_the_session(box: EmbeddedSandbox) -> None:
     sleeping = Job(files={"train.py": SLEEP.format(name="gm-contained")}, mode="plain")
     async with box.session() as session:
@@ -144,6 +148,7 @@ async def test_cancelling_a_run_ends_it_and_not_the_session(box: EmbeddedSandbox
         await until(lambda: not named("gm-contained"))
 
 
+@pytest.mark.rotating
 async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -> None:
     sleeping = Job(files={"train.py": SLEEP.format(name="gm-turns")}, mode="plain", time_limit_s=60)
     async with sandbox_of("--concurrency", "2") as box, box.session() as session:
@@ -155,6 +160,7 @@ async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -
             run.cancel()
 
 
+@pytest.mark.rotating
 async def test_a_session_that_waits_for_its_container_holds_up_no_others(client: Any) -> None:
     one_slot = sandbox_of("--concurrency", "1", "--ready-containers", "0")
     async with one_slot as box, box.session() as warm, box.session() as cold:
@@ -190,6 +196,7 @@ async def test_containers_are_made_as_promised(box: EmbeddedSandbox, client: Any
     assert made["Config"]["User"] == "65534:65534"
 
 
+@pytest.mark.rotating
 async def test_no_container_outlives_its_launcher(client: Any) -> None:
     before = containers(client)
     async with sandbox_of() as box:
@@ -219,6 +226,7 @@ async def test_a_runtime_that_is_not_there_is_said(client: Any) -> None:
         assert "no-such-runtime" in (readiness.reason or "")
 
 
+@pytest.mark.rotating
 async def test_an_engine_that_goes_away_is_said_and_found_again(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,6 +116,7 @@ async def test_a_killed_launcher_takes_everything_along(box: EmbeddedSandbox) ->
     await until(lambda: mounts() <= before)  # others of this machine may come and go meanwhile
 
 
+@pytest.mark.rotating
 async def test_a_run_lost_at_every_try_is_unavailable(
     box: EmbeddedSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +133,7 @@ async def test_a_run_lost_at_every_try_is_unavailable(
     assert "launcher" in getattr(result, "reason", "")
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("depth", [0, 1], ids=["keeper", "zygote"])
 async def test_a_killed_zygote_is_replaced(box: EmbeddedSandbox, depth: int) -> None:
     """And the run that it had in hand is made again."""
@@ -155,6 +157,7 @@ async def test_a_killed_run_harms_no_other(box: EmbeddedSandbox) -> None:
     assert (await box.run(HELLO)).stdout_tail == "hello\n"
 
 
+@pytest.mark.rotating
 async def test_a_killed_watcher_takes_its_run_along(box: EmbeddedSandbox) -> None:
     running = await nap(box, "gm-watcher")
     (script,) = named("gm-watcher")
@@ -172,6 +175,7 @@ async def test_cancelling_ends_the_run(box: EmbeddedSandbox) -> None:
     assert (await box.run(HELLO)).stdout_tail == "hello\n"
 
 
+@pytest.mark.rotating
 async def test_closing_ends_the_launcher_and_its_runs() -> None:
     box = EmbeddedSandbox()
     running = await sleeper(box, "gm-close")
@@ -209,6 +213,7 @@ async def test_a_killed_owner_leaves_no_launcher() -> None:
     await gone(family)
 
 
+@pytest.mark.rotating
 async def test_a_launcher_at_a_socket(tmp_path: Path) -> None:
     path = tmp_path / "launcher.sock"
     command = [sys.executable, "-m", "sandbox.launcher", "--socket", str(path)]

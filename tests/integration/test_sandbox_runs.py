@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import textwrap
 from collections.abc import AsyncIterator
 
@@ -10,7 +11,11 @@ import pytest
 import pytest_asyncio
 
 from sandbox.client import EmbeddedSandbox
+from sandbox.jail import parents
+from sandbox.jail.zygote import ENTRY
 from sandbox.protocol import Job, RunResult
+from sandbox.wire import WireError
+from tests.processes import children
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -164,6 +169,16 @@ async def test_an_interpreter_that_cannot_be_warmed_is_said() -> None:
         assert (await box.run(job("print()"))).status == "unavailable"
 
 
+async def test_a_parent_that_does_not_get_warm_in_time_is_said_and_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parents, "_WARM_UP_S", 0.01)  # Python alone takes longer to start
+    before = children(os.getpid())
+    with pytest.raises(WireError, match=r"did not get warm within 0\.01 s"):
+        await parents.Zygote.start(ENTRY)
+    assert children(os.getpid()) <= before
+
+
 async def test_packages_are_imported_once_for_many_runs(box: EmbeddedSandbox) -> None:
     """A run that imports one of them is soon forked from a parent that has imported it."""
     source = "import sys\nprint('lightning' in sys.modules)\nimport lightning\n"
@@ -172,3 +187,14 @@ async def test_packages_are_imported_once_for_many_runs(box: EmbeddedSandbox) ->
             assert result.status == "finished"
     plain = await box.run(job("import sys\nprint('lightning' in sys.modules)"))
     assert plain.stdout_tail == "False\n"
+
+
+async def test_a_sandbox_that_was_started_gets_warm_before_it_is_asked() -> None:
+    async with EmbeddedSandbox() as box:
+        await box.start()
+        assert box.launcher_pid is not None
+        while not (warm := children(box.launcher_pid)):
+            await asyncio.sleep(0.05)
+        result = await box.run(job("print(1)"))
+        assert result.status == "finished"
+        assert warm <= children(box.launcher_pid)

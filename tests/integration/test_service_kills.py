@@ -104,6 +104,7 @@ def test_killed_server_leaves_no_process_and_loses_no_job(embedded: House) -> No
     embedded.count(ids)
 
 
+@pytest.mark.rotating
 def test_stopped_server_hands_back_and_goes_on(embedded: House) -> None:
     ids = embedded.submit(3)
     embedded.some_run()
@@ -134,6 +135,7 @@ def test_killed_worker_costs_no_job(queue: House) -> None:
     queue.count(ids)
 
 
+@pytest.mark.rotating
 def test_killed_server_on_the_queue_costs_no_job(queue: House) -> None:
     queue.start_worker()
     ids = queue.submit(3)
@@ -143,6 +145,7 @@ def test_killed_server_on_the_queue_costs_no_job(queue: House) -> None:
     queue.count(ids)
 
 
+@pytest.mark.rotating
 def test_two_workers_share_and_one_ends_gracefully(queue: House) -> None:
     both = [queue.start_worker(), queue.start_worker()]
     eventually(lambda: queue.server.http.get("/readyz").status_code == 200, 240)
@@ -153,6 +156,7 @@ def test_two_workers_share_and_one_ends_gracefully(queue: House) -> None:
     queue.count(ids)
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("break_it", [Cluster.cut_connections, "restart"])
 def test_lost_database_costs_no_job(
     queue: House, cluster: Cluster, break_it: Callable[[Cluster], None] | str

@@ -14,7 +14,7 @@ import pytest
 from sarif_pydantic import Level, Sarif  # type: ignore[import-untyped]
 
 from tests.case_files import load_case
-from tests.processes import COMMAND, Process, alive, children, eventually
+from tests.processes import COMMAND, ROOT, Process, alive, children, eventually, hear_interrupts
 
 pytestmark = pytest.mark.rotating
 
@@ -80,8 +80,20 @@ def test_found_fixed_and_then_healthy(tmp_path: Path) -> None:
     assert "1 script run: 1 fault found, 1 fixed." in found.stdout
     assert "Changed train.py; this fix truncates the gradients." in found.stderr
     assert script.read_text() != FAILING
+    assert "written to train.py" in found.stdout
     again = gradmend(tmp_path, "train.py")
     assert (again.returncode, again.stdout) == (0, "1 script run: no faults found.\n")
+
+
+def test_what_was_fixed_is_not_offered_again(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    finding, summary = gradmend(tmp_path, "train.py", "--fix").stdout.splitlines()
+    assert " GM011 fixed: `" in finding
+    assert summary == "1 script run: 1 fault found, 1 fixed."
+    (tmp_path / "train.py").write_text(FAILING)
+    shown = gradmend(tmp_path, "train.py", "--diff")
+    assert shown.stdout.startswith("--- a/train.py")
+    assert shown.stderr == "Fix 1 is safe; this fix truncates the gradients.\n"
 
 
 def test_a_patch_is_applied_to_a_notebook(tmp_path: Path) -> None:
@@ -170,8 +182,6 @@ def test_several_scripts_are_told_each(tmp_path: Path) -> None:
     assert done.returncode == 1
     verdicts = {each["path"]: each["verdict"] for each in json.loads(done.stdout)}
     assert verdicts == {"bad.py": "likely", "good.py": "inconclusive"}
-    lenient = gradmend(tmp_path, "good.py", "--run", "never", "--lenient")
-    assert lenient.returncode == 0
 
 
 def test_a_fix_is_shown_or_chosen_by_its_number(tmp_path: Path) -> None:
@@ -179,6 +189,8 @@ def test_a_fix_is_shown_or_chosen_by_its_number(tmp_path: Path) -> None:
     script.write_text(FAILING)
     shown = gradmend(tmp_path, "train.py", "--run", "never", "--diff", "--fix=2")
     assert shown.stdout.startswith("--- a/train.py\n+++ b/train.py\n@@")
+    assert shown.stderr.startswith("Fix 2 is ")
+    assert shown.stderr.endswith("; this fix was not tested.\n")
     untested = gradmend(tmp_path, "train.py", "--run", "never", "--fix")
     assert "--fix=1 --unsafe-fixes takes one that was not tested" in untested.stderr
     none = gradmend(tmp_path, "train.py", "--run", "never", "--diff")
@@ -207,8 +219,43 @@ def test_one_line_a_finding_and_nothing_for_clean_files(tmp_path: Path) -> None:
     assert (found["file"], found["id"]) == ("bad.py", "GM011")
     assert line[int(found["column"]) - 1 :].startswith("hidden")
     assert summary == "2 scripts read: 1 fault found."
-    quiet = gradmend(tmp_path, "good.py", "--run", "never", "--lenient", "-q")
+    quiet = gradmend(tmp_path, "good.py", "--run", "never", "-q")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_what_python_refuses_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(HEALTHY.replace("for ", "for for ", 1))
+    done = gradmend(tmp_path, "broken.py", "--json")
+    (found,) = json.loads(done.stdout)
+    assert (done.returncode, found["error"]["exception"]) == (2, "SyntaxError")
+    assert found["run"] is None
+
+
+def test_what_cannot_be_read_is_not_called_clean(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(HEALTHY.replace("for ", "for for ", 1))
+    (tmp_path / "deep.py").write_text(f"{HEALTHY}x = {'-' * 20_000}1\n")
+    (tmp_path / "good.py").write_text(HEALTHY)
+    done = gradmend(tmp_path, ".", "--run", "never")
+    broken, deep, summary = done.stdout.splitlines()
+    assert re.match(r"broken\.py:\d+:\d+: syntax error: ", broken)
+    assert deep == "deep.py: not read: Python cannot parse it"
+    assert summary == "1 script read, 2 not read: no faults found."
+    alone = gradmend(tmp_path, "broken.py")
+    assert alone.stdout.splitlines()[1:] == ["1 file could not be read."]
+    assert alone.returncode == 2
+    mixed = gradmend(tmp_path, "broken.py", "good.py")
+    assert mixed.stdout.splitlines()[-1] == "1 script run, 1 not read: no faults found."
+    lenient = gradmend(tmp_path, ".", "--run", "never", "--lenient")
+    assert (done.returncode, lenient.returncode) == (2, 0)
+
+
+def test_a_syntax_error_comes_before_what_is_found_in_spite_of_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"{FAILING}print(\n")
+    wrong, finding, summary = gradmend(tmp_path, "train.py").stdout.splitlines()
+    line = len(FAILING.splitlines()) + 1
+    assert wrong == f"train.py:{line}:6: syntax error: '(' was never closed"
+    assert LINE.match(finding) is not None
+    assert summary == "1 script read: 1 fault found."
 
 
 @pytest.mark.parametrize("place", [".", "nets"])
@@ -306,9 +353,9 @@ def test_sarif_is_sarif(tmp_path: Path) -> None:
     assert str(driver.rules[0].help_uri).endswith("/patterns/GM011")
     flow = result.code_flows[0].thread_flows[0]
     assert [step.location.message.text for step in flow.locations] == [
-        "built here",
-        "freed here",
-        "needed again here",
+        "builds the graph",
+        "frees the graph",
+        "needs it again: error",
     ]
     moved = gradmend(tmp_path, "-", "--run", "never", "--format", "sarif", stdin=f"\n{FAILING}")
     other = json.loads(moved.stdout)["runs"][0]["results"][0]
@@ -334,6 +381,30 @@ def test_signal_ends_everything_started(tmp_path: Path, number: signal.Signals) 
     started = children(process.pid)
     process.popen.send_signal(number)
     assert process.popen.wait(30) in (128 + number, -number)
+    eventually(lambda: not alive(started), 20)
+
+
+@pytest.mark.parametrize("words", [["train.py"], ["verify", "train.py", "other.py"]])
+def test_ctrl_c_is_all_that_is_told(tmp_path: Path, words: list[str]) -> None:
+    """The terminal sends it to every process of the foreground group."""
+    for name in ("train.py", "other.py"):
+        (tmp_path / name).write_text("import select\nselect.select([], [], [], 60)\n")
+    command = [sys.executable, "-m", "gradmend", *words, "--time-limit", "60"]
+    child = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_interrupts,
+    )
+    eventually(lambda: len(children(child.pid)) >= 4)
+    started = children(child.pid)
+    os.killpg(child.pid, signal.SIGINT)
+    told, _ = child.communicate(timeout=30)
+    assert (told, child.returncode) == ("Interrupted.\n", 130)
     eventually(lambda: not alive(started), 20)
 
 

@@ -7,17 +7,18 @@ import pytest
 from benchmarks.asking import RUNNING, Service
 from benchmarks.scoring import score
 from benchmarks.trials import prepare
-from tests.case_files import ROOT, Case, load_cases
+from tests.case_files import Case
 from tests.corpus.listing import each
 from tests.plain_runs import PlainRuns
 from tests.recorded.describing import described
 from tests.recorded.findings import Recorded
+from tests.strangers import scripts
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.mark.findings("strangers")
-@each(load_cases(ROOT.with_name("strangers") / "scripts"))
+@each(scripts())
 async def test_a_stranger_that_was_missed_is_right_now(
     case: Case, service: Service, plain: PlainRuns, on_record: Recorded
 ) -> None:

@@ -32,7 +32,7 @@ def test_stepped_weight_is_named_at_first_sight(traced: Tracing) -> None:
     assert inplace.node.at.line == 5
     assert inplace.reached is not None
     assert inplace.reached.at.line == 8
-    assert inplace.changes == []
+    assert inplace.changes == ()
 
 
 def test_second_run_names_the_line_that_changed_it(traced: Tracing) -> None:
@@ -145,7 +145,7 @@ def test_bounded_keeping_is_no_fault(traced: Tracing) -> None:
     """All that can be doubted is the parameter that the script never uses."""
     after = "kept.append(loss.detach()); total = loss"
     silent = traced(LOOP.format(zero=ZERO, after=after)).trace.silent
-    assert [(fault.params, fault.doubtful) for fault in silent] == [(["other"], True)]
+    assert [(fault.params, fault.doubtful) for fault in silent] == [(("other",), True)]
 
 
 def test_starved_parameter(traced: Tracing) -> None:
@@ -167,7 +167,7 @@ def test_starved_parameter(traced: Tracing) -> None:
         """
     ).trace
     assert [fault.kind for fault in trace.silent] == ["unfed-parameters"]
-    assert trace.silent[0].params == ["net.encoder.weight", "net.encoder.bias"]
+    assert trace.silent[0].params == ("net.encoder.weight", "net.encoder.bias")
 
 
 @pytest.mark.parametrize(

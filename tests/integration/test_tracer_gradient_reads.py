@@ -24,12 +24,12 @@ PRINT = "print(net.weight.grad)"
     ("where", "found"),
     [
         ("first", []),  # None in the first pass only
-        ("second", [("print(net.weight.grad)", ["net.weight"])]),
+        ("second", [("print(net.weight.grad)", ("net.weight",))]),
         ("third", []),
     ],
 )
 def test_a_line_that_only_ever_finds_none(
-    traced: Tracing, where: str, found: list[tuple[str, list[str]]]
+    traced: Tracing, where: str, found: list[tuple[str, tuple[str, ...]]]
 ) -> None:
     places = {"first": "pass", "second": "pass", "third": "pass", where: PRINT}
     script = HEAD + LOOP.format(**places)
@@ -79,3 +79,34 @@ assert seen[0] == "grad"
     result = traced(HEAD + script)
     assert result.code == 0, result.stderr
     assert "Tensor" in result.stdout
+
+
+def test_a_loss_made_of_a_gradient_is_traced_to_the_attribute(traced: Tracing) -> None:
+    """A mode of torch, such as the one that finds where graphs end, sees torch's own name."""
+    script = f"""{HEAD}
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.randn(8, 3)).pow(2).mean().backward()
+penalty = net.weight.grad.pow(2).sum()
+penalty.backward()
+"""
+    missing = traced(script, mode="inplace").trace.missing
+    assert missing is not None
+    assert (missing.how, missing.op) == ("grad", "grad")
+
+
+def test_warnings_name_the_lines_of_the_script(traced: Tracing) -> None:
+    stderr = traced(
+        """\
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        y = x * 2
+        y.grad
+        y.grad
+        torch.tensor(y)
+        y.sum().backward(create_graph=True)
+        """
+    ).stderr
+    given = [line.split(" ")[0] for line in stderr.splitlines() if "UserWarning:" in line]
+    assert given[:3] == ["train.py:4:", "train.py:5:", "train.py:6:"]
+    assert "sandbox" not in stderr

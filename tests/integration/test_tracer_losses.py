@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.inside.details import CROSSED
+from sandbox.inside.detectors.details import CROSSED
 from tests.tracing import Tracing
 
 HEAD = """\
@@ -95,7 +95,7 @@ def test_predictions_of_what_the_other_is_made_of(
     assert [fault.kind for fault in found] == ([] if told is None else ["moving-target"])
     for fault in found:
         assert fault.detail == (CROSSED if told else "")
-        assert fault.figures == told
+        assert fault.figures == tuple(told or ())
 
 
 def test_each_line_of_a_loss_that_moves_its_target_is_told(traced: Tracing) -> None:

@@ -21,7 +21,10 @@ OLDER = """\
 import builtins, sys, torch
 base = torch._C.TensorBase
 del torch._C.TensorBase
-from sandbox.inside import engine, inplace, main, updates
+from sandbox.inside import main
+from sandbox.inside.core import engine
+from sandbox.inside.errors import inplace
+from sandbox.inside.recorders import updates
 torch._C.TensorBase = base  # today's torch looks for it in anomaly mode
 engine.ONE_ENTRY = False
 inplace.hasattr = lambda value, name: name != "data" and builtins.hasattr(value, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.records import Hop, Kind
+from provenance import Binding, ValueShape
 from tests.tracing import Tracing
 
 HOSTILE = """\
@@ -38,7 +38,7 @@ for step in range(3):
 """
 
 
-def followed(traced: Tracing, script: str) -> list[Hop]:
+def followed(traced: Tracing, script: str) -> tuple[Binding, ...]:
     """The hops of a script that walks a graph twice."""
     reuse = traced(script).trace.reuse
     assert reuse is not None
@@ -121,7 +121,7 @@ def test_a_deep_and_wide_value_is_told_within_bounds(traced: Tracing) -> None:
         """,
     )
 
-    def nodes(kind: Kind) -> int:
+    def nodes(kind: ValueShape) -> int:
         return 1 + sum(nodes(part.kind) for part in kind.parts)
 
     assert any(hop.name == "kept" for hop in hops)

@@ -28,7 +28,7 @@ def test_carrier_crosses_iterations(traced: Tracing) -> None:
     assert (reuse.freed.at.line, reuse.reached.at.line) == (10, 10)
     assert reuse.freed.at.frame == reuse.reached.at.frame
     assert [place.function for place in reuse.reached.stack] == ["<module>", "train"]
-    assert reuse.reached.root == ["loss"]
+    assert reuse.reached.root == ("loss",)
     assert reuse.remade
     assert not reuse.same_root
     join = reuse.joins[0]
@@ -240,7 +240,7 @@ def test_hand_written_engine(traced: Tracing) -> None:
     assert reuse is not None
     assert (reuse.engine, reuse.engine_class) == ("custom", "Num")
     assert (reuse.freed.iteration, reuse.reached.iteration) == (1, 2)
-    assert reuse.reached.root == ["score"]
+    assert reuse.reached.root == ("score",)
     assert reuse.joins[0].holders[0].path == "state"
     assert reuse.joins[0].old.at is not None
     assert reuse.joins[0].old.at.line == 19

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzers.patterns import missing_zero_grad
-from sandbox.inside import details
+from sandbox.inside.detectors import details
 from tests.tracing import HEAD, Tracing, silent_kinds
 
 TWO_LISTS = """\

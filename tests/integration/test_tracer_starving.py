@@ -434,7 +434,7 @@ def test_a_slower_run_tells_where_a_starved_parameter_lost_its_graph(
     (told,) = traced(HEAD + script).trace.silent
     assert told.at is None
     (told,) = traced(HEAD + script, mode="inplace").trace.silent
-    assert told.params == ["net.angle"]
+    assert told.params == ("net.angle",)
     assert told.at is not None
     assert told.at.line - HEAD.count("\n") == line - 1
 
@@ -573,7 +573,7 @@ def test_a_name_that_is_used_again_behind_the_steps_stands_for_nothing(
     assert run.code == 0, run.stderr
     starved = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
     assert len(starved) == 1
-    assert starved[0].instead == []
+    assert starved[0].instead == ()
 
 
 TWO_OF_A_NAME = """\

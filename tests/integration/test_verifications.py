@@ -65,6 +65,7 @@ async def test_another_loss_is_a_change_with_the_step_and_the_lines(
     assert same.status_code == 304
 
 
+@pytest.mark.rotating
 async def test_form_parts_and_a_patch_do_the_same_as_json(http: httpx.AsyncClient) -> None:
     sent = {
         "before": ("loop.py", HEALTHY.encode(), "text/x-python"),
@@ -85,6 +86,7 @@ async def test_a_script_that_does_not_repeat_itself_is_not_comparable(
     assert answer["verdict"] == "not_comparable", answer
 
 
+@pytest.mark.rotating
 async def test_a_change_in_a_module_needs_only_that_file(http: httpx.AsyncClient) -> None:
     script = HEALTHY.replace(
         "model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))\n",
@@ -123,6 +125,7 @@ async def test_events_keep_and_delete_are_as_for_diagnoses(http: httpx.AsyncClie
     assert (await http.get(where)).status_code == 404
 
 
+@pytest.mark.rotating
 async def test_a_notebook_and_its_script_are_compared_as_scripts(http: httpx.AsyncClient) -> None:
     def notebook(*cells: str) -> str:
         made = [

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -158,6 +159,23 @@ async def test_runs_end_as_they_do_anew(project: Path, home: ExchangeDir) -> Non
         await warm.close()
 
 
+async def test_two_runs_go_on_at_once(project: Path, home: ExchangeDir) -> None:
+    command = [PYTHON, "facts.py"]
+    warm = await Warm.begun(home, command, process(command))
+    assert warm is not None
+    try:
+        box = asked(home, "wait")
+        waiting = await warm.run(box.path)
+        assert waiting is not None
+        await _until_it_says(box, "waiting")
+        assert (await ran(home, "3", warm, command))[0] == 3
+        assert not waiting.ended.done()
+        await end(waiting)
+        assert await waiting.wait() == 7
+    finally:
+        await warm.close()
+
+
 async def test_a_run_ends_with_its_parent(project: Path, home: ExchangeDir) -> None:
     command = [PYTHON, "facts.py"]
     warm = await Warm.begun(home, command, process(command))
@@ -192,6 +210,29 @@ def test_a_command_is_mended_by_forks_of_one_interpreter(tmp_path: Path) -> None
     parents = [line.split()[1] for line in _starts(tmp_path)]
     assert len(parents) > 4
     assert len(set(parents[1:-1])) == 1  # but for the first run and the last, which is anew
+
+
+@pytest.mark.parametrize(("variable", "anew"), [("OMP_WAIT_POLICY", True), ("GREETING", False)])
+def test_a_program_that_changes_settings_of_torch_is_started_anew(
+    tmp_path: Path, variable: str, *, anew: bool
+) -> None:
+    changed = f"os.environ[{variable!r}] = 'passive'\n"
+    ran = _mended(tmp_path, TRAIN.replace("import torch\n", f"{changed}import torch\n"))
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    first, *others = [line.split()[1] for line in _starts(tmp_path)[:-1]]
+    assert set(others) == {first} if anew else first not in others
+
+
+def test_a_port_that_two_runs_would_use_is_used_by_one_after_the_other(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    listens = f"import socket; server = socket.create_server(('127.0.0.1', {port}))\n"
+    slow = "    time.sleep(0.2)\n"
+    program = TRAIN.replace("from model", f"{listens}from model")
+    ran = _mended(tmp_path, program.replace("    state.sum", f"{slow}    state.sum"))
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    assert "already in use" not in ran.stderr
 
 
 def test_forks_that_are_lost_are_made_anew(tmp_path: Path) -> None:

@@ -41,10 +41,14 @@ def test_the_wheel_adds_one_name(wheel: Path) -> None:
 
 
 def test_a_users_own_names_are_never_hidden(programs: Path, tmp_path: Path) -> None:
-    for name in ("app", "sandbox", "analyzers", "types", "command"):
+    for name in ("app", "sandbox", "analyzers", "provenance", "types", "command"):
         (tmp_path / f"{name}.py").write_text(f"print('the user's own {name}')".replace("'s", ""))
-    (tmp_path / "train.py").write_text("import app, sandbox, analyzers, command, torch, gradmend\n")
-    expected = "".join(f"the user own {n}\n" for n in ("app", "sandbox", "analyzers", "command"))
+    (tmp_path / "train.py").write_text(
+        "import app, sandbox, analyzers, provenance, command, torch, gradmend\n"
+    )
+    expected = "".join(
+        f"the user own {n}\n" for n in ("app", "sandbox", "analyzers", "provenance", "command")
+    )
     ran = run(programs, "gradmend run -- python train.py", tmp_path)
     assert (ran.code, ran.stdout) == (0, expected)
     assert "gradmend" not in ran.stderr.replace("NumPy", "").partition("UserWarning")[0]

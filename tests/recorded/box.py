@@ -12,6 +12,7 @@ from app.repair import search
 from app.request.reader import InlineReader
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Readiness, RunResult, Sandbox, Session
+from tests.environment import SCRIPTS_PYTHON
 from tests.recorded.digests import tracer_digest
 from tests.recorded.packs import Run
 from tests.recorded.recorder import Recorder
@@ -80,7 +81,9 @@ class RecordedSandbox:
 
     def __init__(self, recorder: Recorder, real: Sandbox | None = None) -> None:
         self.recorder = recorder
-        self.real = real or EmbeddedSandbox()  # starts nothing before the first run
+        self.real = real or EmbeddedSandbox(
+            python=SCRIPTS_PYTHON
+        )  # starts nothing before the first run
         self._open = 0
 
     async def run(self, job: Job) -> RunResult:

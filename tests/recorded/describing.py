@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from app.schemas import Cause, Findings, Patch, Spot
+from app.schemas import Cause, Findings, Location, Patch
 
 WIDTH = 100
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z`])")
@@ -29,6 +29,7 @@ def _lines(found: Findings) -> Iterator[str]:
     for patch in found.patches:
         yield from _patch(patch, whole=patch.n == 1)
     yield from (f"assumed: {one.text}" for one in found.world)
+    yield from (f"note: {note}" for note in found.notes)
     yield from (f"next: {one.kind}: {one.text}" for one in found.next)
 
 
@@ -71,11 +72,11 @@ def _changes(diff: str) -> Iterator[str]:
             yield line
 
 
-def _line(spot: Spot) -> str:
+def _line(spot: Location) -> str:
     return spot.cell or f"{spot.file}:{spot.line}"
 
 
-def _place(spot: Spot | None) -> str:
+def _place(spot: Location | None) -> str:
     if spot is None:
         return "no line"
     return f"{_line(spot)} `{spot.code.strip()}`"

@@ -16,6 +16,7 @@ MEASURED = {"duration_s", "waited_s", "peak_memory_mib"}
 OPEN = ("stopped", "timed_out")  # how far such a run gets depends on the machine
 _LOCAL = {*MEASURED, "stdout_tail", "stderr_tail", "backend", "walls", "traceback", "kept"}
 _LOCAL |= {"packages"}  # which depend on what a warm parent had imported
+_LOCAL |= {"idle"}  # a gradient that is all rounding is exactly zero on some processors only
 _LINE = re.compile(r"(?<=\.py):\d+(?= in )")  # of a library or the tracer: comments move it
 _COUNTS = {"ended", "figures", "reason", "exit_code", "silent", "unused"}  # what an end adds
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.schemas import Carrier, Cause, Findings, Patch, Spot, Verification
+from app.schemas import Carrier, Cause, Findings, Location, Patch, Verification
 from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line
 from benchmarks.scoring import Score, is_place, score
@@ -34,7 +34,7 @@ def cause(pattern: str, line: int, carrier: str) -> Cause:
         title="",
         confidence=1,
         source="trace",
-        location=Spot(file="train.py", line=line),
+        location=Location(file="train.py", line=line),
         carrier=Carrier(name=carrier, file="train.py", line=line),
         explanation="",
         learn_more="",

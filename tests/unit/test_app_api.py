@@ -22,8 +22,8 @@ from app.schemas import (
     Diagnosis,
     DiagnosisRequest,
     Findings,
+    Location,
     Patch,
-    Spot,
     Verification,
 )
 from app.settings import Settings
@@ -38,7 +38,7 @@ CAUSE = Cause(
     title="t",
     confidence=0.9,
     source="trace",
-    location=Spot(file="train.py", line=1),
+    location=Location(file="train.py", line=1),
     explanation="e",
     learn_more="/patterns/recurrent-state",
 )
@@ -256,6 +256,15 @@ async def test_rate_limit_by_client(tmp_path: Path) -> None:
         assert (await http.get("/healthz")).status_code == 200
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert 1 <= int(answers[2].headers["retry-after"]) <= 3600
+
+
+async def test_addresses_of_one_ipv6_network_are_one_client(tmp_path: Path) -> None:
+    statuses = []
+    async with serving(tmp_path, client=("2001:db8::1", 1), rate_limit="1/hour") as http:
+        for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"):
+            http._transport.client = (address, 1)  # type: ignore[attr-defined]
+            statuses.append((await http.post(URL, json=SCRIPT)).status_code)
+    assert statuses == [200, 429, 200]
 
 
 async def test_loopback_is_not_counted(tmp_path: Path) -> None:

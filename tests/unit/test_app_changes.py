@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from app.change_schemas import VerificationRequest
+from app.change_schemas import ChangeRequest, ProjectVersion, VerificationRequest
 from app.http.problems import ProblemError
 from app.present.changes import CHECKS, STATES, TONES, WORDS
-from app.request.change_versions import resolved
+from app.request.change_versions import as_sent, resolved
 from app.request.patches import applied
 from app.schemas import DiagnosisRequest, SourceFile
 from app.verdict import ComparisonName, ComparisonStatus, Sameness
@@ -138,6 +138,27 @@ def test_a_module_is_the_entry_of_both_versions() -> None:
     change = resolved(sent)
     assert (change.before.filename, change.before.script) == ("pkg/train.py", HEALTHY)
     assert (change.after.filename, change.after.script) == ("pkg/train.py", REFACTORED)
+
+
+def test_whole_versions_can_be_sent() -> None:
+    same, old, new = (SourceFile(path=path, content="x = 1\n") for path in ("a.py", "b.py", "c.py"))
+    edited = same.model_copy(update={"content": "x = 2\n"})
+    change = ChangeRequest(
+        before=ProjectVersion(filename="old.py", script=HEALTHY, files=[same, old]),
+        after=ProjectVersion(filename="new.py", script=REFACTORED, files=[edited, new]),
+        args=["--fast"],
+        time_limit_s=7,
+        steps=5,
+    )
+    assert resolved(as_sent(change)) == change
+    backwards = change.model_copy(update={"before": change.after, "after": change.before})
+    assert resolved(as_sent(backwards)) == backwards
+
+
+def test_what_a_patch_already_says_is_refused_beside_it() -> None:
+    sent = {"before": HEALTHY, "patch": PATCH}
+    assert refusal(**sent, files_removed=["net.py"]).startswith("files_removed: was sent beside")
+    assert refusal(**sent, filename_after="new.py").startswith("filename_after: was sent beside")
 
 
 async def test_the_api_refuses_as_clearly(tmp_path: Path) -> None:

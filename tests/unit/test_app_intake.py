@@ -51,7 +51,8 @@ def problem(response: httpx.Response, status: int) -> str:
         ({"script": "x", "time_limit_s": 61}, 422, "time_limit_s"),
         ({"script": "x", "time_limit_s": float("nan")}, 422, "time_limit_s"),
         ({"script": "x", "run": "always"}, 422, "run"),
-        ({"script": "x", "scirpt": "y"}, 422, "scirpt"),
+        ({"scrpt": "y"}, 422, "scrpt: is no field; did you mean script?"),
+        ({"script": "x", "zzz": 1}, 422, "zzz: is no field; the fields are script, filename, "),
         ([], 422, "JSON object"),
     ],
 )
@@ -97,6 +98,11 @@ async def test_files_count_together(http: httpx.AsyncClient) -> None:
 async def test_not_json_is_said(http: httpx.AsyncClient, body: bytes) -> None:
     response = await http.post(URL, content=body, headers={"content-type": "application/json"})
     problem(response, 400)
+
+
+async def test_an_empty_body_is_told_what_to_send(http: httpx.AsyncClient) -> None:
+    said = problem(await http.post(URL), 400)
+    assert said == 'The body is empty. Send a JSON object: {"script": "…"}.'
 
 
 async def test_other_media_types_are_named(http: httpx.AsyncClient) -> None:

@@ -17,7 +17,7 @@ from app.jobs.embedded import EmbeddedJobs
 from app.jobs.queue import QueueJobs
 from app.jobs.worker import Worker
 from app.main import create_app
-from app.schemas import Cause, DiagnosisRequest, Findings, Spot
+from app.schemas import Cause, DiagnosisRequest, Findings, Location
 from app.settings import Settings
 from app.store import Attempts, Database, Store
 
@@ -27,7 +27,7 @@ CAUSE = Cause(
     title="t",
     confidence=1,
     source="trace",
-    location=Spot(file="train.py", line=1),
+    location=Location(file="train.py", line=1),
     explanation="e",
     learn_more="/patterns/recurrent-state",
 )
@@ -147,6 +147,18 @@ async def test_full_queue_refuses_and_loses_nothing(bench: Bench) -> None:
     assert refused
     gate.set()
     await bench.finished(*accepted)
+
+
+async def test_the_queue_takes_as_many_as_its_limit_beside_those_at_work(bench: Bench) -> None:
+    jobs = await bench.begin(for_ever)
+    at_work = [await jobs.submit(REQUEST, None) for _ in range(bench.settings.concurrency)]
+    async with asyncio.timeout(20):
+        while {await bench.status(one) for one in at_work} != {"running"}:
+            await asyncio.sleep(0.02)
+    for _ in range(bench.settings.queue_limit):
+        await jobs.submit(REQUEST, None)
+    with pytest.raises(QueueFullError):
+        await jobs.submit(REQUEST, None)
 
 
 async def test_what_is_found_is_told_before_the_end(bench: Bench) -> None:

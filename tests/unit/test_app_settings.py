@@ -42,3 +42,15 @@ def test_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lists_are_comma_separated() -> None:
     assert listed(" a, b ,,") == ["a", "b"]
+
+
+def test_further_torches_are_read_by_name() -> None:
+    both = Settings(torch_sandboxes="2.4=/opt/old/bin/python, 2.9=/run/new.sock")
+    assert both.torches == {"2.4": Path("/opt/old/bin/python"), "2.9": Path("/run/new.sock")}
+    assert Settings(torch_sandboxes="2.4=/opt/old/bin/python", sandbox="none").torches == {}
+
+
+@pytest.mark.parametrize("value", ["/opt/old/bin/python", "2.4=old/bin/python", "=/opt/python"])
+def test_a_torch_without_a_name_or_a_path_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="is not a version and an absolute path"):
+        Settings(torch_sandboxes=value)

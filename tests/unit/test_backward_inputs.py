@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.evidence import Holder, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.explain.backward_inputs import runs_backward_on
 from analyzers.source.project import Project
+from provenance import Referrer
 
 BY_NAME = """
 scores = []
@@ -53,6 +54,6 @@ print(sum(scores) / len(scores))
     ],
 )
 def test_what_is_gathered_may_be_meant_for_a_backward(text: str, path: str, walked: bool) -> None:
-    holder = Holder(path)
+    holder = Referrer(path)
     fault = SilentFault("growing-graph", "observed", holders=(holder,))
     assert runs_backward_on(fault, Project({"train.py": text})) is walked

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,10 @@ import pytest
 from gradmend.run_wrapper import rerun
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
-from gradmend.run_wrapper.starting import furnish
+from gradmend.run_wrapper.starting import Turns, furnish, runs_at_once
+from sandbox.inside.core.engine import Calls
+from sandbox.inside.core.follow_limit import FollowLimit
+from sandbox.inside.core.stamps import Clock
 from sandbox.protocol import Job
 
 
@@ -27,9 +33,61 @@ async def test_no_run_begins_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch
     assert "--patient" in trouble
 
 
+async def test_ctrl_c_while_a_warm_interpreter_ends_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The search may be ending one to replace it, and must not go on with a fresh run."""
+    monkeypatch.setattr(rerun, "can_be_warm", lambda first: True)
+    session = Again(["sleep", "60"], Process(1), None, {})
+    session.begin()
+    closing = asyncio.create_task(session.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    await session.close()
+
+
 @pytest.mark.parametrize("eager", [True, False])
 def test_a_traced_run_of_a_compiled_program_is_not_compiled(tmp_path: Path, *, eager: bool) -> None:
     box = ExchangeDir({}, tmp_path)
     furnish(box, {}, eager=eager)
     environment = json.loads((box.path / "environment.json").read_text())
     assert (environment.get("TORCH_COMPILE_DISABLE") == "1") is eager
+
+
+async def test_one_run_goes_on_at_a_time_once_two_cannot() -> None:
+    turns, going, most = Turns(2), 0, 0
+
+    async def run() -> None:
+        nonlocal going, most
+        async with turns:
+            going += 1
+            most = max(most, going)
+            await asyncio.sleep(0.01)
+            going -= 1
+
+    await asyncio.gather(*(run() for _ in range(4)))
+    assert most == 2
+    turns.most, most = 1, 0
+    await asyncio.gather(*(run() for _ in range(4)))
+    assert most == 1
+
+
+def test_runs_take_turns_where_the_machine_has_no_room_for_two() -> None:
+    small = Process(1, parent=os.getpid(), peak_kib=1)
+    assert runs_at_once(small) == min(2, len(os.sched_getaffinity(0)))
+    assert runs_at_once(replace(small, peak_kib=1 << 40)) == 1
+    assert runs_at_once(replace(small, cuda=True)) == 1
+    assert runs_at_once(replace(small, parent=1)) == 1
+
+
+def test_calls_that_take_long_need_to_be_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    job = {"stop_after_backwards": 24, "least_backwards": 9, "brief_s": 2.0}
+    following = FollowLimit(job, lambda: now, lambda: 0)
+    asked = []
+    for calls, now in ((0, 5.0), (9, 6.0), (9, 7.0), (24, 6.5)):  # noqa: B007
+        monkeypatch.setattr(Clock, "visits", calls)
+        asked.append(following.enough(Calls()))
+    assert asked == [False, False, True, True]

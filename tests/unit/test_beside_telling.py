@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
-from app.schemas import Cause, Check, Findings, Patch, Spot, Verification
+from app.schemas import Cause, Check, Findings, Location, Patch, Verification
+from gradmend.run_wrapper import apply, progress
 from gradmend.run_wrapper.report import show
 from gradmend.run_wrapper.stderr import RULE, Paint
 from gradmend.run_wrapper.summarize import ProgressPrinter
@@ -16,7 +20,7 @@ def cause(pattern: str, line: int, confidence: float = 0.9) -> Cause:
         title=f"What is called {pattern}",
         confidence=confidence,
         source="trace",
-        location=Spot(file="train.py", line=line),
+        location=Location(file="train.py", line=line),
         explanation="",
         learn_more="",
     )
@@ -44,6 +48,23 @@ async def test_another_cause_that_fixes_show_is_told(capsys: pytest.CaptureFixtu
     first, between, second = said(capsys)
     assert first == "train.py:4  What is called recurrent-state"
     assert "another cause" in between
+    assert second == "train.py:7  What is called kept-loss"
+
+
+async def test_an_early_cause_is_told_again_only_if_a_closer_look_shows_another(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    telling = ProgressPrinter(Paint())
+    await telling.early(cause("recurrent-state", 4, confidence=0.5))
+    await telling.cause(cause("recurrent-state", 4))
+    assert said(capsys) == ["train.py:4  What is called recurrent-state"]
+    telling = ProgressPrinter(Paint())
+    await telling.early(cause("recurrent-state", 4))
+    await telling.cause(cause("kept-loss", 7))
+    await telling.cause(cause("recurrent-state", 4))
+    first, between, second = said(capsys)
+    assert first == "train.py:4  What is called recurrent-state"
+    assert "closer look" in between
     assert second == "train.py:7  What is called kept-loss"
 
 
@@ -105,10 +126,50 @@ async def test_what_is_being_done_is_said_line_by_line_once(
     await telling.stage("verifying", 0, 3, "Trying 3 patches")
     await telling.stage("verifying", 1, 3, "Trying 3 patches")
     await telling.patch(patch(1, "Detach", "failed", "it still raises"))
-    await telling.patch(patch(2, "Sum numbers", "passed"))
+    summed = patch(2, "Sum numbers", "passed").model_copy(update={"gradients": "changed"})
+    await telling.patch(summed)
     await telling.patch(patch(3, "Another", "passed"))
+    await telling.stage("verifying", 3, 3, "Trying 3 patches")
+    await telling.stage("verifying", 3, 3, "Tried 3 patches")
     assert said(capsys) == [
         "Trying 3 patches …",
         "Trying 3 patches (1 of 3 done) …",
-        "a fix passes: Sum numbers",
+        "passes so far: Sum numbers; this fix changes the training",
+        "Trying 3 patches (3 of 3 done) …",
+        "Tried 3 patches …",
     ]
+
+
+async def test_on_a_terminal_a_long_step_shows_that_it_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(100))
+    renewed = asyncio.Event()
+
+    def now() -> int:
+        at = next(clock)
+        if at > 2:
+            renewed.set()
+        return at
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "TICK_S", 0)
+    monkeypatch.setattr(progress, "monotonic", now)
+    line = progress.ProgressLine()
+    async with line.ticking():
+        line.show("Trying 3 patches", 1, 3)
+        await renewed.wait()
+    drawn = capsys.readouterr().err.split("\r\x1b[K")
+    assert drawn[1:3] == [f"Trying 3 patches (1 of 3 done) … {seconds} s" for seconds in (1, 2)]
+    assert drawn[-1] == ""
+
+
+@pytest.mark.parametrize("word", ["show", "apply"])
+def test_without_a_result_it_says_whose_it_would_be(
+    word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert {"show": apply.show, "apply": apply.apply}[word]([]) == 1
+    told = capsys.readouterr().err
+    assert "no result of `gradmend run` is kept for this folder" in told
+    assert "gradmend train.py --diff, or --fix" in told

@@ -122,7 +122,7 @@ def test_every_message_has_causes_that_read_well_and_can_be_looked_for() -> None
     for cause in (cause for entry in catalogue().values() for cause in entry.causes):
         assert cause.say("x").endswith(".")
         assert "{name}" not in cause.say("x")
-        other = {"setting", "shapes", "frames", "said", "message"}
+        other = {"setting", "shapes", "frames", "said", "message", "forward", "warned"}
         assert cause.look is None or looks_for(cause.look) or other & cause.look.keys()
 
 

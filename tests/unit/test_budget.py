@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.inside import budget
-from sandbox.inside.budget import ALLOWANCE_S, SHARE, Budget
+from sandbox.inside.core import budget
+from sandbox.inside.core.budget import ALLOWANCE_S, SHARE, Budget
 
 
 class Clock:

@@ -11,11 +11,12 @@ import pytest
 
 from analyzers import certainty
 from analyzers.certainty import Basis, Certainty, confidence
-from analyzers.evidence import BackwardCall, GraphReuse, Place
+from analyzers.evidence import GraphReuse
 from analyzers.explain.pattern import Match, before, patterns, usually
 from analyzers.request.ranking import in_turns
+from provenance import BackwardCall, CodeLine
 
-AT = Place("train.py", 3)
+AT = CodeLine("train.py", 3)
 PIECE = GraphReuse(BackwardCall(AT, n=1), BackwardCall(AT, n=2), "observed")
 ANALYZERS = Path(certainty.__file__).parent
 JUDGING = [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.repair import checks
 from sandbox.protocol import Raised, RunResult
 from sandbox.records import (
-    Ended,
+    RunEnd,
     Silent,
     Stale,
     Trace,
@@ -14,7 +16,7 @@ from tests.made_up_traces import trace
 
 
 def run(status: str, calls: int, **more: object) -> RunResult:
-    ended = Ended(t="end", reason="finished", backwards=calls)
+    ended = RunEnd(t="end", reason="finished", backwards=calls)
     return RunResult.model_validate({"status": status, "trace": Trace(ended=ended), **more})
 
 
@@ -113,8 +115,8 @@ def test_a_helper_that_one_pass_calls_time_and_again_hoards_nothing() -> None:
     found = keeping(*range(9, 39, 5))
     for n, record in enumerate(found.backwards):
         line = record.visit.at
-        caller = line.model_copy(update={"line": 100 + n % 3})
-        visit = record.visit.model_copy(update={"stack": [caller, line]})
+        caller = replace(line, line=100 + n % 3)
+        visit = replace(record.visit, stack=(caller, line))
         found.backwards[n] = record.model_copy(update={"visit": visit})
     assert checks.keeps_growing(found) == ""
 

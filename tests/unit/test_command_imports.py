@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.case_files import load_case
 
 SERVICE = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "structlog", "jinja2", "torch", "numpy"}
-RUNNING = {"sandbox.collect", "app.repair.search", "app.repair.verify"}
+RUNNING = {"sandbox.collect", "app.repair.search", "app.repair.judging"}
 EXPLAINING = {"analyzers.explain.reuse", "analyzers.repair", "analyzers.request.explaining"}
 DRAWING = {"markdown_it", "pygments", "rich.markdown", "rich.live"}
 
@@ -43,6 +43,12 @@ def test_reading_a_failing_script_runs_nothing(tmp_path: Path) -> None:
     found = imported_for("recurrent_state/char_lm", tmp_path)
     assert found >= EXPLAINING
     assert not (SERVICE | RUNNING | DRAWING) & found
+
+
+def test_what_cannot_be_diagnosed_is_refused_before_what_diagnoses_is_imported() -> None:
+    found = imported("diagnose", "nowhere.py")
+    assert "app.command.project" in found
+    assert not {"app.diagnose", "app.settings", "sandbox.client", "analyzers.paste"} & found
 
 
 def test_a_command_is_started_before_anything_is_imported_to_explain_it() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from app.change_schemas import ChangeRequest
 from app.command.options import BadInput, Options
+from app.command.revisions import Repository
 from app.command.sides import Comparison
 from tests.repository import GitRepository
 from tests.verified import CHANGED, HEALTHY, REFACTORED, diff
@@ -45,7 +46,9 @@ def test_the_work_tree_beside_a_revision(repository: GitRepository) -> None:
     assert change.args == ["--data", "d.csv"]
 
 
-def test_links_that_lead_out_and_large_files_are_left_alone(repository: GitRepository) -> None:
+def test_links_that_lead_out_and_large_files_are_left_alone(
+    repository: GitRepository, tmp_path: Path
+) -> None:
     (repository.folder / "src" / "away").symlink_to("/etc/passwd")
     (repository.folder / "src" / "near.py").symlink_to("net.py")
     repository.commit("links", {"src/large.bin": "x" * (3 << 20)})
@@ -53,6 +56,9 @@ def test_links_that_lead_out_and_large_files_are_left_alone(repository: GitRepos
     names = {file.path for file in change.before.files}
     assert "src/net.py" in names
     assert not {"src/away", "src/large.bin"} & names
+    Repository.of(repository.folder).extract("HEAD", tmp_path / "tree")
+    written = {path.name for path in (tmp_path / "tree" / "src").iterdir()}
+    assert written == {"train.py", "net.py", "near.py"}
 
 
 def test_two_revisions_from_within_a_folder(

@@ -10,7 +10,7 @@ import pytest
 from analyzers.explain import bootstrap_targets
 from analyzers.patterns import missing_zero_grad
 
-DETAILS = Path(__file__).parents[2] / "sandbox" / "inside" / "details.py"
+DETAILS = Path(__file__).parents[2] / "sandbox" / "inside/detectors/details.py"
 SAID = {
     node.targets[0].id: node.value.value
     for node in ast.parse(DETAILS.read_text()).body

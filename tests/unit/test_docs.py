@@ -1,4 +1,4 @@
-"""Every page of the documentation: links and paths exist, it is short, and its words are plain."""
+"""Pages of the documentation: short, with a table of contents, and naming only what is there."""
 
 from __future__ import annotations
 
@@ -7,84 +7,71 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.house import PACKAGES
+from benchmarks.house import sources
 
 ROOT = Path(__file__).parents[2]
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-NAMED = (
-    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "editor/vscode/README.md"),
-    *("benchmarks/first_contact_batches.md", "benchmarks/metamorphic.md", "benchmarks/score.md"),
-    *("tests/cases/README.md", "tests/strangers/README.md"),
-)
-PAGES = [*(ROOT / name for name in NAMED), *DOCS]
-LONGEST = 150  # lines of a page
-SECTIONS = 3  # a page with more of them has a table of contents
-GENERATED = ("settings.md",)
-_RETIRED = r"(?i)\b(told|anew|reckon\w*|mended|starv\w+|made up|beside|stands for)\b"
-_FENCED = re.compile(r"(?ms)^```.*?^```$|^ {4}[^\n]*$")
-_CODE = re.compile(r"`[^`\n]*`")
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *PAGES]
+LONGEST = 150  # lines
+FIRST_USE = 40  # lines of the README: one screen
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-_HEADING = re.compile(r"(?m)^(#+) (.+)$")
-_TOP = "|".join((*PACKAGES, "benchmarks", "docs", "editor", "tests"))
-_PATH = re.compile(rf"`((?:{_TOP})/[\w./-]*\w)`")
-
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_PATH = re.compile(r"`((?:[\w.]+/)+[\w.*]*)`")
+_MODULE = re.compile(r"python -m ([\w.]+)")
+TOP = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "."}
 
 
 def prose(page: Path) -> str:
-    """Return a page without its code blocks and, in the glossary, without the retired words."""
-    text = _FENCED.sub("", page.read_text())
-    return text.partition("## Retired words")[0] if page.name == "GLOSSARY.md" else text
+    """Return a page without its blocks of code."""
+    return _FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
 def anchors(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as GitHub makes them."""
-    headings = _HEADING.findall(_FENCED.sub("", page.read_text()))
-    return {anchor(heading) for _, heading in headings}
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for heading in _HEADING.findall(prose(page))
+    }
 
 
-def anchor(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_short_and_lists_its_sections(page: Path) -> None:
+    text = prose(page)
+    assert len(page.read_text(encoding="utf-8").splitlines()) < LONGEST
+    sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    before = text.partition("\n## ")[0]
+    listed = [link[1:] for link in _LINK.findall(before) if link.startswith("#")]
+    wanted = [re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-") for name in sections]
+    assert sorted(listed) == sorted(wanted)
 
 
-@each_page
-def test_links_resolve(page: Path) -> None:
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
     for link in _LINK.findall(prose(page)):
-        if link.startswith(("http://", "https://")):
+        if re.match(r"\w+:|/", link):
             continue
-        path, _, fragment = link.partition("#")
+        path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
-        assert not fragment or fragment in anchors(target), link
+        if anchor:
+            assert anchor in anchors(target), link
 
 
-@each_page
-def test_paths_in_the_text_exist(page: Path) -> None:
-    assert [path for path in _PATH.findall(prose(page)) if not (ROOT / path).exists()] == []
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_named_files_and_modules_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name in _PATH.findall(text):
+        if name.partition("/")[0] in TOP and "<" not in name:
+            assert list(ROOT.glob(name.rstrip("/"))), name
+    modules = {*sources(), "benchmarks", "tests"}
+    for module in _MODULE.findall(text):
+        path = ROOT / module.replace(".", "/")
+        if module.partition(".")[0] in TOP:
+            assert module in modules or path.with_suffix(".py").exists() or path.is_dir(), module
 
 
-@each_page
-def test_words_are_the_glossarys(page: Path) -> None:
-    assert re.findall(_RETIRED, _CODE.sub("", prose(page))) == []
-
-
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.name))
-def test_a_page_is_short_and_has_its_contents(page: Path) -> None:
-    text = page.read_text()
-    assert len(text.splitlines()) < LONGEST
-    sections = [name for level, name in _HEADING.findall(prose(page)) if level == "##"]
-    if len(sections) > SECTIONS and page.name not in GENERATED:
-        head = text.partition("\n## ")[0]
-        assert [name for name in sections if f"](#{anchor(name)})" not in head] == []
-    assert len(re.findall(r"(?m)^# ", prose(page))) == 1
-
-
-def test_every_page_is_reached_from_the_readme() -> None:
-    reached, ahead = set(), [ROOT / "README.md"]
-    while ahead:
-        page = ahead.pop()
-        reached.add(page)
-        links = (link.partition("#")[0] for link in _LINK.findall(prose(page)))
-        pages = ((page.parent / link).resolve() for link in links if link.endswith(".md"))
-        ahead += [found for found in pages if found not in reached]
-    assert [page.name for page in DOCS if page not in reached] == []
+def test_the_readme_comes_to_the_first_use_within_one_screen() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith(".venv/bin/gradmend"))
+    assert first < FIRST_USE

@@ -53,7 +53,9 @@ def test_equal_to_the_truncated_reference_is_truncated() -> None:
 
 
 def test_gradients_that_are_the_fault_are_better_changed() -> None:
-    same, changed = (replace(measured(v), doubted=True) for v in ([1, 2, 3, 4, 5], [9, 9, 9, 9, 9]))
+    same, changed = (
+        replace(measured(v), intended="for this") for v in ([1, 2, 3, 4, 5], [9, 9, 9, 9, 9])
+    )
     assert same.gradients == "same"
     assert changed.rank < same.rank
 

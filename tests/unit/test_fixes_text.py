@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.evidence import Holder, Place
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import unindented
 from analyzers.repair.leaf.leaves import is_made_by_hand
@@ -13,6 +12,7 @@ from analyzers.repair.value_only.storing import stored_detached
 from analyzers.request.examine import examine
 from analyzers.source.edits import Editor, apply
 from analyzers.source.project import Module, Project
+from provenance import CodeLine, Referrer
 
 
 def test_a_block_taken_out_keeps_its_texts() -> None:
@@ -31,7 +31,7 @@ def test_what_a_function_goes_on_to_read_keeps_its_graph() -> None:
         "        return self.out\n"
     )
     project = Project({"train.py": text})
-    found = stored_detached([Holder("net.out")], Place("train.py", 1), project)
+    found = stored_detached([Referrer("net.out")], CodeLine("train.py", 1), project)
     edits = next(found).edits
     assert apply(text, edits) == (
         "class Net:\n"
@@ -57,7 +57,7 @@ def hand_made(text: str, line: int) -> bool:
     module = Module("train.py", text)
     statement = module.statement_at(line)
     assert statement is not None
-    return is_made_by_hand(SourceLocation(module, statement, Place("train.py", line)))
+    return is_made_by_hand(SourceLocation(module, statement, CodeLine("train.py", line)))
 
 
 def test_updates_by_hand_are_told_from_writes_of_a_forward() -> None:

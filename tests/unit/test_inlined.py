@@ -6,12 +6,13 @@ import ast
 
 import pytest
 
-from analyzers.evidence import Holder, MissingGraph, Place
+from analyzers.evidence import MissingGraph
 from analyzers.explain.inlined import inlined
 from analyzers.explain.inlined_evidence import translated
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project
+from provenance import CodeLine, Referrer
 
 HELPERS = """\
 def scaled(x, rate):
@@ -102,13 +103,13 @@ def test_evidence_of_a_helper_is_that_of_its_call() -> None:
     text = HELPERS + "def f(net, batch):\n    y = wide(net, batch)\n    return y\n"
     view = inlined(Project({"train.py": text}))
     assert view is not None
-    outer, inner = Place("train.py", 17, "f", 4, 8), Place("train.py", 13, "wide", 5, 3)
-    holders = (Holder("x.grad", "wide", frame=5), Holder("y", "f", frame=4))
+    outer, inner = CodeLine("train.py", 17, "f", 4, 8), CodeLine("train.py", 13, "wide", 5, 3)
+    holders = (Referrer("x.grad", "wide", frame=5), Referrer("y", "f", frame=4))
     seen = MissingGraph("observed", at=inner, stack=(outer, inner), holders=holders, ended_at=inner)
     moved = translated(view, seen)
     assert isinstance(moved, MissingGraph)
     assert (moved.at, moved.stack, moved.ended_at) == (outer, (outer,), outer)
-    assert moved.holders == (Holder("batch.grad", "f", frame=4), Holder("y", "f", frame=4))
+    assert moved.holders == (Referrer("batch.grad", "f", frame=4), Referrer("y", "f", frame=4))
 
 
 @pytest.mark.parametrize(
@@ -126,15 +127,15 @@ def test_evidence_of_a_helpers_comprehension_is_that_of_its_callers(
     assert view is not None
     line = view.calls[0].call.lineno
     own = function.rpartition(".<locals>.")[0] or "<module>"
-    outer, helper = Place("train.py", line, own, 4), Place("train.py", 2, "updated", 5)
-    inner = Place("train.py", 2, "updated.<locals>.<listcomp>", 6, 12)
-    held = (Holder("p", "updated.<locals>.<listcomp>", frame=6),)
+    outer, helper = CodeLine("train.py", line, own, 4), CodeLine("train.py", 2, "updated", 5)
+    inner = CodeLine("train.py", 2, "updated.<locals>.<listcomp>", 6, 12)
+    held = (Referrer("p", "updated.<locals>.<listcomp>", frame=6),)
     seen = MissingGraph("observed", at=inner, stack=(outer, helper, inner), holders=held)
     moved = translated(view, seen)
     assert isinstance(moved, MissingGraph)
-    assert moved.at == Place("train.py", line, function, 6)
+    assert moved.at == CodeLine("train.py", line, function, 6)
     assert moved.stack == (outer, moved.at)
-    assert moved.holders == (Holder("p", function, frame=6),)
+    assert moved.holders == (Referrer("p", function, frame=6),)
 
 
 SCRIPT = """\

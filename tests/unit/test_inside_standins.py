@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sandbox.inside.standins import Finder, tensorboard, wandb
-from sandbox.inside.standins.answers import Answers
-from sandbox.inside.standins.nothing import Nothing
+from sandbox.inside.standins.any_key_mapping import AnyKeyMapping
+from sandbox.inside.standins.null_object import NullObject
 
 
 @pytest.fixture
@@ -66,14 +66,14 @@ def test_configuration_can_be_read_back() -> None:
 
 
 def test_nothing_is_empty_false_and_goes_on() -> None:
-    nothing = Nothing()
+    nothing = NullObject()
     assert list(nothing) == []
     assert not nothing
-    assert isinstance(nothing.any.thing["at"].all(1, b=2), Nothing)
+    assert isinstance(nothing.any.thing["at"].all(1, b=2), NullObject)
 
 
 def test_a_setting_that_counts_is_a_number() -> None:
-    settings = Answers()
+    settings = AnyKeyMapping()
     assert isinstance(settings.n_tags, int)
     assert isinstance(settings.max_message, int)
     assert isinstance(settings.tag, str)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.present import wording
+from analyzers.explain.listed import counted
+from app.present import fix_wording, wording
 from app.present.levels import level_of
 from app.schemas import (
     Check,
@@ -18,6 +19,7 @@ from app.schemas import (
     Verification,
     Verified,
 )
+from tests.patches import patch_of
 
 
 @pytest.mark.parametrize(
@@ -42,13 +44,7 @@ def test_equal_gradients_are_not_safe_where_they_are_the_fault() -> None:
 
 
 def patch(gradients: Gradients, check: Check, effect: Effect) -> Patch:
-    return Patch(
-        n=1,
-        strategy="s",
-        title="Do it",
-        diff="",
-        script="",
-        snippet="",
+    return patch_of(
         gradients=gradients,
         level=level_of("passed", gradients, "stored-graph"),
         effect=effect,
@@ -62,9 +58,33 @@ def test_a_difference_that_was_measured_is_said_in_badge_chip_and_list() -> None
     state = wording.state(Findings(verdict="confirmed", patches=[differing]))
     assert state.words == "Reproduced and fixed; changes the training"
     assert state.tone == "unsure"
-    assert wording.chip(check, differing) == "gradients differ (0 of 24 steps equal)"
-    assert wording.STATES[check.status] == "differs"
-    assert not any("gradients match" in told for told in wording.unchecked_fix(differing))
+    assert fix_wording.chip(check, differing) == "gradients differ (0 of 24 steps equal)"
+    assert fix_wording.STATES[check.status] == "differs"
+    assert not any("gradients match" in told for told in fix_wording.unchecked_fix(differing))
+
+
+def test_a_change_of_gradients_that_are_the_fault_is_said_to_be_intended() -> None:
+    check = Check(name="same_gradient", status="differs", detail="Gradients differ.")
+    wanted = Effect(against="kept", steps_compared=71, intended="parameters get one")
+    fixing = patch("changed", check, wanted)
+    assert fixing.level == "unsafe"
+    assert fix_wording.effect(fixing) == "changes the gradients, as intended: parameters get one"
+    assert fix_wording.chip(check, fixing) == "gradients differ, as intended"
+    assert fix_wording.tab(fixing) == "≠ as intended"
+    assert fix_wording.training(fixing) == "changes the gradients, as intended"
+
+
+def test_a_numerical_derivative_is_said_to_be_what_makes_a_fix_safe() -> None:
+    check = Check(name="gradcheck", status="passed")
+    level = level_of("passed", "unknown", "function-gradients", derivative=True)
+    proven = patch("unknown", check, Effect()).model_copy(update={"level": level})
+    assert proven.level == "safe"
+    state = wording.state(Findings(verdict="confirmed", patches=[proven]))
+    assert (state.words, state.tone) == ("Reproduced and fixed; passes gradcheck", "good")
+    assert "numerical derivative" in fix_wording.effect(proven)
+    assert fix_wording.tab(proven) == "✓ gradcheck"
+    unproven = patch("unknown", check, Effect())
+    assert fix_wording.tab(unproven) == "✓ effect unknown"
 
 
 def test_equal_up_to_a_cut_is_said_so() -> None:
@@ -72,7 +92,7 @@ def test_equal_up_to_a_cut_is_said_so() -> None:
     cut = patch("truncated", check, Effect(against="truncated", steps_equal=3, steps_compared=3))
     state = wording.state(Findings(verdict="confirmed", patches=[cut]))
     assert state.words == "Reproduced and fixed; truncates the gradients"
-    assert wording.chip(check, cut) == "gradients match (up to the cut)"
+    assert fix_wording.chip(check, cut) == "gradients match (up to the cut)"
 
 
 def test_what_changes_nothing_is_fixed_and_no_more() -> None:
@@ -90,3 +110,18 @@ def test_what_ran_is_said_where_it_ran() -> None:
     assert wording.versions(Findings(environment=ran)).endswith("on your machine.")
     only_read = Findings(environment=Environment(python="3.11.7"))
     assert wording.versions(only_read) == "Read with Python 3.11.7; nothing was run."
+
+
+def test_a_title_and_a_number_are_said_once() -> None:
+    schedule = Check(
+        name="schedule",
+        status="passed",
+        detail="backward calls and steps come as in the original",
+    )
+    assert fix_wording.figures(schedule) == ""
+    assert fix_wording.figures(Check(name="minimal", status="passed", detail="1 line changed"))
+    assert [counted(n, "patch", "patches") for n in (0, 1, 2)] == [
+        "0 patches",
+        "1 patch",
+        "2 patches",
+    ]

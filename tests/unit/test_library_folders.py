@@ -30,7 +30,7 @@ def _asked(folder: Path, program: str) -> list[str]:
 
 def test_the_tracer_knows_libraries_beyond_site_packages(tmp_path: Path) -> None:
     program = """
-from sandbox.inside import frames
+from sandbox.inside.core import frames
 frames.start_in('.')
 for name in ('../packages/trainer/loop.py', '../packages/torch/nn.py', 'train.py'):
     print(frames.OWNERS[name], frames.file_name(name))

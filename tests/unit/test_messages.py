@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.advice import hints
 from analyzers.advice.recomputed_shapes import shapes_of
 from analyzers.advice.setting_lines import settings_in
 from analyzers.explain.pattern import pattern_for
 from analyzers.messages import catalogue, entry_of
 from analyzers.messages.entry import CatalogueError, read
+from analyzers.request.traceback_only import named_in
+from analyzers.source.project import Project
+from analyzers.tracebacks import parse
 
 # As torch 2.13 and what stands around it raise them, and the entry that is meant.
 RAISED = {
@@ -81,6 +85,9 @@ RAISED = {
     "function ScaleBackward returned an incorrect number of gradients (expected 2, got 1)": (
         "number-of-gradients"
     ),
+    "Jacobian mismatch for output 0 with respect to input 1,\nnumerical:tensor([[1.]])": (
+        "not-the-derivative"
+    ),
     "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
     "autograd function with static forward method.": "legacy-function",
     "Function 'SqrtBackward0' returned nan values in its 0th output.": "nan-gradient",
@@ -144,7 +151,7 @@ def test_a_message_that_names_the_kind_of_fault_has_a_pattern() -> None:
 def test_every_entry_says_what_to_do() -> None:
     for entry in catalogue().values():
         assert entry.means.endswith((".", "?"))
-        assert entry.texts or entry.kind or entry.family == "engine"
+        assert entry.texts or entry.asks or entry.kind or entry.family == "engine"
         assert all(cause.do.endswith(".") for cause in entry.causes)
 
 
@@ -233,6 +240,13 @@ def test_the_shapes_of_a_gradient_tell_what_differs(message: str, told: str) -> 
     )
 
 
+def test_parameters_that_a_message_lists_are_named() -> None:
+    said = (
+        "Parameters which did not receive grad for rank 3: head.bias, body.0.weight\n In addition"
+    )
+    assert named_in(said) == ("head.bias", "body.0.weight")
+
+
 def test_a_setting_is_found_however_it_is_written() -> None:
     texts = {
         "a.yaml": "training:\n  use_reentrant: true\n",
@@ -242,5 +256,23 @@ def test_a_setting_is_found_however_it_is_written() -> None:
         "e.py": "# gradient_checkpointing_steps=3",
     }
     wanted = ["use_reentrant=true", "gradient_checkpointing=true"]
-    found = {(path, line) for path, line, _, _ in settings_in(texts, wanted)}
-    assert found == {("a.yaml", 2), ("b.json", 1), ("c.sh", 1), ("d.py", 1)}
+    found = {(path, line): name for path, line, name, _ in settings_in(texts, wanted)}
+    assert found["b.json", 1] == "use_reentrant: true"
+    assert found.keys() == {("a.yaml", 2), ("b.json", 1), ("c.sh", 1), ("d.py", 1)}
+
+
+def test_a_single_cause_is_said_in_general_where_no_line_shows_it() -> None:
+    project = Project({"a.py": "x = torch.rand(3)\n"}, "a.py")
+    error = parse("RuntimeError: vmap: called random operation while in randomness error mode")
+    (hint,) = hints(project, error)
+    assert hint.usual
+    assert hint.place is None
+    assert '`randomness="different"`' in hint.text
+    (shown,) = hints(Project({"a.py": "rows = vmap(draw)(x)\n"}, "a.py"), error)
+    assert shown.place is not None
+
+
+def test_every_message_has_a_cause_that_needs_no_line() -> None:
+    causes = {entry.id: entry.causes for entry in catalogue().values()}
+    without = [name for name, all_ in causes.items() if all(cause.look for cause in all_)]
+    assert [name for name in without if len(causes[name]) > 1] == []

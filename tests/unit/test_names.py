@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from analyzers.source.calls import calls_named, steps
+from analyzers.source.calls import calls_of, steps
 from analyzers.source.flow import backward_root
 from analyzers.source.name_resolution import Names
 from analyzers.source.project import Module, spelled
@@ -149,7 +149,7 @@ def test_attributes_are_what_methods_give_them() -> None:
 )
 def test_a_backward_begins_at_its_receiver_or_at_what_it_is_given(script: str, root: str) -> None:
     module = Module("train.py", script)
-    (call,) = calls_named(module.tree, "backward")
+    (call,) = calls_of(module.tree, "torch.Tensor.backward")
     begun = backward_root(call)
     assert begun is not None
     assert spelled(begun) == root

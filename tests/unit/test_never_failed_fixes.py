@@ -79,7 +79,12 @@ def test_the_brief_view_and_agents_get_one_that_did_not_fail() -> None:
         ((FAILED,), [], False, "no fix passed its checks"),
         ((FAILED,), ["1", "--unsafe-fixes"], False, "fix 1 failed its checks"),
         ((UNSAFE,), [], False, "--unsafe-fixes takes the first of 1 unsafe fix"),
-        ((UNSAFE,), ["--unsafe-fixes"], True, "changed train.py; this fix changes the training"),
+        (
+            (UNSAFE,),
+            ["--unsafe-fixes"],
+            True,
+            "this fix changes the training",
+        ),
         ((READ,), ["1", "--unsafe-fixes"], True, "this fix was not tested"),
     ],
 )

@@ -5,22 +5,23 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from analyzers.evidence import BackwardCall, GraphReuse, Node, Place, StaleEdge
+from analyzers.evidence import GraphReuse
 from analyzers.source.project import Project
 from app.present.next_steps import next_steps
 from app.request.case import Case
-from app.run.reproduce import Observation
+from app.run.observation import Observation
+from provenance import BackwardCall, CodeLine, Node, StaleEdge
 
 SCRIPT = "h = net(x)\na, b = head(h), tail(h)\na.backward()\nb.backward()\n"
 
 
 def seen_reuse() -> GraphReuse:
     freed, reached = (
-        BackwardCall(at=Place("train.py", line, "<module>"), n=line, kind="backward")
+        BackwardCall(at=CodeLine("train.py", line, "<module>"), n=line, kind="backward")
         for line in (3, 4)
     )
     made = StaleEdge(
-        old=Node(op="Relu", at=Place("train.py", 1, "<module>")), new=None, raising=None
+        old=Node(op="Relu", at=CodeLine("train.py", 1, "<module>")), new=None, raising=None
     )
     return GraphReuse(freed=freed, reached=reached, how="confirmed", joins=(made,))
 
@@ -50,8 +51,8 @@ def test_an_error_that_no_pattern_explains_is_told_by_its_lines() -> None:
 
 def test_there_is_a_step_where_nothing_else_is_known() -> None:
     at_nothing = GraphReuse(
-        freed=BackwardCall(at=Place("", 0, "")),
-        reached=BackwardCall(at=Place("", 0, "")),
+        freed=BackwardCall(at=CodeLine("", 0, "")),
+        reached=BackwardCall(at=CodeLine("", 0, "")),
         how="observed",
     )
     (step,) = next_steps("inconclusive", case_of(""), Observation(None, None, (at_nothing,)), [])

@@ -12,16 +12,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from analyzers.explain.pattern import patterns
 from analyzers.messages import catalogue
 from app.pages.diffs import hunks
-from app.pages.listing import Cell, Gap, Line, fits, in_cells, listings, whole
+from app.pages.listing import CellHead, Gap, ListingLine, fits, in_cells, listings, whole
+from app.pages.result import FixView
 from app.present import wording
 from app.present.guide import guides
 from app.present.highlight import LARGEST, highlight_lines, lines_of
 from app.present.markdown import to_html
 from app.present.share import as_markdown, fenced
-from app.present.story import steps
-from app.schemas import Boundary, Carrier, Cause, Diagnosis, Event, Spot
+from app.present.story import family_of, notes, steps
+from app.schemas import (
+    Boundary,
+    Carrier,
+    Cause,
+    Diagnosis,
+    Event,
+    Findings,
+    Location,
+    NextStep,
+    Patch,
+    Verification,
+)
 from tests.serving import serving
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +59,7 @@ def cause(**changes: object) -> Cause:
         "title": "A state",
         "confidence": 0.9,
         "source": "both",
-        "location": Spot(file="train.py", line=40),
+        "location": Location(file="train.py", line=40),
         "carrier": Carrier(name="self.h", file="train.py", line=40),
         "created": Event(file="train.py", line=10, iteration=1, code="h = cell(h)"),
         "freed_by": Event(file="train.py", line=50, iteration=1, code="loss.backward()"),
@@ -73,7 +86,7 @@ def test_colours_are_given_up_where_they_would_take_long() -> None:
 
 def test_an_endless_line_is_cut() -> None:
     (shown,) = listings(cause(), TOLD, {"train.py": "\n" * 9 + "x" * 10_000 + "\n"})
-    assert max(len(text_of(row.html)) for row in shown.rows if isinstance(row, Line)) < 1000
+    assert max(len(text_of(row.html)) for row in shown.rows if isinstance(row, ListingLine)) < 1000
 
 
 @pytest.mark.parametrize(
@@ -117,7 +130,7 @@ def test_a_changed_line_faces_what_it_became() -> None:
 def test_a_long_source_shows_the_marked_lines_and_counts_the_rest() -> None:
     text = "\n".join(f"line_{n} = {n}" for n in range(1, 101)) + "\n"
     (shown,) = listings(cause(), TOLD, {"train.py": text})
-    lines = [row for row in shown.rows if isinstance(row, Line)]
+    lines = [row for row in shown.rows if isinstance(row, ListingLine)]
     gaps = sum(row.count for row in shown.rows if isinstance(row, Gap))
     marked = {line.number: [step.number for step in line.steps] for line in lines if line.steps}
     assert marked == {10: ["①"], 40: ["③"], 50: ["②", "④"]}
@@ -130,7 +143,7 @@ def test_the_fix_stands_in_the_source_where_it_goes() -> None:
     fix = hunks(diff_of(BEFORE, AFTER))
     assert fits(fix, sources)
     (shown,) = listings(cause(), TOLD, sources, fix)
-    rows = [row for row in shown.rows if isinstance(row, Line)]
+    rows = [row for row in shown.rows if isinstance(row, ListingLine)]
     told = [(row.kind, row.number, text_of(row.html)) for row in rows if row.kind != "same"]
     assert told == [
         ("removed", 2, "b = 2"),
@@ -159,9 +172,22 @@ def test_a_story_counts_from_one_in_the_order_of_events() -> None:
     assert [(s.n, s.kind, s.line) for s in steps(bare, "silent")] == [(1, "look", 40)]
 
 
+def test_a_cause_known_by_its_message_is_not_described_as_a_graph_that_was_freed() -> None:
+    failing = Event(file="train.py", line=50, code="loss.backward()")
+    returned = Location(file="train.py", line=40, code="return gw, gx, None")
+    known = {"created": None, "freed_by": None, "reached_again_by": failing}
+    for name, pattern in patterns().items():
+        found = cause(pattern=name, by_message=True, location=returned, **known)
+        assert [s.text for s in steps(found, family_of(found))] == [
+            "Line 40, `return gw, gx, None`, is where to start.",
+            "Line 50, `loss.backward()`, raises the error.",
+        ], pattern.ID
+        assert [note for _, note in notes(found)] == ["raises the error"]
+
+
 def test_without_the_source_the_quoted_lines_are_shown() -> None:
     (shown,) = listings(cause(), TOLD, {})
-    lines = [row for row in shown.rows if isinstance(row, Line)]
+    lines = [row for row in shown.rows if isinstance(row, ListingLine)]
     assert [text_of(line.html) for line in lines] == ["h = cell(h)", "loss.backward()"]
 
 
@@ -217,9 +243,9 @@ def test_a_notebooks_listing_is_told_in_its_cells() -> None:
     told = steps(cause(created=None, freed_by=None, carrier=None), "graph-reuse")
     found = in_cells(whole("nb.py", script, told), script)
     assert found.title == "nb.ipynb"
-    heads = [(at, row.cell) for at, row in enumerate(found.rows) if isinstance(row, Cell)]
+    heads = [(at, row.cell) for at, row in enumerate(found.rows) if isinstance(row, CellHead)]
     assert heads == [(0, 2), (3, 4)]
-    assert [row.number for row in found.rows if isinstance(row, Line)] == [1, 2, 1]
+    assert [row.number for row in found.rows if isinstance(row, ListingLine)] == [1, 2, 1]
 
 
 async def test_every_message_has_its_place_on_the_page_of_messages(tmp_path: Path) -> None:
@@ -241,3 +267,43 @@ async def test_pages_link_to_the_threads_of_their_messages(tmp_path: Path) -> No
     assert {name for name in threads if f">{name}</a>" not in messages} == set()
     link = '<a href="https://github.com/pytorch/torchtitan/issues/1117" rel="noreferrer">'
     assert (link in messages, link in pattern, "Discussed in" in other) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Detach `h`", ("Detach h", "")),
+        (
+            "Give `h` a new tensor instead of writing in place; `r` follows it",
+            ("Give h a new tensor instead of writing in ", "place; r follows it"),
+        ),
+        (
+            "Give `h` a new tensor instead of writing in place; `r` keeps the old value",
+            ("Give h a new tensor instead of writing in place; ", "r keeps the old value"),
+        ),
+    ],
+)
+def test_tabs_of_fixes_that_begin_alike_differ(title: str, name: tuple[str, str]) -> None:
+    patch = Patch(
+        n=1,
+        strategy="s",
+        title=title,
+        diff="",
+        script="",
+        snippet="",
+        gradients="same",
+        verification=Verification(status="passed"),
+    )
+    assert FixView(patch, [], [], merged=True).name == name
+
+
+def test_a_step_that_the_summary_names_is_not_named_again() -> None:
+    found = Findings(
+        summary="The usual cause: a state is kept. The error was raised at line 4.",
+        next=[
+            NextStep(kind="file", text="Send the script."),
+            NextStep(kind="lines", text="A state is kept."),
+            NextStep(kind="lines", text="A state is kept.", value="loss.backward()"),
+        ],
+    )
+    assert wording.open_steps(found) == [found.next[0], found.next[2]]

@@ -6,11 +6,11 @@ import ast
 
 import pytest
 
-from analyzers.evidence import BackwardCall, Place
 from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.explain.reuse.passing import CallFrame, frames, handed_down, known_below
 from analyzers.source.flow import part_for
 from analyzers.source.project import Project, spelled
+from provenance import BackwardCall, CodeLine
 
 TRAINER = """\
 class Gan:
@@ -37,7 +37,7 @@ STACK = [("<module>", 17), ("main", 15), ("epoch", 10), ("Gan.step", 7), ("Gan.j
 def stack(depth: int) -> list[CallFrame]:
     """The frames down to a depth, each an activation of its own."""
     places = tuple(
-        Place("train.py", line, name, number)
+        CodeLine("train.py", line, name, number)
         for number, (name, line) in enumerate(STACK[:depth], 1)
     )
     return frames(Project({"train.py": TRAINER}), BackwardCall(places[-1], stack=places))

@@ -124,6 +124,8 @@ def test_python_stays_as_it_is() -> None:
     "text",
     [
         'Hi,\n\nhas anyone seen this?\n\n"RuntimeError: No inf checks were recorded."\n',
+        'ValueError("No inf checks were recorded")\n\nSince when?\n'
+        "AssertionError: No inf checks were recorded for this optimizer.\n",
         "My settings:\n\n```\n[train]\nlr = 0.1\nresume = true\nnames = ['a']\n```\n"
         "AssertionError: No inf checks were recorded for this optimizer.\n",
     ],
@@ -169,9 +171,122 @@ def test_a_question_in_words_alone_has_its_usual_causes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("The codebook of my tokenizer never changes: its gradient is None.", "straight-through"),
+        ("stem.0.weight has None grad\nstem.1.weight has None grad", "frozen"),
+        ("Gradient checkpointing blocks the update of my adapters.", "use_reentrant=False"),
+        ("训练100轮后模型权重没有更新，为什么？", "frozen"),
+        ("In the second round with PEFT all lora_B weights remain zero.", "is_trainable=True"),
+    ],
+)
+def test_what_the_words_name_comes_first(words: str, part: str) -> None:
+    examined = examine(f"{words}\n", "train.py", {}, "")
+    assert examined.asked == "nothing-learns"
+    assert part in examined.hints[0].text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "# torch.compile: wrong second-order gradients of my energy\n\nx = 1",
+        "`torch.compile` and double backward\n",
+    ],
+)
+def test_second_derivatives_of_what_is_compiled_are_asked_about(words: str) -> None:
+    assert examine(words, "train.py", {}, "").asked == "compiled-twice-differentiated"
+
+
+@pytest.mark.parametrize(
+    "words", ["Cannot enable gradients during validation", "Grad in validation?"]
+)
+def test_gradients_in_an_evaluation_are_asked_about(words: str) -> None:
+    code = "from pytorch_lightning import Trainer\n\nTrainer().validate(net, rows)\n"
+    examined = examine(f"# {words}\n\n{code}", "train.py", {}, "")
+    assert examined.asked == "gradients-in-evaluation"
+    assert "`Trainer(inference_mode=False)`" in examined.hints[0].text
+
+
+@pytest.mark.parametrize(
+    ("words", "entry"),
+    [
+        ("autograd.grad(create_graph=True) gives requires_grad=False", "derivative-without-graph"),
+        ("Setting requires_grad does nothing under torch.compile", "compiled-flags"),
+        ("GPU usage is increasing with every epoch", "memory-grows"),
+        ("Host RAM: continuous rising until the process is killed", "memory-grows"),
+        ("VRAM climbs until OOM", "memory-grows"),
+        ("显存不断增加，为什么？", "memory-grows"),
+        ("What can I do if my loss isn't coming down?", "nothing-learns"),
+        ("I see no change in the loss.", "nothing-learns"),
+        ("My LoRA weights don't seem to get updated", "nothing-learns"),
+        ("Part of the graph is lost under autocast", "nothing-learns"),
+        ("backward returns NaN gradients", "gradient-is-nan"),
+    ],
+)
+def test_a_question_is_known_by_what_it_names(words: str, entry: str) -> None:
+    assert examine(f"{words}\n", "train.py", {}, "").asked == entry
+
+
+CODE = "from net import net, batch\n\nloss = net(batch).mean()\nloss.backward()\n"
+
+
+@pytest.mark.parametrize("form", ["# {}\n\n{}", "{}\n\n{}", "## {}\n\n```python\n{}```\n"])
+@pytest.mark.parametrize(
+    "title", ["Why is `x.grad` None after backward()?", "Weights not changing #7"]
+)
+def test_a_title_asks(title: str, form: str) -> None:
+    assert examine(form.format(title, CODE), "train.py", {}, "").asked == "nothing-learns"
+
+
+def test_a_title_above_python_quotes_the_error() -> None:
+    text = (
+        "# Trying to backward through the graph a second time, two losses #12\n\n"
+        "from net import body, heads, batch\n\nshared = body(batch)\n"
+        "for head in heads:\n    head(shared).mean().backward()\n"
+    )
+    examined = examine(text, "train.py", {}, "")
+    assert (examined.files["train.py"], examined.pasted) == (text, {})
+    assert examined.traceback is not None
+    assert examined.traceback.family == "graph-reuse"
+
+
+@pytest.mark.parametrize("comment", ["# print(net.weight.grad) gave None\n", "# not updated: lr\n"])
+def test_a_comment_is_no_title(comment: str) -> None:
+    assert examine(comment + CODE, "train.py", {}, "").asked is None
+    below = CODE.replace("\n\n", f"\n\n{comment}\n", 1)
+    assert examine(below, "train.py", {}, "").asked is None
+
+
+def test_memory_that_is_full_in_an_evaluation_has_the_graphs_of_it_as_first_cause() -> None:
+    printed = (
+        "It is full as soon as the epoch has ended.\n\n```\nTraceback (most recent call last):\n"
+        '  File "fit.py", line 9, in <module>\n    main()\n'
+        '  File "fit.py", line 5, in validate\n    scores = net(rows)\n'
+        "RuntimeError: CUDA error: out of memory\n```\n"
+    )
+    examined = examine(printed, "train.py", {}, "")
+    assert "torch.no_grad()" in examined.hints[0].text
+    assert "evaluation" in examined.hints[0].text
+    assert examine("# GPU memory keeps rising while testing\n", "a.py", {}, "").asked
+
+
+def test_words_that_no_space_parts_are_no_code() -> None:
+    words = "在哪里设置requires_grad=True呢\n\n请问，谢谢。\n"
+    assert examine(words, "train.py", {}, "").no_program
+    code = "def step(net, x):\n    net.update(x)\n    print(net.weight.grad)  # 此处结果为None\n"
+    examined = examine(f"进入 step() 方法，net.grad 的梯度为None\n\n{code}", "train.py", {}, "")
+    assert (examined.fault, examined.asked) == (None, "nothing-learns")
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "I call optimizer.zero_grad(set_to_none=True) each time.",
+        "The model does not fit into memory.",
+        "Why did the learning rate not change?",
+        "I detach the state between batches, and use torch.no_grad() in evaluation.",
+        "A graph network in which edges are missing",
+        'The reviewer says "memory leak, and p.grad is None", but it works. Who is right?',
         "p.grad is None, and then: Trying to backward through the graph a second time",
         "p.grad is None, and then\n\nValueError: too many dimensions 'str'",
     ],
@@ -379,3 +494,30 @@ def test_lines_typed_at_a_debuggers_prompt_are_code() -> None:
         "embeds += images.mean() * 0.",
         "loss = embeds.sum()",
     ]
+
+
+def test_words_with_brackets_around_a_program_are_no_syntax_error() -> None:
+    words = "My linter (and a colleague) wants me to take retain_graph=True out. It's needed, no?"
+    code = "import torch\n\nw = torch.ones(2, requires_grad=True)\n(w * w).sum().backward()\n"
+    assert examine(f"{words}\n\n{code}", "train.py", {}, "").fault is None
+    assert examine(f"{code}print(w.grad\n", "train.py", {}, "").fault is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("print('hi'", True),
+        ("loss.backward(", True),
+        ("x = [1,\n", True),
+        ("How do I fix (this", False),
+        ("hello world, this is not a program at all", False),
+        ("my question is about: f(x", False),
+    ],
+)
+def test_a_statement_that_is_only_begun_is_a_syntax_error(text: str, is_code: bool) -> None:
+    found = examine(text, "train.py", {}, "")
+    assert (found.fault is not None, found.no_program) == (is_code, not is_code)
+    assert found.fault is None or (found.fault.line, found.fault.message[4:]) == (
+        1,
+        "was never closed",
+    )

@@ -11,7 +11,7 @@ from app.present.picture import graph_svg
 from app.present.scene import healthy_scene, scene_of
 from app.present.scene_parts import Scene
 from app.present.story import steps
-from app.schemas import Cause, Diagnosis, Event, Spot
+from app.schemas import Cause, Diagnosis, Event, Location
 from tests.unit.test_pages_parts import cause
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -140,11 +140,10 @@ def test_hostile_names_stay_text(name: str) -> None:
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= allowed
 
 
-def test_a_clean_run_shows_its_first_walks_and_its_last() -> None:
+def test_a_clean_run_shows_one_picture_of_all_its_calls() -> None:
     scene = healthy_scene(48)
     assert scene is not None
-    assert [lane.title for lane in scene.lanes] == ["1st backward", "2nd backward", "backward 48"]
-    assert [lane.skipped for lane in scene.lanes] == [0, 0, 45]
+    assert [lane.title for lane in scene.lanes] == ["each of 48 backward calls"]
     assert healthy_scene(0) is None
 
 
@@ -154,7 +153,7 @@ def test_nothing_is_drawn_where_the_walks_are_unknown() -> None:
 
 
 def test_parameters_behind_a_cut_are_drawn_with_the_cut() -> None:
-    cut = Spot(file="train.py", line=40, code="z = encode(x).detach()")
+    cut = Location(file="train.py", line=40, code="z = encode(x).detach()")
     starved = cause(
         location=cut,
         parameters=["enc.weight", "enc.bias"],

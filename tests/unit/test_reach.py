@@ -11,9 +11,9 @@ from tests.recorded.digests import ROOT
 @pytest.mark.parametrize(
     ("file", "test"),
     [
-        ("sandbox/inside/engine.py", "tests/integration"),
+        ("sandbox/inside/core/engine.py", "tests/integration"),
         ("sandbox/jail/run.py", "tests/abuse"),
-        ("app/repair/verify.py", "tests/corpus/test_accuracy.py"),
+        ("app/repair/judging.py", "tests/corpus/test_accuracy.py"),
         ("app/store/rows.py", "tests/integration/test_service_kills.py"),
         ("gradmend/command.py", "tests/integration/test_beside.py"),
     ],

@@ -7,13 +7,14 @@ from textwrap import dedent, indent
 
 import pytest
 
-from analyzers.evidence import GraphReuse, Place
+from analyzers.evidence import GraphReuse, MissingGraph
 from analyzers.paste import legible
 from analyzers.reading import read
 from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examine import examine
 from analyzers.request.static_recheck import sound
 from analyzers.source.project import Project
+from provenance import CodeLine
 
 LEARN = """\
 def learn(self, memory):
@@ -197,7 +198,18 @@ loss.backward()
 """
 
 
-@pytest.mark.parametrize("script", [TOTAL, METHOD, AGENT, CLIMBING])
+WANDERING = """\
+def langevin(E, x, steps=60, noise=0.005):
+    for _ in range(steps):
+        g, = torch.autograd.grad(E(x).sum(), x)
+        with torch.no_grad():
+            x += noise * torch.randn_like(x)
+
+langevin(E, buffer.sample(8))
+"""
+
+
+@pytest.mark.parametrize("script", [TOTAL, METHOD, AGENT, CLIMBING, WANDERING])
 def test_nothing_is_suspected_without_an_error(script: str) -> None:
     reading = examine(script, "train.py", {}, "").reading
     assert (reading.evidence, reading.suspected) == ((), ())
@@ -284,7 +296,7 @@ def test_what_a_constructor_made_is_no_state_of_a_loop_that_was_not_sent() -> No
     examined = examine(POWERS, "train.py", {}, ERROR)
     (piece,) = examined.reading.suspected
     assert isinstance(piece, GraphReuse)
-    loop = Place("loop.py", 4, "<module>")
+    loop = CodeLine("loop.py", 4, "<module>")
     freed, reached = (replace(v, at=loop, stack=(loop,)) for v in (piece.freed, piece.reached))
     causes = classify(
         Project(examined.files), (replace(piece, freed=freed, reached=reached, how="confirmed"),)
@@ -319,3 +331,19 @@ def test_a_leaf_is_not_blamed_where_a_gradient_gets_through(leaf: str) -> None:
         cause.location.line == 5
         for cause in classify(Project(examined.files), examined.reading.suspected)
     )
+
+
+def test_only_a_clone_that_adapts_itself_is_one_of_results() -> None:
+    text = (
+        "learner = meta.clone()\n"
+        "for weight in learner.parameters():\n"
+        "    weight.requires_grad = False\n"
+        "step(learner, criterion(learner(x), y))\n"
+        "criterion(learner(x), y).backward()\n"
+    )
+    assert not read(Project({"a.py": text}, "a.py")).evidence
+    adapted = text.replace("step(learner, ", "learner.adapt(")
+    (found,) = read(Project({"a.py": adapted}, "a.py")).evidence
+    assert isinstance(found, MissingGraph)
+    assert found.at is not None
+    assert found.at.line == 3

@@ -193,6 +193,22 @@ SILENT = {
     "    h.sum().backward(retain_graph=True)\n",
 }
 
+ADAPTED = """\
+from torch.func import functional_call
+for _ in range(5):
+    opt.zero_grad()
+    total = 0
+    for task in range(3):
+        fast = dict(net.named_parameters())
+        for _ in range(2):
+            inner = functional_call(net, fast, (x,)).pow(2).mean()
+            grads = torch.autograd.grad(inner, fast.values())
+            fast = {k: p - 0.01 * g.detach() for (k, p), g in zip(fast.items(), grads)}
+        total = total + functional_call(net, fast, (x,)).pow(2).mean()
+    total.backward()
+    opt.step()
+"""
+
 OLD_GRADIENT = "net(x).pow(2).sum().backward()\nold = [p.grad for p in net.parameters()]\n"
 KEPT = {
     "multiplied with those of now": (
@@ -229,6 +245,10 @@ def test_one_gradient_taken_for_two_is_found(name: str, clear: str) -> None:
 )
 def test_gradients_in_tensors_of_their_own_are_two(name: str, clear: str) -> None:
     assert found(OLD_GRADIENT + KEPT[name].format(clear=clear)) == ()
+
+
+def test_a_sum_of_losses_after_inner_steps_is_no_growing_total() -> None:
+    assert found(ADAPTED) == ()
 
 
 @pytest.mark.parametrize("kind", SILENT)

@@ -10,7 +10,7 @@ from analyzers.evidence import MissingGraph
 from analyzers.reading import read
 from analyzers.reading.importing import module_frame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import Shape, Tensor
+from analyzers.reading.values import AbstractTensor, Shape
 from analyzers.source.project import Project
 
 HEAD = """\
@@ -62,7 +62,7 @@ def test_a_shape_is_known_where_the_script_tells_it(expression: str) -> None:
     frame = module_frame(machine, "train.py", "__main__")
     assert frame is not None
     value = machine.evaluate(ast.parse(expression, mode="eval").body, frame)
-    assert (value.shape if isinstance(value, Tensor) else None) == SHAPES[expression]
+    assert (value.shape if isinstance(value, AbstractTensor) else None) == SHAPES[expression]
 
 
 def told(body: str) -> list[tuple[str, str]]:

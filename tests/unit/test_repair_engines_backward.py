@@ -7,9 +7,10 @@ import ast
 import pytest
 
 from analyzers.repair.rewrite import backward_of, sum_in_loop
-from analyzers.repair.sites.statements import loss_of, sole_backward
-from analyzers.source.calls import calls_named
+from analyzers.repair.sites.statement_facts import loss_of, sole_backward
+from analyzers.source.calls import calls_of
 from analyzers.source.edits import Editor, apply
+from analyzers.source.flow import BACKWARD_CALLS
 from analyzers.source.project import Module, spelled
 
 HEAD = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
@@ -27,7 +28,7 @@ HEAD = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
 )
 def test_the_same_backward_of_another_loss(line: str, text: str) -> None:
     module = Module("train.py", f"{HEAD}import torch\nloss = model(x) + 1\n{line}\n")
-    (call,) = calls_named(module.tree, "backward", "manual_backward")
+    (call,) = calls_of(module.tree, *BACKWARD_CALLS)
     assert backward_of(Editor(module), call, "total") == text
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.evidence import Place
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.copy.outofplace import given_new, other_names
 from analyzers.source.edits import apply
 from analyzers.source.project import Module
+from provenance import CodeLine
 
 
 def where(body: str, line: int) -> SourceLocation:
@@ -16,7 +16,7 @@ def where(body: str, line: int) -> SourceLocation:
     module = Module("train.py", script)
     statement = module.statement_at(line)
     assert statement is not None
-    return SourceLocation(module, statement, Place("train.py", line))
+    return SourceLocation(module, statement, CodeLine("train.py", line))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.evidence import ValueShape
 from analyzers.repair.cut.rendering import Writing, carried
+from provenance import ValueKind, ValuePart, ValueShape
 
 T = ValueShape("tensor", "Tensor", graph=True)
 PLAIN_T = ValueShape("tensor", "Tensor")
@@ -17,18 +17,20 @@ EACH = "{key: t.detach() for key, t in s.items()}"
 ITEM = "item.h = item.h.detach()"
 
 
-def sequence(kind: str, *parts: ValueShape, name: str = "", maxlen: bool = False) -> ValueShape:
-    keyed = tuple((str(i), part) for i, part in enumerate(parts))
+def sequence(
+    kind: ValueKind, *parts: ValueShape, name: str = "", maxlen: bool = False
+) -> ValueShape:
+    keyed = tuple(ValuePart(part, str(i)) for i, part in enumerate(parts))
     return ValueShape(kind, name or kind, size=len(parts), parts=keyed, maxlen=maxlen)
 
 
-def fielded(kind: str, *, frozen: bool = False, **parts: ValueShape) -> ValueShape:
-    keyed = tuple((repr(key), part) for key, part in parts.items())
+def fielded(kind: ValueKind, *, frozen: bool = False, **parts: ValueShape) -> ValueShape:
+    keyed = tuple(ValuePart(part, repr(key)) for key, part in parts.items())
     return ValueShape(kind, "State", frozen=frozen, parts=keyed)
 
 
 def mapping(name: str = "dict", **parts: ValueShape) -> ValueShape:
-    keyed = tuple((repr(key), part) for key, part in parts.items())
+    keyed = tuple(ValuePart(part, repr(key)) for key, part in parts.items())
     return ValueShape("dict", name, size=len(parts), parts=keyed)
 
 

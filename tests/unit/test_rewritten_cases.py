@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from analyzers.reading import read
-from analyzers.request.causes import Candidate, candidates_of, classify
+from analyzers.request.causes import Candidate, classify
+from analyzers.request.ranking import candidates_of
 from analyzers.source.project import Project
 from benchmarks.rewritings import rewritten
 from tests.case_files import load_cases

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from sandbox import records as rec
 from sandbox.collect import read_trace, run_result
 from sandbox.protocol import Job
+from sandbox.records.carried import SHAPE_DEPTH
 from sandbox.stderr import last_exception
 from sandbox.walls.numbers import NUMBERS
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 
 JOB = Job(files={"train.py": ""})
 START = b'{"t": "start", "v": 1, "torch": "2"}\n'
@@ -32,8 +33,8 @@ def test_any_bytes_make_a_trace(data: bytes) -> None:
 
 @given(st.binary(max_size=500), st.binary(max_size=500), st.integers(-64, 255))
 def test_any_outcome_makes_a_result(stderr: bytes, records: bytes, code: int) -> None:
-    outcome = Outcome("exited", exit_code=code, stderr=stderr, records=records)
-    result = run_result(JOB, Outcome.unpack(outcome.pack()), "jail")
+    outcome = ProcessOutcome("exited", exit_code=code, stderr=stderr, records=records)
+    result = run_result(JOB, ProcessOutcome.unpack(outcome.pack()), "jail")
     assert (result.status == "raised") == (code != 0)
     assert type(result).model_validate(result.model_dump()) == result
 
@@ -41,7 +42,7 @@ def test_any_outcome_makes_a_result(stderr: bytes, records: bytes, code: int) ->
 @pytest.mark.parametrize("payload", [b"", b"\0" * 16, b"\0" * 15 + b"\1", b"x" * 100])
 def test_what_is_no_outcome_is_refused(payload: bytes) -> None:
     with pytest.raises(ValueError, match=r"too short|add up|Expecting value"):
-        Outcome.unpack(payload)
+        ProcessOutcome.unpack(payload)
 
 
 def test_a_flood_of_valid_records_is_bounded() -> None:
@@ -59,6 +60,28 @@ def test_assumptions_are_bounded_and_of_known_kinds() -> None:
     trace, _ = read_trace(START + one * 100 + odd + long + END)
     assert [(a.kind, a.name) for a in trace.assumed] == [("name", "netD")] * 64
     assert (trace.rejected, trace.truncated) == (2, True)
+
+
+def test_shapes_of_values_are_cut_below_what_the_tracer_records() -> None:
+    shape = '{"kind": "none"}'
+    for _ in range(20):
+        shape = f'{{"kind": "list", "parts": [{{"key": "0", "kind": {shape}}}]}}'
+    hop = f'{{"at": {{"file": "train.py", "line": 1}}, "how": "bound", "kind": {shape}}}'
+    trace, _ = read_trace(START + f'{{"t": "path", "hops": [{hop}]}}\n'.encode())
+    assert trace.path is not None
+    kind, levels = trace.path.hops[0].kind, 0
+    while kind.parts:
+        kind, levels = kind.parts[0].kind, levels + 1
+    assert levels == SHAPE_DEPTH
+
+
+@pytest.mark.parametrize(
+    "call", ['"n": -1', '"root": [' + ", ".join(['"x"'] * 9) + "]", f'"library": ["{"x" * 501}"]']
+)
+def test_backward_calls_beyond_their_bounds_are_no_records(call: str) -> None:
+    visit = f'{{"at": {{"file": "train.py", "line": 1}}, {call}}}'
+    trace, _ = read_trace(START + f'{{"t": "backward", "visit": {visit}}}\n'.encode())
+    assert (len(trace.backwards), trace.rejected) == (0, 1)
 
 
 def test_a_second_end_is_told() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.container.cleanup import empty
 from sandbox.container.guest import doubt_about
-from sandbox.watch.outcome import Outcome
+from sandbox.watch.outcome import ProcessOutcome
 
 DEEP = 3000  # its path would be longer than the kernel takes, and Python would not recurse so far
 
@@ -50,9 +50,9 @@ def test_depth_is_no_hindrance(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["timed_out", "limit_hit", "cancelled", "unavailable"])
 def test_a_run_that_was_ended_leaves_a_doubt(ending: str) -> None:
-    assert doubt_about(Outcome(ending, walls=["landlock"]))  # type: ignore[arg-type]
+    assert doubt_about(ProcessOutcome(ending, walls=["landlock"]))  # type: ignore[arg-type]
 
 
 def test_without_landlock_a_run_leaves_a_doubt() -> None:
-    assert doubt_about(Outcome("exited", exit_code=0, walls=["seccomp"]))
-    assert doubt_about(Outcome("exited", exit_code=1, walls=["seccomp", "landlock"])) is None
+    assert doubt_about(ProcessOutcome("exited", exit_code=0, walls=["seccomp"]))
+    assert doubt_about(ProcessOutcome("exited", exit_code=1, walls=["seccomp", "landlock"])) is None

@@ -8,7 +8,8 @@ import pytest
 
 from app.repair import loss_coverage, schedule
 from app.repair.effects import compare
-from sandbox.records import Backward, Ended, Gradient, Place, Step, Trace, Visit
+from provenance import BackwardCall, CodeLine
+from sandbox.records import Backward, Gradient, RunEnd, Step, Trace
 
 Event = tuple[int, float] | str  # a backward from a line with its loss; a step of an optimizer
 
@@ -21,7 +22,7 @@ def trace(*events: Event, cleared: bool = True) -> Trace:
         if isinstance(event, tuple):
             line, loss = event
             n = len(found.backwards) + 1
-            visit = Visit(n=n, at=Place(file="train.py", line=line))
+            visit = BackwardCall(n=n, at=CodeLine(file="train.py", line=line))
             found.backwards.append(Backward(t="backward", visit=visit, loss=loss))
             fed.append(n)
             continue
@@ -30,7 +31,7 @@ def trace(*events: Event, cleared: bool = True) -> Trace:
                 t="step",
                 n=len(found.steps) + 1,
                 optimizer=int(event.split()[1]),
-                at=Place(file="train.py", line=9),
+                at=CodeLine(file="train.py", line=9),
                 after=len(found.backwards),
                 fed=list(fed),
             )
@@ -110,7 +111,7 @@ def test_steps_by_hand_are_counted_where_every_call_is_told() -> None:
     def by_hand(losses: int, calls: int) -> Trace:
         found = trace(*each(*(1.0 + n for n in range(losses))))
         steps = [s.model_copy(update={"optimizer": -1}) for s in found.steps]
-        ended = Ended(t="end", reason="finished", backwards=calls)
+        ended = RunEnd(t="end", reason="finished", backwards=calls)
         return found.model_copy(update={"steps": [*steps, Step(t="step", n=99)], "ended": ended})
 
     assert schedule.compare_steps(by_hand(3, 3), by_hand(5, 5), ended=True).word == "more"

@@ -8,8 +8,10 @@ import pytest
 
 from app.repair.matching import matched
 from app.verify.comparing import DOUBLE, compare
-from sandbox.records import Final, Gradient, Held, Other, Parameter, Step, Trace
-from tests.trainings import parameter, three, trained
+from app.verify.moments import gaps
+from app.verify.wording import counted, describe
+from sandbox.records import Final, Gradient, Parameter, ParameterValue, Step, Trace, UntrainedTensor
+from tests.trainings import Reason, parameter, three, trained
 
 STEPS = [{0: 1.0, 1: 2.0}, {0: 0.5, 1: 1.5}, {0: 0.25, 1: 1.0}]
 
@@ -164,7 +166,7 @@ def test_weights_that_were_split_are_compared_as_a_whole() -> None:
 def test_a_parameter_that_no_optimizer_has_any_more_is_lost() -> None:
     one = trained(STEPS)
     other = trained([{0: step[0]} for step in STEPS], {0: "w0"})
-    left = Other(name="Linear.w1", shape=[2], parameter=True, values=three(2.0))
+    left = UntrainedTensor(name="Linear.w1", shape=[2], parameter=True, values=three(2.0))
     other.steps[0] = other.steps[0].model_copy(update={"others": [left]})
     found = compare(one, other)
     assert found.first is not None
@@ -217,7 +219,10 @@ def test_a_hostile_number_of_equal_parameters_is_matched_in_bounded_time() -> No
 def test_a_hostile_number_of_buffers_is_matched_in_bounded_work() -> None:
     def run(sign: float) -> Trace:
         trace = trained([{0: 1.0}] * 300)
-        listed = [Other(name=f"b{n}", shape=[3], values=three(sign * (n + 1))) for n in range(512)]
+        listed = [
+            UntrainedTensor(name=f"b{n}", shape=[3], values=three(sign * (n + 1)))
+            for n in range(512)
+        ]
         steps = [step.model_copy(update={"others": listed}) for step in trace.steps]
         return trace.model_copy(update={"steps": steps})
 
@@ -228,9 +233,55 @@ def test_a_hostile_number_of_buffers_is_matched_in_bounded_work() -> None:
 
 def test_weights_that_are_left_otherwise_at_the_end_differ() -> None:
     one, other = trained(STEPS), trained(STEPS)
-    ends = [[Held(param=0, values=three(value))] for value in (1.0, 2.0)]
+    ends = [[ParameterValue(param=0, values=three(value))] for value in (1.0, 2.0)]
     for trace, values in zip((one, other), ends, strict=True):
         trace.final = Final(t="final", taken=[3], values=values)
     found = compare(one, other).first
     assert found is not None
     assert (found.kind, found.parameter, found.order) == ("value", "w0", inf)
+
+
+def sample(trace: Trace, numbers: set[int]) -> Trace:
+    """The same run, of which only these steps were recorded."""
+    return trace.model_copy(update={"steps": [step for step in trace.steps if step.n in numbers]})
+
+
+@pytest.mark.parametrize(
+    ("recorded", "said"),
+    [
+        ({1, 2, 3, 4, 5, 6}, "at step 5"),
+        ({1, 2, 4, 6}, "between the compared steps 4 and 6"),
+        ({1, 2, 5, 6}, "between the compared steps 2 and 5"),
+        ({1, 2, 4, 5}, "at step 5"),
+    ],
+)
+def test_a_difference_after_steps_that_were_not_compared(recorded: set[int], said: str) -> None:
+    one, other = trained([{0: 1.0}] * 6), trained([{0: 1.0}] * 4 + [{0: 2.0}] * 2)
+    found = compare(sample(one, recorded), sample(other, recorded))
+    assert found.first is not None
+    assert describe(found.first).startswith(f"{said}, w0")
+    assert found.equal == len({n for n in recorded if n < 5})
+
+
+def test_two_optimizers_in_turn_leave_no_gap() -> None:
+    turns = [{"optimizer": n % 2, "count": 1 + n // 2} for n in range(6)]
+    one = trained([{0: 1.0}] * 6)
+    steps = [step.model_copy(update=turn) for step, turn in zip(one.steps, turns, strict=True)]
+    assert gaps(one.model_copy(update={"steps": steps})) == {}
+    assert list(gaps(one.model_copy(update={"steps": steps[:2] + steps[4:]})).values()) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "reason", "said"),
+    [
+        ({1, 2, 3, 4, 5, 6}, "finished", "6 of 6 steps"),
+        ({1, 2, 3, 4, 5, 6}, "stopped", "in the first 6 steps"),
+        ({1, 2, 4, 6}, "finished", "4 compared of 6 steps"),
+        ({1, 2, 4, 6}, "stopped", "4 compared of 6 steps seen"),
+    ],
+)
+def test_a_summary_counts_the_steps_that_were_compared(
+    recorded: set[int], reason: Reason, said: str
+) -> None:
+    run = sample(trained([{0: 1.0}] * 6, reason=reason), recorded)
+    assert counted(compare(run, run)) == said

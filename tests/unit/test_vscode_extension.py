@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from app.editing.server import RUN, language_server
+from app.editing.language_server import RUN, language_server
 
 HOME = Path(__file__).parents[2] / "editor" / "vscode"
 MANIFEST = json.loads((HOME / "package.json").read_text())

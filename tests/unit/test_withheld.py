@@ -7,12 +7,12 @@ import textwrap
 
 import pytest
 
-from analyzers.evidence import Place
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.reconnect.function_none_grad import Withheld, handed_on, withheld
 from analyzers.source.edits import apply
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
+from provenance import CodeLine
 
 
 def script(forward: str, backward: str, call: str = "F.apply(x, t)") -> str:
@@ -36,7 +36,7 @@ def found(text: str) -> Withheld | None:
     """What the last statement's Function withholds from `t`."""
     project = Project({"train.py": text})
     module = project.modules["train.py"]
-    where = SourceLocation(module, module.tree.body[-1], Place("train.py", 1))
+    where = SourceLocation(module, module.tree.body[-1], CodeLine("train.py", 1))
     return withheld(where, lambda node: any(map(_is_t, walk(node))), project)
 
 

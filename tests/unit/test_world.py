@@ -10,16 +10,17 @@ from analyzers.source.project import Project
 from app.present.basis import assumptions, basis_of
 from app.present.verdict import decide
 from app.request.case import Case
-from app.run.reproduce import Observation
+from app.run.observation import Observation
+from provenance import BackwardCall, CodeLine
 from sandbox.protocol import RunResult
-from sandbox.records import Assumed, Backward, Ended, Place, StandIn, Trace, Visit
+from sandbox.records import Assumed, Backward, RunEnd, StandIn, Trace
 
 CASE = Case(Project({"train.py": "pass\n"}, "train.py"), None, Reading(), 20.0)
 
 
 def seen_with(*assumed: Assumed) -> Observation:
     substitute = StandIn(t="stand_in", name="wandb", detail="calls do nothing")
-    ended = Ended(t="end", reason="finished", backwards=3)
+    ended = RunEnd(t="end", reason="finished", backwards=3)
     trace = Trace(assumed=list(assumed), stand_ins=[substitute], ended=ended)
     return Observation(RunResult(status="finished", trace=trace), trace, ())
 
@@ -44,7 +45,7 @@ def test_a_run_that_was_completed_is_never_called_healthy() -> None:
 
 
 def test_a_run_without_a_backward_call_is_never_called_healthy() -> None:
-    ended = Ended(t="end", reason="finished", backwards=0)
+    ended = RunEnd(t="end", reason="finished", backwards=0)
     trace = Trace(ended=ended)
     seen = Observation(RunResult(status="finished", trace=trace), trace, ())
     assert decide(CASE, seen, []) == "inconclusive"
@@ -52,7 +53,9 @@ def test_a_run_without_a_backward_call_is_never_called_healthy() -> None:
 
 def test_a_run_that_outlasts_the_limit_is_healthy_after_many_calls() -> None:
     def after(calls: int) -> str:
-        visit = Visit(n=1, at=Place(file="train.py", line=3), iteration=1, kind="backward")
+        visit = BackwardCall(
+            n=1, at=CodeLine(file="train.py", line=3), iteration=1, kind="backward"
+        )
         one = Backward(t="backward", visit=visit)
         trace = Trace(backwards=[one] * calls)
         return decide(CASE, Observation(RunResult(status="timed_out", trace=trace), trace, ()), [])

@@ -9,26 +9,26 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from sandbox.inside.standins import sizes
-from sandbox.inside.worlds import roles, shapes
-from sandbox.inside.worlds.absent import modules_named, without_absent
-from sandbox.inside.worlds.entries import (
+from sandbox.inside.harness import roles, shapes
+from sandbox.inside.harness.absent import modules_named, without_absent
+from sandbox.inside.harness.entries import (
     is_method,
     keyed_by_rest,
     unmade,
     walks_outside_loops,
     without_quoted,
 )
-from sandbox.inside.worlds.families import kind_of
-from sandbox.inside.worlds.kinds import of_another_kind
-from sandbox.inside.worlds.lineage import remembered
-from sandbox.inside.worlds.methods import fits
-from sandbox.inside.worlds.ordering import defined_ahead
-from sandbox.inside.worlds.plan import Plan
-from sandbox.inside.worlds.reading import Uses
-from sandbox.inside.worlds.reports import report_of, without_reports
-from sandbox.inside.worlds.trial import Trial
-from sandbox.records import Plan as Told
+from sandbox.inside.harness.families import kind_of
+from sandbox.inside.harness.kinds import of_another_kind
+from sandbox.inside.harness.lineage import remembered
+from sandbox.inside.harness.methods import fits
+from sandbox.inside.harness.ordering import defined_ahead
+from sandbox.inside.harness.plan import ValuePlan
+from sandbox.inside.harness.reading import Uses
+from sandbox.inside.harness.reports import report_of, without_reports
+from sandbox.inside.harness.trial import HarnessTrial
+from sandbox.inside.standins import sizes
+from sandbox.records import HarnessPlan as HarnessPlan
 
 LOOP = """\
 for epoch in range(n_epochs):
@@ -44,7 +44,7 @@ for epoch in range(n_epochs):
 
 def roles_in(text: str) -> dict[str, str]:
     uses = Uses(ast.parse(text))
-    return {path: roles.role(path, uses, Plan()) for path in uses.of}
+    return {path: roles.role(path, uses, ValuePlan()) for path in uses.of}
 
 
 def test_use_and_name_say_what_a_value_is() -> None:
@@ -83,11 +83,11 @@ def made(path: str, *shape: int) -> torch.Tensor:
     return tensor
 
 
-def mended(function: torch.nn.Module, *given: torch.Tensor) -> Plan | None:
+def mended(function: torch.nn.Module, *given: torch.Tensor) -> ValuePlan | None:
     try:
         function(*given)
     except Exception as error:
-        return next(shapes.mended(Plan(), shapes.Failure(error, "", given)), None)
+        return next(shapes.refitted(ValuePlan(), shapes.Failure(error, "", given)), None)
     return None
 
 
@@ -113,31 +113,31 @@ def test_labels_become_whole_numbers_within_the_classes() -> None:
     assert plan is not None
     given = (torch.rand(4, 3), made("y", 4, 8))
     failure = shapes.Failure(RuntimeError("expected scalar type Long but found Float"), "", given)
-    plan = next(shapes.mended(Plan(), failure), None)
+    plan = next(shapes.refitted(ValuePlan(), failure), None)
     assert plan is not None
     assert plan.whole == {"y": 2}
 
 
 def test_a_complaint_of_python_changes_what_a_value_is() -> None:
     uses = Uses(ast.parse("for layer in net.layers:\n    net(x)\n    encoder[0] = 1\n"))
-    plans = of_another_kind(Plan(), uses, failed_at(3), "'Model' object is not subscriptable")
+    plans = of_another_kind(ValuePlan(), uses, failed_at(3), "'Model' object is not subscriptable")
     assert [plan.kinds for plan in plans] == [{"encoder": "tensor"}]
-    assert not [*of_another_kind(Plan(), uses, failed_at(1), "no complaint that we know")]
+    assert not [*of_another_kind(ValuePlan(), uses, failed_at(1), "no complaint that we know")]
 
 
 def test_a_complaint_within_a_function_changes_what_its_caller_gives() -> None:
     text = "class M:\n    def adapt(self, goals):\n        mse(y, goals)\nm.adapt(grid.loads[:4])\n"
     uses = Uses(ast.parse(text))
     said, inner = "'list' object has no attribute 'size'", failed_at(3)
-    assert not [*of_another_kind(Plan(), uses, inner, said)]
+    assert not [*of_another_kind(ValuePlan(), uses, inner, said)]
     inner.callers = [(4, 4)]
-    plans = of_another_kind(Plan(), uses, inner, said)
+    plans = of_another_kind(ValuePlan(), uses, inner, said)
     assert [plan.kinds for plan in plans] == [{"grid.loads": "tensor"}]
 
 
-def failed_at(line: int, *held: str) -> Trial:
+def failed_at(line: int, *held: str) -> HarnessTrial:
     """A run that ended on a line."""
-    trial = Trial()
+    trial = HarnessTrial()
     trial.lines, trial.held = (line, line), held
     return trial
 
@@ -179,15 +179,15 @@ def test_errors_are_told_apart_in_the_wordings_of_all_versions() -> None:
 
 
 def test_a_plan_goes_out_and_comes_back_bounded() -> None:
-    plan = Plan().with_shape("x", [4, 8]).with_whole("y", 3).with_kind("z", "tensor")
-    told = Told.model_validate(plan.to_json())
-    assert Plan.from_json(told.model_dump()) == plan
+    plan = ValuePlan().with_shape("x", [4, 8]).with_whole("y", 3).with_kind("z", "tensor")
+    told = HarnessPlan.model_validate(plan.to_json())
+    assert ValuePlan.from_json(told.model_dump()) == plan
     with pytest.raises(ValidationError):
-        Told.model_validate({"shapes": {"x": [1] * 9}})
+        HarnessPlan.model_validate({"shapes": {"x": [1] * 9}})
     with pytest.raises(ValidationError):
-        Told.model_validate({"shapes": {"x": [-1]}})
+        HarnessPlan.model_validate({"shapes": {"x": [-1]}})
     with pytest.raises(ValidationError):
-        Told.model_validate({"data": "spell"})
+        HarnessPlan.model_validate({"data": "spell"})
 
 
 def test_a_cell_and_its_state_agree_on_the_batch() -> None:
@@ -197,7 +197,7 @@ def test_a_cell_and_its_state_agree_on_the_batch() -> None:
         cell(given, state)
     except RuntimeError as error:
         failure = shapes.Failure(error, "gru_cell", (given, state))
-    plans = [plan.shapes["x"] for plan in shapes.mended(Plan(), failure)]
+    plans = [plan.shapes["x"] for plan in shapes.refitted(ValuePlan(), failure)]
     assert [1, 8] in plans
 
 
@@ -238,7 +238,7 @@ def test_of_two_with_as_many_rows_the_one_with_more_dimensions_has_too_many() ->
             "__eq__",
             (answers, kept),
         )
-        assert next(shapes.mended(Plan(), failure)).shapes == {"data labels": [4]}
+        assert next(shapes.refitted(ValuePlan(), failure)).shapes == {"data labels": [4]}
     finally:
         sizes.made.clear()
 
@@ -246,9 +246,12 @@ def test_of_two_with_as_many_rows_the_one_with_more_dimensions_has_too_many() ->
 def test_any_item_tells_what_one_of_them_is() -> None:
     text = "for word in order:\n    self.opts[word].zero_grad()\n    self.opts[word].step()\n"
     uses = Uses(ast.parse(text))
-    assert roles.role("self.opts", uses, Plan()) == "holder"
-    assert roles.role("self.opts['judge']", uses, Plan()) == "optimizer"
-    assert roles.role("self.opts['judge']", uses, Plan().with_kind("self.opts[]", "loss")) == "loss"
+    assert roles.role("self.opts", uses, ValuePlan()) == "holder"
+    assert roles.role("self.opts['judge']", uses, ValuePlan()) == "optimizer"
+    assert (
+        roles.role("self.opts['judge']", uses, ValuePlan().with_kind("self.opts[]", "loss"))
+        == "loss"
+    )
 
 
 def test_what_is_gone_through_by_words_has_items() -> None:
@@ -267,11 +270,11 @@ def test_a_value_that_was_made_up_elsewhere_is_changed_where_it_fails() -> None:
     said = (
         "full(): argument 'size' must be tuple of ints, but found element of type Tensor at pos 0"
     )
-    plan = Plan().with_kind("track.boats", "tensor")
-    assert not [*of_another_kind(Plan(), uses, failed_at(7), said)]
+    plan = ValuePlan().with_kind("track.boats", "tensor")
+    assert not [*of_another_kind(ValuePlan(), uses, failed_at(7), said)]
     assert not [*of_another_kind(plan, uses, failed_at(7, "track.boats"), said)]  # it was decided
     uses.of["track.boats"].data = True
-    (made,) = of_another_kind(Plan(), uses, failed_at(7, "track.boats"), said)
+    (made,) = of_another_kind(ValuePlan(), uses, failed_at(7, "track.boats"), said)
     assert made.kinds == {"track.boats": "count"}
 
 
@@ -300,7 +303,7 @@ def test_what_is_walked_and_does_not_learn_is_of_a_parameter() -> None:
     said = "element 0 of tensors does not require grad and does not have a grad_fn"
     loss = remembered((heat * batch).sum(), (heat, batch))
     failure = shapes.Failure(RuntimeError(said), "backward", (loss,))
-    assert [plan.kinds for plan in shapes.mended(Plan(), failure)] == [{"self.heat": "leaf"}]
+    assert [plan.kinds for plan in shapes.refitted(ValuePlan(), failure)] == [{"self.heat": "leaf"}]
 
 
 def test_a_loop_over_pairs_does_the_same_to_the_parts_of_each() -> None:
@@ -352,7 +355,7 @@ def test_values_of_a_mapping_are_no_table() -> None:
 def test_a_matrix_takes_the_size_of_the_vector_it_meets() -> None:
     said = "size mismatch, got input (6), mat (6x8), vec (3)"
     failure = shapes.Failure(RuntimeError(said), "mv", (made("spread", 6, 8), torch.rand(3)))
-    assert next(shapes.mended(Plan(), failure)).shapes == {"spread": [6, 3]}
+    assert next(shapes.refitted(ValuePlan(), failure)).shapes == {"spread": [6, 3]}
 
 
 def test_a_part_that_is_missing_from_a_package_of_the_project_is_absent(tmp_path: Path) -> None:

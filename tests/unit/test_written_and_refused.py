@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from analyzers.evidence import Place, SilentFault
+from analyzers.evidence import SilentFault
 from analyzers.explain.bootstrap_targets import BootstrapTarget
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
@@ -22,6 +22,7 @@ from analyzers.repair.value_only.evaluating import evaluated_without_graph
 from analyzers.source.edits import apply
 from analyzers.source.project import Project
 from analyzers.source.recording import recorded
+from provenance import CodeLine
 
 
 def at(text: str, statement: str) -> tuple[SourceLocation, Project]:
@@ -30,7 +31,7 @@ def at(text: str, statement: str) -> tuple[SourceLocation, Project]:
     module = project.modules["train.py"]
     nodes = [n for n in ast.walk(module.tree) if isinstance(n, ast.stmt)]
     node = next(n for n in nodes if ast.unparse(n).startswith(statement))
-    return SourceLocation(module, node, Place("train.py", node.lineno)), project
+    return SourceLocation(module, node, CodeLine("train.py", node.lineno)), project
 
 
 def written(where: SourceLocation, proposals: Iterable[Proposal]) -> list[str]:

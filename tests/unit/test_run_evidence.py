@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.evidence import BackwardCall, Evidence, GraphReuse, MissingGraph, Place, SilentFault
-from app.run.witness import merged
+from analyzers.evidence import Evidence, GraphReuse, MissingGraph, SilentFault
+from app.run.run_evidence import confirmed_evidence
+from provenance import BackwardCall, CodeLine
 
-AT = Place("train.py", 3)
-ELSEWHERE = Place("train.py", 8)
+AT = CodeLine("train.py", 3)
+ELSEWHERE = CodeLine("train.py", 8)
 
 
-def reuse(freed: Place, reached: Place) -> GraphReuse:
+def reuse(freed: CodeLine, reached: CodeLine) -> GraphReuse:
     return GraphReuse(BackwardCall(freed), BackwardCall(reached), "observed")
 
 
@@ -47,9 +48,9 @@ def reuse(freed: Place, reached: Place) -> GraphReuse:
 def test_two_witnesses_agree_on_what_happened_where(
     observed: Evidence, predicted: Evidence, how: str
 ) -> None:
-    (told,) = merged([observed], [predicted])
+    (told,) = confirmed_evidence([observed], [predicted])
     assert told.how == how
 
 
 def test_what_only_reading_predicted_is_dropped() -> None:
-    assert merged([], [MissingGraph("predicted", at=AT)]) == ()
+    assert confirmed_evidence([], [MissingGraph("predicted", at=AT)]) == ()
