@@ -207,6 +207,15 @@ class SandboxReport(ApiModel):
     walls: list[str] = []
 
 
+class NonFiniteLoss(Location):
+    """The first loss that was no finite number: `value` is NaN, inf or -inf, `before` the last
+    finite ones of that line."""
+
+    value: str
+    iteration: int
+    before: list[float] = []
+
+
 class RunReport(ApiModel):
     status: Literal[
         "reproduced", "ran_clean", "other_error", "timed_out", "limit_hit", "unavailable"
@@ -220,6 +229,7 @@ class RunReport(ApiModel):
     checks: list[Check] = Field([], description="what a healthy run shows of its own training")
     stand_ins: list[str] = []
     tampered: list[str] = []
+    non_finite_loss: NonFiniteLoss | None = None
     sandbox: SandboxReport | None = None
 
 

@@ -17,6 +17,7 @@ from sandbox.records import (
     Inplace,
     Missing,
     Needs,
+    NonFinite,
     ParameterFacts,
     Path,
     Planned,
@@ -62,6 +63,7 @@ _Line = Annotated[
     | Planned
     | Final
     | Precision
+    | NonFinite
     | Gradcheck
     | Failed
     | RunEnd,
@@ -164,6 +166,8 @@ def _add(trace: Trace, record: _Line) -> bool:
             return _once(trace, "final", record)
         case Precision():
             return _once(trace, "precision", record)
+        case NonFinite():
+            return _once(trace, "non_finite", record)
         case Missing():
             return _once(trace, "missing", record)
         case Gradcheck():

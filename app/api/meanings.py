@@ -166,6 +166,7 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "backward_calls": "how many backward calls were seen",
         "peak_memory_mib": "memory at most, in MiB",
         "stand_ins": "packages that were replaced",
+        "non_finite_loss": "the first loss that was NaN or infinite, if any",
         "tampered": "what the script changed of the instruments that observe it",
         "sandbox": "where it ran",
     },

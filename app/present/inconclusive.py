@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import counted, some
+from app.present import non_finite
 from app.present.answer import first_hint, meaning, named_cause, with_place
 from app.present.basis import is_completed
 from app.request.case import Case
@@ -111,6 +112,8 @@ def _why(case: Case, seen: Observation) -> str:
             f"`{caught.file}` raised an error that the script catches: send its message, or take "
             "the `try` away."
         )
+    if non_finite.is_answer(seen, case) and (lost := non_finite.sentences(seen, case)):
+        return f"{lost} No fault of the autograd graph was found."
     if seen.idle and not case.reading.backward_lines:
         return (
             "The script ran to its end without a backward call, so nothing is known of its "
@@ -149,15 +152,14 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
     """Return a sentence about a run that raised an error whose cause was not seen."""
     assert seen.run is not None
     raised = seen.run.raised
-    asked = case.traceback is not None and bool(case.traceback.exception)
     if raised is not None and raised.type in _OF_FRAGMENTS:
         part = "What was sent is a part of a program"
-        if asked:
+        if case.is_error_given:
             return f"{part}, and nothing in it shows the cause for certain."
         return f"{part} ({raised.message}): send the error's message, or run it where it is whole."
     if is_given(case, raised) or _is_quoted(case, raised):
         return _ENDED_IN_IT
-    if asked:
+    if case.is_error_given:
         return f"The run here stops before that error ({ending(seen.run)})."
     if is_completed(seen):
         return (
@@ -169,9 +171,8 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
 
 def _ran_synthesized(case: Case, run: RunResult) -> str:
     """Return a sentence about a whole script that ran with synthesized data or stub packages."""
-    asked = case.traceback is not None and bool(case.traceback.exception)
     calls_text = f"{len_backwards(run)} backward calls ran clean"
-    seen = f"it did not raise the error ({calls_text})" if asked else calls_text
+    seen = f"it did not raise the error ({calls_text})" if case.is_error_given else calls_text
     return (
         f"Run here with what is missing made up (see what was assumed), {seen}; your own data, "
         "arguments and hardware may show more."
@@ -181,7 +182,6 @@ def _ran_synthesized(case: Case, run: RunResult) -> str:
 def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
     """Return what a completed run without a known error shows."""
     calls = len_backwards(run)
-    given = case.traceback is not None and bool(case.traceback.exception)
     if _is_quoted(case, run.raised):
         return _ENDED_IN_IT
     if run.status == "raised":
@@ -189,7 +189,7 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
             "What was sent is a part of a program, and what it leaves out could not be made up so "
             f"that it runs ({ending(run)}): send the part that is missing."
         )
-    if not calls and not given:
+    if not calls and not case.is_error_given:
         return (
             "No backward call was seen in what was sent, as it is or completed (see what was "
             "assumed): send the part that trains."
@@ -197,7 +197,7 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
     calls_text = (
         f"{counted(calls, 'backward call')} ran clean" if calls else "nothing in it calls backward"
     )
-    if given:
+    if case.is_error_given:
         return (
             "This is only part of a program. We filled in the rest (listed below), and it did not "
             f"raise the error ({calls_text}): the cause is probably in the missing part."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse
 from analyzers.request.binding import failing_place
-from app.present import local_run
+from app.present import local_run, non_finite
 from app.present.answer import with_place
 from app.request.case import Case
 from app.run.observation import Observation
@@ -39,6 +39,13 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
         text = "Send the script itself, or the error's traceback."
         yield NextStep(kind="file", text=text, field="script")
         yield from (NextStep(kind=hint.kind, text=with_place(hint, case)) for hint in case.hints)
+        return
+    if (
+        non_finite.is_answer(seen, case)
+        and not seen.evidence
+        and (step := non_finite.next_step(seen))
+    ):
+        yield step
         return
     if case.project.recalled:
         text = "Send the script: its lines tell which tensor is meant, and a patch can be run."

@@ -12,7 +12,7 @@ from analyzers.request.causes import Candidate, GraphEvent, RankedCause
 from analyzers.request.syntax import SyntaxFault
 from analyzers.source.edits import unified_diff
 from analyzers.tracebacks import TracebackFrame
-from app.present import verdict
+from app.present import non_finite, verdict
 from app.present.answer import answer
 from app.present.basis import assumptions, basis_of, is_completed
 from app.present.fix_wording import fix_line
@@ -84,7 +84,7 @@ def findings(case: Case, seen: Observation, result: RepairResult, clock: StageCl
         basis="traceback" if reported and not seen.evidence else basis_of(case, seen),
         world=assumptions(case, seen),
         next=next_steps(decided, case, seen, listed),
-        notes=notes(decided, case),
+        notes=[*notes(decided, case), *non_finite.notes(seen, case, reported)],
         environment=environment(case, seen),
     )
 
@@ -295,6 +295,7 @@ def run_report(seen: Observation, case: Case, *, healthy: bool) -> RunReport | N
         checks=_own_checks(run) if healthy else [],
         stand_ins=[s.name for s in run.trace.stand_ins] if run.trace is not None else [],
         tampered=run.tampered,
+        non_finite_loss=non_finite.reported(seen, case),
         sandbox=SandboxReport(backend=run.backend, walls=run.walls),
     )
 

@@ -7,7 +7,7 @@ from analyzers.evidence import GraphReuse, SilentFault
 from analyzers.explain.listed import counted, some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
-from app.present import answer, inconclusive
+from app.present import answer, inconclusive, non_finite
 from app.present.basis import is_completed
 from app.present.fix_wording import training
 from app.present.wording import lowered
@@ -43,7 +43,7 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     run = seen.run
     if case.fault is not None and not causes:
         return "inconclusive"
-    given = case.traceback is not None and bool(case.traceback.exception)
+    given = case.is_error_given
     if is_completed(seen):  # what was assumed may be what differs
         clean = seen.plan is not None and seen.ran_clean and case.reading.backward_lines
         return "likely" if causes else "unreproduced" if given and clean else "inconclusive"
@@ -56,11 +56,13 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
             return "inconclusive"
         if not given and caught_at(run) is not None:
             return "inconclusive"
+        if non_finite.is_answer(seen, case):
+            return "inconclusive"
         return "unreproduced" if given else "healthy"
     if run is not None and run.tampered:  # what its records say is the script's own word
         return "likely" if causes else "inconclusive"
     if seen.followed and not given:
-        return "healthy"
+        return "inconclusive" if non_finite.is_answer(seen, case) else "healthy"
     if causes and seen.from_run and (run is None or reproduced(run, seen, case)):
         return "confirmed"
     return "likely" if causes else "inconclusive"

@@ -120,6 +120,8 @@ def _open(found: Findings) -> str:
         return "The script could not be read"
     if found.basis == "reading" and found.run is None and found.error is None:
         return "No fault found by reading"
+    if not found.causes and found.error is None and found.run and found.run.non_finite_loss:
+        return f"The loss became {found.run.non_finite_loss.value}; no graph fault"
     if found.answer is not None:
         return "Known error: its likely cause"
     return "We need one more thing"

@@ -55,6 +55,11 @@ class Case:
             return False
         return bool(self.project.files.get(self.project.entry, "").strip())
 
+    @property
+    def is_error_given(self) -> bool:
+        """Return True if a traceback names an error."""
+        return self.traceback is not None and bool(self.traceback.exception)
+
     def cell_of(self, place: CodeLine) -> str | None:
         """Return a notebook's own name of a place: `cell 4, line 3`; None for other files."""
         return self.cells.get(place.line) if place.file == self.project.entry else None

@@ -90,6 +90,17 @@ class Gradient(Record):
     group: Count = 0
 
 
+class NonFinite(Record):
+    """The first backward call whose loss is `value`: NaN, inf or -inf. `before`: the last finite
+    losses of its line, oldest first. `params`: parameters that were not finite as it began."""
+
+    t: Literal["non_finite"]
+    visit: BackwardCall
+    value: Text = ""
+    before: list[Number] = Field([], max_length=16)
+    params: list[Text] = Field([], max_length=64)
+
+
 class UntrainedTensor(Record):
     """A buffer, or a parameter that no optimizer has, of a module of this class."""
 

@@ -11,7 +11,7 @@ from sandbox.records.base import LazyModel, Record
 from sandbox.records.carried import Path
 from sandbox.records.faults import Inplace, Missing, Reuse, Silent
 from sandbox.records.harness import Assumed, Needs, Planned, StandIn
-from sandbox.records.training import Backward, Final, Parameter, Precision, Step
+from sandbox.records.training import Backward, Final, NonFinite, Parameter, Precision, Step
 
 VERSION = 1
 
@@ -95,6 +95,7 @@ class Trace(LazyModel):
     plan: Planned | None = None
     final: Final | None = None
     precision: Precision | None = None
+    non_finite: NonFinite | None = None
     gradchecks: list[Gradcheck] = Field([])
     ended: RunEnd | None = None
     rejected: int = Field(0, description="lines that were not valid records")

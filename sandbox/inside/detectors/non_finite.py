@@ -1,0 +1,81 @@
+"""Find the backward call at which a loss is no longer a finite number."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from math import isfinite, isnan
+
+import torch
+
+from ..core.emitter import Emitter
+from ..core.engine import Call, Observer
+from ..core.parameters import KnownParameter, ParameterRegistry
+
+BEFORE = 4  # finite losses of the same line that are recorded
+
+
+class NonFiniteLoss(Observer):
+    """Record the first loss that is infinite or not a number, and what came before it.
+
+    Calls that are not looked at closely are looked at only on the CPU, where reading a number
+    waits for nothing.
+    """
+
+    watches = "losses that are not finite"
+
+    def __init__(self, emitter: Emitter, parameters: ParameterRegistry) -> None:
+        self._emitter = emitter
+        self._parameters = parameters
+        self._before: dict[object, deque[float]] = defaultdict(lambda: deque(maxlen=BEFORE))
+        self._found = False
+
+    def before(self, call: Call) -> None:
+        """Look at the loss that a call begins from."""
+        self._look(call)
+
+    def glanced(self, call: Call) -> None:
+        """Look at a loss that can be read at once."""
+        if all(getattr(output, "is_cpu", False) for output in call.outputs):
+            self._look(call)
+
+    def _look(self, call: Call) -> None:
+        if self._found or call.kind != "backward":
+            return
+        line = (call.frame.f_code, call.frame.f_lineno) if call.frame is not None else None
+        for output in call.outputs:
+            if not _is_number(output):
+                continue
+            loss = float(output.detach())
+            if not isfinite(loss):
+                self._tell(call, loss, self._before[line])
+                return
+            self._before[line].append(loss)
+
+    def _tell(self, call: Call, loss: float, before: deque[float]) -> None:
+        self._found, self.glances = True, False
+        spoilt = [known.name for known in self._parameters.known if _is_spoilt(known)]
+        self._emitter.emit(
+            {
+                "t": "non_finite",
+                "visit": call.record(),
+                "value": "NaN" if isnan(loss) else "inf" if loss > 0 else "-inf",
+                "before": list(before),
+                "params": [name for name in spoilt if name][:64],
+            }
+        )
+
+
+def _is_number(output: object) -> bool:
+    return (
+        isinstance(output, torch.Tensor)
+        and output.numel() == 1
+        and output.is_floating_point()
+        and not output.is_meta
+    )
+
+
+def _is_spoilt(known: KnownParameter) -> bool:
+    tensor = known.tensor()
+    if tensor is None or tensor.is_meta or not tensor.is_floating_point():
+        return False
+    return not bool(tensor.detach().isfinite().all())
