@@ -31,7 +31,7 @@ class GraphReuse:
     message: str = ""
     same_root: bool = False
     remade: bool = False
-    joins: tuple[StaleEdge, ...] = ()
+    stale_edges: tuple[StaleEdge, ...] = ()
     engine: Engine = "torch"
     engine_class: str = ""
     path: tuple[Binding, ...] = ()
@@ -77,11 +77,11 @@ class SilentFault:
     """A fault of the training that raises no error.
 
     `kind` says what was seen: growing-graph, reaching-back, overwritten-gradient,
-    uncleared-gradients, unfed-parameters, unheld-parameters, cleared-gradients, moving-target,
+    uncleared-gradients, unfed-parameters, unheld-parameters, cleared-gradients, bootstrap-target,
     constant-term, gradient-read-as-none, unmoved-leaves. `doubtful`: only static analysis can
     decide whether it is a fault. `gradient`: the attribute in which leaves of a hand-written engine
     hold gradients. `instead`: leaves that get gradients in place of those that an optimizer took at
-    `taken`.
+    `optimizer_at`.
     """
 
     kind: str
@@ -90,12 +90,12 @@ class SilentFault:
     holders: tuple[Referrer, ...] = ()
     params: tuple[str, ...] = ()
     figures: tuple[float, ...] = ()
-    visit: BackwardCall | None = None
+    call: BackwardCall | None = None
     detail: str = ""
     gradient: str = ""
     doubtful: bool = False
     instead: tuple[str, ...] = ()
-    taken: CodeLine | None = None
+    optimizer_at: CodeLine | None = None
 
     @property
     def engine(self) -> Engine:
@@ -107,7 +107,7 @@ class SilentFault:
         """Return the line where the fault showed; else that of the backward
         call in which it did.
         """
-        return self.at or (self.visit.at if self.visit is not None else None)
+        return self.at or (self.call.at if self.call is not None else None)
 
 
 @dataclass(frozen=True, slots=True)

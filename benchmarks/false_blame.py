@@ -76,7 +76,7 @@ def said(found: Evidence) -> str:
     """A finding in one line."""
     match found:
         case GraphReuse():
-            carried = [h.path for join in found.joins for h in join.holders[:2]]
+            carried = [h.path for join in found.stale_edges for h in join.holders[:2]]
             return f"reuse: freed {found.freed.at.line}, reached {found.reached.at.line}, {carried}"
         case InplaceChange():
             changed = [c.at.line for c in found.changes if c.at]

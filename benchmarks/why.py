@@ -57,11 +57,11 @@ async def _ignore(stage: str, done: int, total: int, message: str) -> None: ...
 
 
 def _described(piece: Evidence) -> str:
-    at = getattr(piece, "reached", None) or getattr(piece, "visit", None)
+    at = getattr(piece, "reached", None) or getattr(piece, "call", None)
     place = at.at if at is not None else getattr(piece, "at", None)
     where = f"{place.file}:{place.line}" if place is not None else "no line"
     kind = f" {piece.kind}" if not isinstance(piece, GraphReuse | MissingGraph) else ""
-    edges = piece.joins if isinstance(piece, GraphReuse) else ()
+    edges = piece.stale_edges if isinstance(piece, GraphReuse) else ()
     names = dict.fromkeys(one.path for edge in edges for one in edge.holders)
     carried = f", carried by {', '.join(names)}" if names else ""
     return f"{type(piece).__name__}{kind} ({piece.how}) at {where}{carried}"

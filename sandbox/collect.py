@@ -26,8 +26,8 @@ from sandbox.records import (
     RunEnd,
     RunStart,
     Silent,
-    StandIn,
     Step,
+    Stub,
     Trace,
 )
 from sandbox.stderr import last_exception
@@ -41,7 +41,7 @@ _MAX_LISTED = {
     "backwards": 4096,
     "steps": 4096,
     "silent": 64,
-    "stand_ins": 64,
+    "stubs": 64,
     "needs": 64,
     "assumed": 64,
     "gradchecks": 16,
@@ -57,7 +57,7 @@ _Line = Annotated[
     | Inplace
     | Missing
     | Silent
-    | StandIn
+    | Stub
     | Needs
     | Assumed
     | Planned
@@ -180,8 +180,8 @@ def _add(trace: Trace, record: _Line) -> bool:
             _append(trace, "steps", record)
         case Silent():
             _append(trace, "silent", record)
-        case StandIn():
-            _append(trace, "stand_ins", record)
+        case Stub():
+            _append(trace, "stubs", record)
         case Needs():
             _append(trace, "needs", record)
         case Assumed():

@@ -11,7 +11,7 @@ from provenance import Count
 from sandbox.records import HarnessPlan, LazyModel, Silent, Trace
 
 Mode = Literal["plain", "trace", "inplace"]
-Reference = Literal["kept", "truncated", "differentiated", "aimed"]
+Reference = Literal["kept", "truncated", "differentiated", "constant_targets"]
 RunStatus = Literal["finished", "stopped", "raised", "timed_out", "limit_hit", "unavailable"]
 
 
@@ -47,7 +47,7 @@ class Job(LazyModel):
     slower run that also records which line changed which tensor. `reference` keeps every graph and
     turns `optimizer.step()` into a no-op, so that the gradients of the script's own mathematics can
     be read even if the script fails; `truncated` treats what an earlier backward call reached as
-    constant, `aimed` the targets that torch's losses receive. Such runs, and those with
+    constant, `constant_targets` the targets that torch's losses receive. Such runs, and those with
     `frozen_steps`, draw common random numbers, so they can be compared step by step. `keep_graphs`
     keeps every graph but lets the optimizers step; `freeing` frees those that the script retains.
     """
@@ -65,8 +65,8 @@ class Job(LazyModel):
         description="first and last lines (from 1) of the parts of the entry that are run, in "
         "this order and as often as they are listed; empty: the whole, once",
     )
-    world: HarnessRequest | None = Field(
-        None, description="run the entry as a part of a program, what it leaves out made up"
+    harness: HarnessRequest | None = Field(
+        None, description="run the entry as a part of a program, with what it lacks synthesized"
     )
     mode: Mode = "trace"
     follow: list[tuple[Count, Count]] = Field(

@@ -25,7 +25,7 @@ def trace(steps: Sequence[dict[int, float]] = (), nodes: Sequence[int] = ()) -> 
         backwards=[
             Backward(
                 t="backward",
-                visit=BackwardCall(n=n, at=LINE, iteration=n),
+                call=BackwardCall(n=n, at=LINE, iteration=n),
                 nodes=count,
                 reach=reach,
             )

@@ -79,7 +79,7 @@ def trained(
         parameters=[parameter(p, name, firsts[p]) for p, name in names.items()],
         steps=steps,
         backwards=[_call(n, loss) for n, loss in enumerate(losses, 1)],
-        final=Final(t="final", taken=[len(steps)]),
+        final=Final(t="final", optimizer_steps=[len(steps)]),
         ended=RunEnd(t="end", reason=reason, steps=len(steps), backwards=len(steps)),
     )
 
@@ -90,4 +90,4 @@ def _buffer(value: float) -> UntrainedTensor:
 
 def _call(n: int, loss: float) -> Backward:
     at = CodeLine(file="train.py", line=7)
-    return Backward(t="backward", visit=BackwardCall(n=n, at=at), loss=loss)
+    return Backward(t="backward", call=BackwardCall(n=n, at=at), loss=loss)

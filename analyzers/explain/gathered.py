@@ -20,12 +20,12 @@ from analyzers.source.project import Loop, Module
 from provenance import BackwardCall, CodeLine
 
 
-def gathered(kept: Sequence[SourceLocation], visit: BackwardCall | None) -> bool:
+def gathered(kept: Sequence[SourceLocation], backward_call: BackwardCall | None) -> bool:
     """Return True if one of these stores adds gradients to those of earlier iterations, each of
     which calls backward, and the script then reads more than the latest: all are the same tensors.
     """
     for store in _with_takers(kept):
-        name, loop = _container(store.statement), _backward_loop(store, visit)
+        name, loop = _container(store.statement), _backward_loop(store, backward_call)
         if name is None or loop is None or not _made_before(store, name, loop):
             continue
         if isinstance(store.statement, ast.Assign) and not _by_pass(store, store.statement, loop):
@@ -89,9 +89,13 @@ def _by_pass(store: SourceLocation, statement: ast.Assign, loop: Loop) -> bool:
     return bool(read & passing)
 
 
-def _backward_loop(store: SourceLocation, visit: BackwardCall | None) -> Loop | None:
+def _backward_loop(store: SourceLocation, backward_call: BackwardCall | None) -> Loop | None:
     """Return the innermost loop around the store that also contains the backward call."""
-    lines = [p.line for p in visit.stack if p.file == store.place.file] if visit is not None else []
+    lines = (
+        [p.line for p in backward_call.stack if p.file == store.place.file]
+        if backward_call is not None
+        else []
+    )
     for loop in store.module.loops_around(store.statement):
         if any(loop.lineno <= line <= (loop.end_lineno or line) for line in lines):
             return loop

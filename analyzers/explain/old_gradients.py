@@ -66,7 +66,7 @@ def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
     only then reads the name: it expects what the first call left. A name that is written to is a
     handle.
     """
-    where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
+    where = resolve_location(project, fault.call.at) if fault.call is not None else None
     if where is None or "." in name:
         return False
     block, at_backward = where.block, where.block.index(where.statement)
@@ -263,7 +263,7 @@ def _is_called_after(fault: SilentFault, name: str, project: Project) -> bool:
     """Return True if the block of the call that overwrote the stored gradients calls a function
     later.
     """
-    where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
+    where = resolve_location(project, fault.call.at) if fault.call is not None else None
     later = statements_after(where.module, where.statement) if where is not None and name else []
     return any(own_calls(statement, name) for statement in later)
 
@@ -272,7 +272,7 @@ def _written_in(fault: SilentFault, module: Module, scope: Scope) -> list[int]:
     """Return the lines of a function from which the overwriting call was made."""
     return [
         place.line
-        for place in (fault.visit.stack if fault.visit is not None else ())
+        for place in (fault.call.stack if fault.call is not None else ())
         if (statement := _at(module, place.file, place.line))
         and module.scope_of(statement) is scope
     ]
@@ -284,7 +284,7 @@ def _is_rebound(
     """Return True if plain names are rebound between the overwriting call and this expression,
     which then reads the new gradients.
     """
-    if fault.visit is None or any("." in name for name in names):
+    if fault.call is None or any("." in name for name in names):
         return False
     scope, read = module.scope_of(node), node.lineno
     written = _written_in(fault, module, scope)

@@ -62,10 +62,10 @@ def hops_at(
     project: Project, path: Sequence[Binding], how: str
 ) -> Iterator[tuple[Binding, SourceLocation]]:
     """Yield the bindings of one kind whose statements are known, with these."""
-    for hop in path:
-        where = resolve_location(project, hop.at) if hop.how == how else None
+    for binding in path:
+        where = resolve_location(project, binding.at) if binding.how == how else None
         if where is not None:
-            yield hop, where
+            yield binding, where
 
 
 def names_held(holders: Sequence[Referrer], function: str | None = None) -> list[str]:

@@ -57,7 +57,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """Match a root that is a sum and reaches an earlier root's graph only through the summing."""
     story = story_of(evidence, project)
     if story is not None and story.sums_on and not story.from_grad and not story.in_closure:
-        taken_up = story.join.new if story.join is not None else None
+        taken_up = story.edge.new if story.edge is not None else None
         return matched(story, NAME, Certainty.CERTAIN, taken_up.at if taken_up else None)
     if story is None or story.same_pass or story.reuse.same_root or not story.summed:
         return None

@@ -65,7 +65,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if fault is None:
         return None
     kept = kept_at(fault, project)
-    if fault.figures and not (taken_as_old(fault, project) or gathered(kept, fault.visit)):
+    if fault.figures and not (taken_as_old(fault, project) or gathered(kept, fault.call)):
         return None
     place = kept[0].place if kept else None
     names = names_held(fault.holders)

@@ -74,7 +74,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which parameters got a gradient where, and before which step it was cleared."""
     fault = evidence_in(match, SilentFault)
-    given = f" at {line(fault.visit.at, project)}" if fault.visit is not None else ""
+    given = f" at {line(fault.call.at, project)}" if fault.call is not None else ""
     return (
         f"The backward{given} gives gradients to {some(fault.params) or 'the parameters'}. They "
         f"are cleared before the step at {line(match.location, project)}, which finds none there "

@@ -67,7 +67,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def _reused(reuse: GraphReuse, project: Project) -> Match | None:
     """Match a second backward call that reaches the one node of a compiled region."""
-    nodes = [node for join in reuse.joins for node in (join.old, join.raising) if node is not None]
+    nodes = [
+        node for edge in reuse.stale_edges for node in (edge.old, edge.raising) if node is not None
+    ]
     if not any(node.op.startswith(_NODE) for node in nodes):
         return None
     lines = list(compiled_lines(project))

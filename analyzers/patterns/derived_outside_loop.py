@@ -75,7 +75,7 @@ def _made_ahead(story: ReuseFeatures) -> bool:
 
     Return False if a loss compares with it.
     """
-    old = [join.renewed for join in story.reuse.joins]
+    old = [edge.renewed for edge in story.reuse.stale_edges]
     ahead = story.kept_on_object and not story.bound_inside and not any(target_calls(story))
     return ahead and bool(old) and all(renewed is False for renewed in old)
 

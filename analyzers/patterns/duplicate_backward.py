@@ -90,24 +90,24 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         yield from backward_before(story)
         return
     calls = ((story.reuse.reached, "second"), (story.reuse.freed, "first"))
-    for rank, (visit, which) in enumerate(calls):
+    for rank, (backward_call, which) in enumerate(calls):
         other = calls[1 - rank][0]
-        wanted = not story.reuse.same_root and _is_wanted(story, visit, other)
+        wanted = not story.reuse.same_root and _is_wanted(story, backward_call, other)
         if not wanted:
-            yield from without_call(visit, which, project, rank)
+            yield from without_call(backward_call, which, project, rank)
     yield from recompute_before_backward(story, SECOND_CHOICE + 1)
 
 
-def _is_wanted(story: ReuseFeatures, visit: BackwardCall, other: BackwardCall) -> bool:
+def _is_wanted(story: ReuseFeatures, backward_call: BackwardCall, other: BackwardCall) -> bool:
     """Return True if this backward call is the one to keep.
 
     It is, as a helper's, if the other one is a bare statement of the function that calls the
     helper; or if its root was computed for it alone.
     """
     frame = story.shared.frame if story.shared is not None else 0
-    if other.at.frame == frame != visit.at.frame:
+    if other.at.frame == frame != backward_call.at.frame:
         return True
-    where = resolve_location(story.project, visit.at)
+    where = resolve_location(story.project, backward_call.at)
     call = where.call("torch.Tensor.backward") if where is not None else None
     root = backward_root(call) if call is not None else None
     match root:

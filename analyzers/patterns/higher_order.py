@@ -70,8 +70,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def _through_gradients(story: ReuseFeatures) -> bool:
     """Return True if the carried tensor comes from gradients that have a graph of their own."""
-    for join in story.reuse.joins:
-        for node in (join.old, join.raising):
+    for edge in story.reuse.stale_edges:
+        for node in (edge.old, edge.raising):
             if node is not None and node.at is not None and _near_inner_update(story, node.at):
                 return True
     return False

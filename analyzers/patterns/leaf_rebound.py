@@ -140,5 +140,5 @@ def _updates(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
     """Yield the statements that rebind the name of a leaf to a new tensor."""
     if fault.kind == SEEN_AS:
         yield from names_updated(fault, project)
-    elif fault.kind == HELD and fault.taken is not None:
+    elif fault.kind == HELD and fault.optimizer_at is not None:
         yield from leaves_renewed(fault, project)

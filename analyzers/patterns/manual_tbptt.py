@@ -83,8 +83,8 @@ def _hands_on_gradients(story: ReuseFeatures) -> bool:
         isinstance(call.func, ast.Attribute)
         and bool(call.args)
         and _gradient_like(call.args[0], where.module.scope_of(call))
-        for visit in (story.reuse.reached, story.reuse.freed)
-        if (where := resolve_location(story.project, visit.at)) is not None
+        for backward_call in (story.reuse.reached, story.reuse.freed)
+        if (where := resolve_location(story.project, backward_call.at)) is not None
         for call in calls_of(where.scope, "torch.Tensor.backward")
     )
 

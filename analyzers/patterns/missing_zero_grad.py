@@ -226,7 +226,7 @@ def _used_up(fault: SilentFault, where: SourceLocation) -> ExhaustedIterator | N
 def _by_hand(fault: SilentFault) -> bool:
     """Return True if the script updates the leaves itself: then the fault shows at a backward
     call."""
-    return fault.visit is not None
+    return fault.call is not None
 
 
 def _is_taken(fault: SilentFault, where: SourceLocation, project: Project) -> bool:

@@ -108,23 +108,23 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None  # what follows another network is not to learn
     if fault.detail == FROZEN:
         where = frozen_among(fault.params, project)
-        at = where.place if where is not None else fault.taken
+        at = where.place if where is not None else fault.optimizer_at
         carrier = GraphCarrier(owner_path(fault.params), at) if at is not None else None
         return matched(NAME, fault, at, carrier, TITLE_OF_FROZEN)
-    replaced = fault.taken is not None and not set(fault.params).isdisjoint(fault.instead)
+    replaced = fault.optimizer_at is not None and not set(fault.params).isdisjoint(fault.instead)
     if replaced and any(leaves_renewed(fault, project)):
         return None  # the update is at fault
     cuts = list(cuts_of_fault(fault, project)) if not replaced else []
-    if fault.taken is not None and not cuts:
-        carrier = GraphCarrier(owner_path(fault.instead), fault.taken)
+    if fault.optimizer_at is not None and not cuts:
+        carrier = GraphCarrier(owner_path(fault.instead), fault.optimizer_at)
         title = TITLE_OF_UNHELD if fault.kind == UNHELD else TITLE_OF_OTHERS
-        return matched(NAME, fault, fault.taken, carrier, title)
+        return matched(NAME, fault, fault.optimizer_at, carrier, title)
     if fault.doubtful:  # no call uses them, but their values are read
         cuts = [cut for cut in cuts if cut.own]
     if fault.doubtful and not cuts:
         return None
     if not cuts:
-        backward_root = fault.visit.root if fault.visit is not None else ()
+        backward_root = fault.call.root if fault.call is not None else ()
         at = fault.seen_at
         return matched(
             NAME, fault, at, GraphCarrier(backward_root[0], at) if backward_root and at else None
@@ -180,14 +180,14 @@ def explain(match: Match, project: Project) -> str:
             f"lost its graph at {line(match.location, project)}."
         )
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == FROZEN:
-        made = match.evidence.taken
+        made = match.evidence.optimizer_at
         where = f" that is made at {line(made, project)}" if made is not None else ""
         return (
             f"The optimizer{where} holds {some(match.evidence.params)}. All of it is frozen at "
             f"each of its steps, by {line(match.location, project)}: no backward gives it a "
             "gradient, and no step changes it."
         )
-    if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
+    if isinstance(match.evidence, SilentFault) and match.location == match.evidence.optimizer_at:
         fed = match.evidence.instead
         if match.evidence.kind == UNHELD:
             return (
@@ -224,8 +224,8 @@ def explain(match: Match, project: Project) -> str:
 
 def _without_own_backward(match: Match, fault: SilentFault, project: Project) -> str:
     """Explain that the parameters get gradients from a backward call that is meant for others."""
-    visit = fault.visit
-    last = f" at {line(visit.at, project)}" if visit is not None else ""
+    backward_call = fault.call
+    last = f" at {line(backward_call.at, project)}" if backward_call is not None else ""
     return (
         f"No step finds a gradient at {some(fault.params)}: the backward before it{last} does not "
         "reach them. Another backward does, and what it leaves there is cleared before the step. "
@@ -257,7 +257,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         frozen = resolve_location(project, match.location)
         yield from unfrozen(frozen) if frozen is not None else ()
         return
-    if isinstance(match.evidence, SilentFault) and match.location == match.evidence.taken:
+    if isinstance(match.evidence, SilentFault) and match.location == match.evidence.optimizer_at:
         if not match.evidence.params and match.evidence.detail:
             yield from registered(match.evidence, project)
         yield from optimizer_of_what_learns(match.evidence, project)

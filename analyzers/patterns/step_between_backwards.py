@@ -90,18 +90,18 @@ def _carrier(stale: StaleValue, schedule: StepBeforeBackward | None) -> GraphCar
 
     Otherwise return the loss whose backward call is too late.
     """
-    visit = stale.evidence.reached
-    if visit is None:
+    backward_call = stale.evidence.reached
+    if backward_call is None:
         return None
     saved = stale.evidence.node.at if stale.evidence.node is not None else None
-    place = saved or visit.at
+    place = saved or backward_call.at
     if schedule is not None and not schedule.straight:
         loops = schedule.loops
         for name in carried_names(loops[0], schedule.roots) if loops else []:
             return GraphCarrier(name, place)
         for name in made_before(loops[0], resolve_location(stale.project, saved)) if loops else []:
             return GraphCarrier(name, place)
-    root = [*visit.root] or _root_names(resolve_location(stale.project, visit.at))
+    root = [*backward_call.root] or _root_names(resolve_location(stale.project, backward_call.at))
     return GraphCarrier(root[-1], place) if root else None
 
 

@@ -71,7 +71,7 @@ FAMILY = "graph-reuse"
 TITLE = "A value meant as a constant keeps its graph"
 BEFORE = ("shared-subgraph", "derived-outside-loop", "forward-outside-loop")
 USUAL = True
-SEEN_AS = "moving-target"
+SEEN_AS = "bootstrap-target"
 KIND = "target"
 
 

@@ -34,7 +34,7 @@ def backward(
     if not explicit:
         _check_scalar(machine, values, kind, frame)
     create = _flag(kwargs, "create_graph")
-    visit = machine.tape.visit(
+    backward_call = machine.tape.backward_call(
         frame.stack(),
         names_of(roots),
         kind=kind,
@@ -42,7 +42,7 @@ def backward(
         create=create,
         library=tuple(machine.library),
     )
-    found = run(machine, roots, visit, _goals(kwargs))
+    found = run(machine, roots, backward_call, _goals(kwargs))
     if kind == "backward" and machine.suspecting == "no-grad":
         _check_copies(machine, values, found, frame)
     if kind == "grad" and not _flag(kwargs, "allow_unused"):
@@ -61,33 +61,33 @@ def _goals(options: dict[str, AbstractValue]) -> frozenset[TapeNode]:
 def run(
     machine: Machine,
     roots: tuple[TapeNode, ...],
-    visit: BackwardCall,
+    backward_call: BackwardCall,
     goals: frozenset[TapeNode] = frozenset(),
 ) -> Reached:
     """Execute one backward call, report its evidence and return what it could reach.
 
     With `goals` it takes only the paths that lead there, and frees no other nodes.
     """
-    traversal, whole = machine.tape.run(roots, visit)
+    traversal, whole = machine.tape.run(roots, backward_call)
     found = machine.tape.towards(goals, roots, whole) if goals else whole
     if not found.complete:
         machine.gave_up("a graph too large to follow")
     machine.sources |= _sources(found)
     reuse = machine.tape.reuse(traversal, found)
-    machine.writes.add(("backward", _line(visit.at)))
-    if reuse is not None and roots[0].lazy and reuse.freed.at.line >= visit.at.line:
+    machine.writes.add(("backward", _line(backward_call.at)))
+    if reuse is not None and roots[0].lazy and reuse.freed.at.line >= backward_call.at.line:
         reuse = None  # the fragment does not show what recomputes the value in each iteration
     if reuse is not None:
-        lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.joins if j.old.at)
-        key: object = ("reuse", _line(reuse.freed.at), _line(visit.at), lines)
+        lines = tuple((j.old.at.file, j.old.at.line) for j in reuse.stale_edges if j.old.at)
+        key: object = ("reuse", _line(reuse.freed.at), _line(backward_call.at), lines)
         machine.report(key, reuse)
     else:
         stale = machine.tape.stale(traversal, found)
         if roots[0].lazy and stale is not None and stale.changes[-1:]:
             changed = stale.changes[-1].at
-            stale = stale if changed is not None and changed.line < visit.at.line else None
+            stale = stale if changed is not None and changed.line < backward_call.at.line else None
         if stale is not None and stale.node is not None and stale.node.at is not None:
-            key = ("stale", _line(visit.at), _line(stale.node.at))
+            key = ("stale", _line(backward_call.at), _line(stale.node.at))
             machine.report(key, stale)
     machine.tape.free(traversal, found)
     machine.gradients.added(traversal)
@@ -186,7 +186,7 @@ def _check_inputs(
 
     Every node on the way must be known, so that no path is overlooked.
     """
-    followed = found.complete and not found.joins
+    followed = found.complete and not found.stale_edges
     if not followed or any(node.lazy or ops.op(node.op) is ops.UNKNOWN for node in found.live):
         return
     if _flag(options, "materialize_grads"):

@@ -33,18 +33,18 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Interprete
     updates = [update for update in _updates(node) if _outlives(update, machine, node)]
     if not updates or any(_CLEARING.search(text) for text in machine.project.files.values()):
         return
-    traversals = [w for w in machine.tape.calls if _within(w.visit.at, node, frame)]
-    if len(traversals) < 2 or any(w.visit.kind != "backward" for w in traversals):
+    traversals = [w for w in machine.tape.calls if _within(w.call.at, node, frame)]
+    if len(traversals) < 2 or any(w.call.kind != "backward" for w in traversals):
         return
-    visit = traversals[-1].visit
+    backward_call = traversals[-1].call
     machine.report(
-        ("zero", visit.at.file, visit.at.line),
+        ("zero", backward_call.at.file, backward_call.at.line),
         SilentFault(
             kind="uncleared-gradients",
             how="predicted",
-            at=CodeLine(visit.at.file, visit.at.line, visit.at.function),
+            at=CodeLine(backward_call.at.file, backward_call.at.line, backward_call.at.function),
             params=_leaves(updates[0], node),
-            visit=visit,
+            call=backward_call,
             detail="nothing clears the gradients between two updates",
         ),
     )

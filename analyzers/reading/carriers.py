@@ -39,9 +39,9 @@ def carriers_of(
     both backward calls share the freed node.
     """
     carriers = [old]
-    if any(root.made_after < freed.visit.n for root in roots):
+    if any(root.made_after < freed.call.n for root in roots):
         return carriers, child
-    while child is not None and child.made_after < freed.visit.n:
+    while child is not None and child.made_after < freed.call.n:
         carriers.insert(0, child)
         child = found.entered.get(child)
     return carriers, child
@@ -55,7 +55,7 @@ def holders(
     First are names alive then and when the new graph was made, in a frame that both calls share, by
     which the new graph read the tensor.
     """
-    shared = {p.frame for p in freed.visit.stack} & {p.frame for p in traversal.visit.stack}
+    shared = {p.frame for p in freed.call.stack} & {p.frame for p in traversal.call.stack}
     read = set(new.reads) if new is not None else set()
     born = new.born if new is not None else traversal.moment
     ranked: list[tuple[tuple[bool, int, bool, bool, bool, int], Referrer]] = []

@@ -82,5 +82,7 @@ def run_backward(machine: Machine, loss: AbstractValue, place: CodeLine) -> None
     if node is None:
         return
     machine.backward_places[place] = None
-    visit = machine.tape.visit((place,), backward_calls.names_of((node,)), library=("trainer",))
-    backward_calls.run(machine, (node,), visit)
+    backward_call = machine.tape.backward_call(
+        (place,), backward_calls.names_of((node,)), library=("trainer",)
+    )
+    backward_calls.run(machine, (node,), backward_call)

@@ -65,14 +65,14 @@ class Slots:
     def added(self, traversal: Traversal) -> None:
         """Record a backward call, which adds to what it reaches; `create_graph` makes other
         tensors."""
-        if traversal.visit.kind != "backward":
+        if traversal.call.kind != "backward":
             return
         for leaf in traversal.leaves:
-            if traversal.visit.create_graph:
+            if traversal.call.create_graph:
                 self.replaced(leaf)
             slot = self.of(leaf)
             slot.written += 1
-            slot.filled, slot.last = True, traversal.visit
+            slot.filled, slot.last = True, traversal.call
 
     def zeroed(self, given: AbstractValue | None) -> None:
         """Record `zero_grad()`: unless it keeps the tensors, the next backward call makes
@@ -137,7 +137,7 @@ def _tell(machine: Machine, taken: Taken, place: CodeLine) -> None:
             how="predicted",
             at=place,
             holders=tuple(dict.fromkeys(names))[:MAX_HOLDERS],
-            visit=machine.gradients.of(taken.leaf).last,
+            call=machine.gradients.of(taken.leaf).last,
             detail="what was kept and what was taken after a later backward are one tensor",
         ),
     )

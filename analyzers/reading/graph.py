@@ -131,7 +131,7 @@ class Traversal:
     """One `backward` or `grad` call. `reach`: of how many earlier passes it meets nodes again;
     it grows where a graph leaks."""
 
-    visit: BackwardCall
+    call: BackwardCall
     moment: int
     keeps: bool
     reach: int = 0
@@ -141,11 +141,11 @@ class Traversal:
 
 @dataclass(slots=True)
 class Reached:
-    """What one pass over a graph met. `joins`: edges into freed nodes; `entered`: the consumer
-    through which each live node was first reached."""
+    """What one traversal of a graph met. `stale_edges`: edges into freed nodes; `entered`: the
+    consumer through which each live node was first reached."""
 
     live: list[TapeNode] = field(default_factory=list)
-    joins: list[tuple[TapeNode | None, TapeNode]] = field(default_factory=list)
+    stale_edges: list[tuple[TapeNode | None, TapeNode]] = field(default_factory=list)
     entered: dict[TapeNode, TapeNode | None] = field(default_factory=dict)
     leaves: set[TapeNode] = field(default_factory=set)
     complete: bool = True

@@ -18,13 +18,13 @@ def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> No
     """Report a backward call that keeps its graph and reaches further back each time: a leak."""
     if (
         not traversal.keeps
-        or traversal.visit.kind == "grad"
+        or traversal.call.kind == "grad"
         or any(root.times_reached > 1 for root in traversal.roots)
     ):
         return
-    at = traversal.visit.at
-    same = [w for w in machine.tape.calls[-40:] if w.visit.at.line == at.line and w.keeps]
-    reaches = [w.reach for w in same if w.visit.at.file == at.file][-3:]
+    at = traversal.call.at
+    same = [w for w in machine.tape.calls[-40:] if w.call.at.line == at.line and w.keeps]
+    reaches = [w.reach for w in same if w.call.at.file == at.file][-3:]
     if len(reaches) == 3 and reaches[0] < reaches[1] < reaches[2]:
         machine.report(
             ("leak", at.file, at.line),
@@ -33,7 +33,7 @@ def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> No
                 how="predicted",
                 at=CodeLine(at.file, at.line, at.function),
                 figures=tuple(float(r) for r in reaches),
-                visit=traversal.visit,
+                call=traversal.call,
                 detail="each backward reaches the graphs of more earlier passes",
             ),
         )
@@ -82,8 +82,8 @@ def _growing(value: AbstractValue) -> bool:
     for node in chain:
         for parent in node.parents:
             if parent.freed is not None:
-                if parent.freed.visit.kind != "grad":
-                    freeing.add(parent.freed.visit.n)
+                if parent.freed.call.kind != "grad":
+                    freeing.add(parent.freed.call.n)
             elif not parent.leaf and len(chain) < 24 and parent not in chain:
                 chain.append(parent)
                 same_line = parent.at.line == top.at.line
@@ -118,9 +118,7 @@ def after_step(machine: Machine, optimizer: OptimizerValue, frame: InterpreterFr
         return
     leaves_ = {leaf.node for leaf in leaves(ParametersValue(optimizer.params))}
     since = machine.tape.calls[before[0] :]
-    if any(
-        traversal.visit.kind == "backward" and traversal.leaves & leaves_ for traversal in since
-    ):
+    if any(traversal.call.kind == "backward" and traversal.leaves & leaves_ for traversal in since):
         place = frame.place()
         machine.report(
             ("zero", place.file, place.line),

@@ -7,7 +7,7 @@ from analyzers.reading.carriers import MAX_HOLDERS, carriers_of, holder_of, hold
 from analyzers.reading.graph import Reached, Storage, TapeNode, Traversal
 from provenance import BackwardCall, CodeLine, InplaceWrite, StaleEdge
 
-MAX_JOINS = 8
+MAX_STALE_EDGES = 8
 LEAF = "leaf"  # the op of what requires a gradient and has no history
 
 
@@ -34,7 +34,7 @@ class Tape:
         node.born = self.moment
         return node
 
-    def visit(
+    def backward_call(
         self,
         stack: tuple[CodeLine, ...],
         root: tuple[str, ...],
@@ -71,7 +71,7 @@ class Tape:
                 found.leaves.add(node)
                 continue
             if node.freed is not None:
-                found.joins.append((child, node))
+                found.stale_edges.append((child, node))
                 continue
             if node in found.entered:
                 continue
@@ -85,9 +85,16 @@ class Tape:
                 break
         return found
 
-    def run(self, roots: tuple[TapeNode, ...], visit: BackwardCall) -> tuple[Traversal, Reached]:
+    def run(
+        self, roots: tuple[TapeNode, ...], backward_call: BackwardCall
+    ) -> tuple[Traversal, Reached]:
         """Run backward over the graph and free what was reached, unless it is kept."""
-        traversal = Traversal(visit, self.tick(), visit.retain or visit.create_graph, roots=roots)
+        traversal = Traversal(
+            backward_call,
+            self.tick(),
+            backward_call.retain or backward_call.create_graph,
+            roots=roots,
+        )
         found = self.explore(roots)
         self.calls.append(traversal)
         traversal.leaves = found.leaves
@@ -120,7 +127,7 @@ class Tape:
                 todo += used_by[node]
         return Reached(
             live=[node for node in found.live if node in needed],
-            joins=[(child, old) for child, old in found.joins if old in needed],
+            stale_edges=[(child, old) for child, old in found.stale_edges if old in needed],
             entered=found.entered,
             leaves=found.leaves & needed,
             complete=found.complete,
@@ -135,42 +142,42 @@ class Tape:
 
     def reuse(self, traversal: Traversal, found: Reached) -> GraphReuse | None:
         """Return the evidence if the backward call reached freed nodes that had saved something."""
-        joins: list[StaleEdge] = []
+        stale_edges: list[StaleEdge] = []
         met: list[TapeNode] = []
         freed: Traversal | None = None
-        for child, old in _distinct(found.joins):
+        for child, old in _distinct(found.stale_edges):
             raising = self._raising(old)
             if raising is None or raising.freed is None:
                 continue
             freed = freed or raising.freed
             met.append(old)
             carriers, new = carriers_of(old, child, raising.freed, found, traversal.roots)
-            joins.append(
+            stale_edges.append(
                 StaleEdge(
                     old=public(old),
                     new=public(new) if new is not None else None,
                     raising=public(raising),
-                    freed=raising.freed.visit.n,
+                    freed=raising.freed.call.n,
                     holders=holders([*carriers, raising], new, raising.freed, traversal),
                 )
             )
             engine = raising.engine
-            if len(joins) >= MAX_JOINS:
+            if len(stale_edges) >= MAX_STALE_EDGES:
                 break
         if freed is None:
             return None
-        lines = {(join.old.at.file, join.old.at.line) for join in joins if join.old.at}
+        lines = {(edge.old.at.file, edge.old.at.line) for edge in stale_edges if edge.old.at}
         same_root = any(root in freed.roots for root in traversal.roots)
         remade = any((n.at.file, n.at.line) in lines for n in found.live)
         if not (same_root or remade or self.suspecting or any(old.strong for old in met)):
             return None  # it may be data that something unseen has loaded
         return GraphReuse(
-            freed=freed.visit,
-            reached=traversal.visit,
+            freed=freed.call,
+            reached=traversal.call,
             how="predicted",
             same_root=same_root,
             remade=remade,
-            joins=tuple(joins),
+            stale_edges=tuple(stale_edges),
             engine="custom" if engine else "torch",
             engine_class=engine,
         )
@@ -205,8 +212,8 @@ class Tape:
         return InplaceChange(
             kind="saved",
             how="predicted",
-            reached=traversal.visit,
-            at=traversal.visit.at,
+            reached=traversal.call,
+            at=traversal.call.at,
             node=public(node),
             holders=tuple(holder_of(binding, "now") for binding in names[:MAX_HOLDERS]),
             parameter=names[0].path if storage.leaf is not None and names else None,
@@ -228,11 +235,11 @@ def _followed(node: TapeNode, certain: bool) -> tuple[TapeNode, ...]:
 
 
 def _distinct(
-    joins: list[tuple[TapeNode | None, TapeNode]],
+    stale_edges: list[tuple[TapeNode | None, TapeNode]],
 ) -> list[tuple[TapeNode | None, TapeNode]]:
     seen: set[TapeNode] = set()
     kept = []
-    for child, old in joins:
+    for child, old in stale_edges:
         if old not in seen:
             seen.add(old)
             kept.append((child, old))

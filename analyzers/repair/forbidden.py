@@ -20,8 +20,8 @@ def is_forbidden(proposal: Proposal, evidence: object, project: Project) -> bool
     if not isinstance(evidence, GraphReuse) or not evidence.path or _has_own(project):
         return False
     seen: dict[str, set[str]] = {}
-    for hop in evidence.path:
-        seen.setdefault(hop.name, set()).add(hop.kind.kind)
+    for binding in evidence.path:
+        seen.setdefault(binding.name, set()).add(binding.kind.kind)
     return any(
         name in seen and "tensor" not in seen[name]
         for edit in proposal.edits

@@ -92,7 +92,7 @@ def matches_of(piece: Evidence, project: Project) -> list[Match]:
 def _explained(match: Match, turn: int, project: Project, proposing: Proposing) -> RankedCause:
     evidence, pattern = match.evidence, patterns()[match.pattern]
     created, freed, reached = _graph_events(evidence, project)
-    if isinstance(evidence, SilentFault) and match.location == evidence.taken:
+    if isinstance(evidence, SilentFault) and match.location == evidence.optimizer_at:
         code = project.code(match.location.file, match.location.line)
         created = GraphEvent(match.location, code, op=OPTIMIZER)
     if project.recalled:
@@ -244,10 +244,12 @@ def _graph_events(
 ) -> tuple[GraphEvent | None, GraphEvent | None, GraphEvent | None]:
     """Return the events: created, freed (or changed, or lost), reached again."""
     if isinstance(evidence, GraphReuse):
-        join = next((j for j in evidence.joins if j.holders), next(iter(evidence.joins), None))
+        edge = next(
+            (j for j in evidence.stale_edges if j.holders), next(iter(evidence.stale_edges), None)
+        )
         # Lines that ran again before the failing call made the freed graph in that iteration.
         when = evidence.freed.iteration if evidence.remade else None
-        made = _node(join.old, project, when) if join is not None else None
+        made = _node(edge.old, project, when) if edge is not None else None
         return made, _visit(evidence.freed, project), _visit(evidence.reached, project)
     node = getattr(evidence, "node", None)
     made = _node(node, project) if isinstance(node, Node) else None
@@ -256,7 +258,7 @@ def _graph_events(
     ended = changed.at if changed is not None else getattr(evidence, "ended_at", None)
     op = changed.op if changed is not None else getattr(evidence, "lost_by", None)
     freed = GraphEvent(ended, project.code(ended.file, ended.line), None, op) if ended else None
-    reached = getattr(evidence, "reached", None) or getattr(evidence, "visit", None)
+    reached = getattr(evidence, "reached", None) or getattr(evidence, "call", None)
     at = evidence.at
     if isinstance(reached, BackwardCall):
         return made, freed, _visit(reached, project)
@@ -270,6 +272,6 @@ def _node(node: Node, project: Project, iteration: int | None = None) -> GraphEv
     return GraphEvent(node.at, code, iteration, node.op or None)
 
 
-def _visit(visit: BackwardCall, project: Project) -> GraphEvent:
-    code = project.code(visit.at.file, visit.at.line)
-    return GraphEvent(visit.at, code, visit.iteration, visit.kind)
+def _visit(backward_call: BackwardCall, project: Project) -> GraphEvent:
+    code = project.code(backward_call.at.file, backward_call.at.line)
+    return GraphEvent(backward_call.at, code, backward_call.iteration, backward_call.kind)

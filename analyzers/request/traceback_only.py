@@ -67,19 +67,21 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
     if not stack:
         return None
     at, message = stack[-1], traceback.message
-    visit = BackwardCall(at, n=2, stack=stack)
+    backward_call = BackwardCall(at, n=2, stack=stack)
     made = _made(traceback, entry)
     match traceback.family:
         case "graph-reuse" | "engine":
-            joins = (StaleEdge(made, holders=_holders(traceback)),) if made is not None else ()
+            stale_edges = (
+                (StaleEdge(made, holders=_holders(traceback)),) if made is not None else ()
+            )
             engine = "custom" if traceback.family == "engine" else "torch"
             return GraphReuse(
                 BackwardCall(at, n=1, stack=stack),
-                visit,
+                backward_call,
                 "predicted",
                 message,
                 remade=True,
-                joins=joins,
+                stale_edges=stale_edges,
                 engine=engine,  # type: ignore[arg-type]
             )
         case "inplace":
@@ -88,7 +90,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
                 kind,  # type: ignore[arg-type]
                 "predicted",
                 message,
-                reached=visit if kind == "saved" else None,
+                reached=backward_call if kind == "saved" else None,
                 at=at,
                 node=made,
                 holders=_asked_for(own[-1]) if kind != "saved" else (),
@@ -178,7 +180,7 @@ def usual(evidence: Evidence, project: Project) -> list[Match]:
     """Return the usual causes of a second use, for frames that show no more
     than the backward call. Lines that name several losses fit losses of one graph better.
     """
-    if not isinstance(evidence, GraphReuse) or evidence.joins:
+    if not isinstance(evidence, GraphReuse) or evidence.stale_edges:
         return []
     at = evidence.reached.at
     found = [Match(name, Certainty.USUAL, evidence, at) for name in usually()]

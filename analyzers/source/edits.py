@@ -123,7 +123,7 @@ class Editor:
     def insert_before(self, statement: ast.stmt, *lines: str) -> Edit:
         """Return an edit that inserts statements before this one, at its indentation."""
         if not self._alone(statement):
-            if self._headed(statement) or all(_joins(line) for line in lines):
+            if self._headed(statement) or all(_stale_edges(line) for line in lines):
                 start, _ = self.span(statement)
                 return Edit(self.module.path, start, start, "; ".join(lines) + "; ")
             start, _, lead, _ = self.apart(statement, statement)
@@ -143,7 +143,7 @@ class Editor:
         """Return an edit that inserts statements after this one, at its indentation."""
         if not self._alone(statement):
             _, end = self.span(statement)
-            if self._headed(statement) or all(_joins(line) for line in lines):
+            if self._headed(statement) or all(_stale_edges(line) for line in lines):
                 return Edit(self.module.path, end, end, "; " + "; ".join(lines))
             _, following, _, tail = self.apart(statement, statement)
             text = self._break(statement) + self._lines(statement, lines) + tail
@@ -223,7 +223,7 @@ class Editor:
         return [line.rstrip("\r\n").removeprefix(indent) for line in raw]
 
 
-def _joins(line: str) -> bool:
+def _stale_edges(line: str) -> bool:
     """Return True if a line can be joined with others by `;`."""
     try:
         body = ast.parse(line).body

@@ -42,16 +42,16 @@ def is_completed(seen: Observation) -> bool:
 def assumptions(case: Case, seen: Observation) -> list[Assumption]:
     """Return everything that replaced what was not sent, each named once."""
     assumed = seen.trace.assumed if seen.trace is not None else []
-    stand_ins = seen.trace.stand_ins if seen.trace is not None else []
+    stubs = seen.trace.stubs if seen.trace is not None else []
     listed = [Assumption(kind=a.kind, name=a.name, text=_sentence(a.text)) for a in assumed]
     for line in case.pasted.get(case.project.entry, UNCHANGED).quoted:
         text = f"`{line}` was taken from the words around the code."
         listed.append(Assumption(kind="name", name=line.partition("=")[0].strip(), text=text))
     known = {assumption.name for assumption in listed}
-    for stand_in in stand_ins:
-        if stand_in.name not in known:
-            text = f"`{stand_in.name}` was replaced: {stand_in.detail}."
-            listed.append(Assumption(kind="package", name=stand_in.name, text=text))
+    for stub in stubs:
+        if stub.name not in known:
+            text = f"`{stub.name}` was replaced: {stub.detail}."
+            listed.append(Assumption(kind="package", name=stub.name, text=text))
     return list({(a.kind, a.name, a.text): a for a in listed}.values())[:MAX_ASSUMPTIONS]
 
 

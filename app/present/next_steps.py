@@ -67,7 +67,7 @@ def _shown(decided: Verdict, case: Case, seen: Observation) -> Iterator[Hint]:
     for piece in seen.evidence if seen.from_run and decided in _OPEN else ():
         at, text = failing_place(piece), "the error comes up here: look at what this line reads."
         if isinstance(piece, GraphReuse):
-            at = next((join.old.at for join in piece.joins if join.old.at is not None), at)
+            at = next((edge.old.at for edge in piece.stale_edges if edge.old.at is not None), at)
             freed, again = piece.freed.at, piece.reached.at
             text = (
                 f"the backward at line {freed.line} of `{freed.file}` freed what is made here, and "

@@ -26,14 +26,14 @@ def reported(seen: Observation, case: Case) -> NonFiniteLoss | None:
     record = _found(seen)
     if record is None:
         return None
-    at = record.visit.at
+    at = record.call.at
     return NonFiniteLoss(
         file=at.file,
         line=at.line,
         code=case.project.code(at.file, at.line),
         cell=case.cell_of(at),
         value=record.value,
-        iteration=record.visit.iteration,
+        iteration=record.call.iteration,
         before=list(record.before),
     )
 
@@ -43,11 +43,11 @@ def sentences(seen: Observation, case: Case) -> str:
     record = _found(seen)
     if record is None:
         return ""
-    at = record.visit.at
+    at = record.call.at
     before = ", ".join(f"{loss:.3g}" for loss in record.before)
     after = f" after {before}" if before else ""
     return (
-        f"The loss became {record.value} at iteration {record.visit.iteration} of "
+        f"The loss became {record.value} at iteration {record.call.iteration} of "
         f"{case.cell_of(at) or f'line {at.line}'}{after}. {_how(record)}"
         f"{_SYNTHESIZED if is_completed(seen) else ''}"
     )

@@ -293,7 +293,7 @@ def run_report(seen: Observation, case: Case, *, healthy: bool) -> RunReport | N
         backward_calls=len_backwards(run),
         peak_memory_mib=round(run.peak_memory_mib, 1),
         checks=_own_checks(run) if healthy else [],
-        stand_ins=[s.name for s in run.trace.stand_ins] if run.trace is not None else [],
+        stand_ins=[s.name for s in run.trace.stubs] if run.trace is not None else [],
         tampered=run.tampered,
         non_finite_loss=non_finite.reported(seen, case),
         sandbox=SandboxReport(backend=run.backend, walls=run.walls),

@@ -29,7 +29,7 @@ def environment_of(files: Mapping[str, str], trace: Trace | None) -> Environment
             python=platform.python_version(), platform=f"{system.sysname} {system.machine}"
         )
     imported = {name for text in files.values() for name in _IMPORTED.findall(text)}
-    replaced = {stand_in.name for stand_in in trace.stand_ins}
+    replaced = {stub.name for stub in trace.stubs}
     versions = trace.ended.packages if trace.ended is not None else {}
     return Environment(
         torch=started.torch,

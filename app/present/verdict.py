@@ -243,8 +243,8 @@ def _seen(seen: Observation) -> str:
     """Return how much of the training was observed, and which packages were stubs."""
     calls = len_backwards(seen.run) if seen.run is not None else 0
     sentence = counted(calls, "backward call")
-    stand_ins = seen.trace.stand_ins if seen.trace is not None else []
-    names = [s.name for s in stand_ins if s.detail.startswith("not installed")]
+    stubs = seen.trace.stubs if seen.trace is not None else []
+    names = [s.name for s in stubs if s.detail.startswith("not installed")]
     return f"{sentence}, with a substitute for {', '.join(names[:4])}" if names else sentence
 
 

@@ -77,7 +77,7 @@ def fresh(candidate: Trace | None) -> Check:
         return Check(name="fresh", status="not_run", detail="no backward call was seen")
     stale = [record for record in candidate.backwards if record.stale]
     if stale:
-        line = stale[0].visit.at.line
+        line = stale[0].call.at.line
         return Check(
             name="fresh",
             status="failed",
@@ -98,7 +98,7 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
         return Check(name="bounded", status="not_run", detail="the run left no records")
     lines: dict[tuple[str, int], list[Backward]] = defaultdict(list)
     for record in candidate.backwards:
-        lines[record.visit.at.file, record.visit.at.line].append(record)
+        lines[record.call.at.file, record.call.at.line].append(record)
     longest = max(lines.values(), key=len, default=[])
     if len(longest) < MIN_CALLS_TO_SEE_GROWTH:
         return Check(
@@ -143,12 +143,12 @@ def _growth(trace: Trace) -> float:
     before a backward call count as one iteration.
     """
     paths: dict[tuple[tuple[str, int], ...], list[int]] = defaultdict(list)
-    has_backward = any(record.visit.kind == "backward" for record in trace.backwards)
+    has_backward = any(record.call.kind == "backward" for record in trace.backwards)
     asked: set[tuple[tuple[str, int], ...]] = set()
     for record in trace.backwards:
-        path = tuple((place.file, place.line) for place in record.visit.stack)
-        path = path or ((record.visit.at.file, record.visit.at.line),)
-        if record.visit.kind == "backward":
+        path = tuple((place.file, place.line) for place in record.call.stack)
+        path = path or ((record.call.at.file, record.call.at.line),)
+        if record.call.kind == "backward":
             asked.clear()
         elif path in asked:
             continue

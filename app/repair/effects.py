@@ -22,7 +22,7 @@ from sandbox.records import NOT_FINITE, Step, Trace
 MIN_SETTLED = 3  # steps after the first that must agree if the first may differ
 
 Pair = tuple[Step, Step]
-Against = Literal["kept", "truncated", "constant", "aimed"]
+Against = Literal["kept", "truncated", "constant", "constant_targets"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Measured:
         """
         if self.doubted and self.gradients == "same":
             return 5
-        if self.truncated is not None and self.truncated.against == "aimed":
+        if self.truncated is not None and self.truncated.against == "constant_targets":
             return 0  # a loss's target may be trained on purpose, or not
         if self.gradients != "changed":
             return {"same": 0, "truncated": 1, "unknown": 2}[self.gradients]
@@ -178,7 +178,7 @@ _REFERENCE: Mapping[Against, str] = {
     "kept": "the original's own (every graph kept)",
     "truncated": "the original's with what lies behind an earlier backward held constant",
     "constant": "the original's with what `autograd.grad` gives held constant",
-    "aimed": f"the original's {TARGETS_HELD}",
+    "constant_targets": f"the original's {TARGETS_HELD}",
 }
 
 

@@ -180,7 +180,7 @@ def _keeps_lines(patch: Candidate, sent: Project) -> bool:
 def _signature(piece: Evidence) -> tuple[object, ...]:
     """Return a key that identifies a fault although lines have moved: its kind and its carriers."""
     if isinstance(piece, GraphReuse):
-        names = {holder.path for join in piece.joins for holder in join.holders}
+        names = {holder.path for edge in piece.stale_edges for holder in edge.holders}
         return GraphReuse, frozenset(names)
     figures = piece.figures if isinstance(piece, SilentFault) else ()  # less may be retained now
     return type(piece), frozenset(holder.path for holder in piece.holders), figures

@@ -285,7 +285,7 @@ async def _measured(
         if constant.whole:
             return Measured(comparison, constant)
     if (aimed := await original.aimed()) is not None:
-        constant = await against("aimed", "aimed", aimed)
+        constant = await against("constant_targets", "constant_targets", aimed)
         if constant.whole:
             return Measured(comparison, constant)
     truncated = (await original.held("truncated")).trace
@@ -350,13 +350,13 @@ def _hides(result: RunResult) -> bool:
     changed its weights.
     """
     records = result.trace.backwards if result.trace else []
-    return any(record.stale and record.visit.retain for record in records)
+    return any(record.stale and record.call.retain for record in records)
 
 
 def _retains(result: RunResult) -> int:
     """Return at how many lines graphs are retained without being needed for higher derivatives."""
     records = result.trace.backwards if result.trace else []
-    return len({r.visit.at.line for r in records if r.visit.retain and not r.visit.create_graph})
+    return len({r.call.at.line for r in records if r.call.retain and not r.call.create_graph})
 
 
 async def run_plain(original: Original, trial: TestedCandidate) -> None:

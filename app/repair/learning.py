@@ -220,7 +220,7 @@ def _carries(reference: Trace) -> bool:
     """
     lines: dict[tuple[str, int], list[int]] = defaultdict(list)
     for record in reference.backwards:
-        lines[record.visit.at.file, record.visit.at.line].append(record.nodes)
+        lines[record.call.at.file, record.call.at.line].append(record.nodes)
     return any(a < b for nodes in lines.values() for a, b in pairwise(nodes))
 
 
@@ -273,7 +273,7 @@ def _without_reference(
         wanted |= owned
     elif not wanted:
         wanted = {p for p in owned if p in fed or _module(names[p]) not in modules}
-    if any(record.visit.create_graph for record in candidate.backwards):
+    if any(record.call.create_graph for record in candidate.backwards):
         wanted = {p for p in wanted if p in fed or _module(names[p]) not in modules}
     fed |= _received(candidate) - flat
     if not wanted and not fed:

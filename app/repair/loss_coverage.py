@@ -35,16 +35,18 @@ def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
     `completed` calls), and the new terms of later losses.
     """
     for record in original.backwards:
-        if record.visit.n > completed and not record.again and record.new_terms > 1:
-            alike = [r for r in candidate.backwards if not r.again and near(r.loss, record.loss)]
+        if record.call.n > completed and not record.repeated and record.new_terms > 1:
+            alike = [r for r in candidate.backwards if not r.repeated and near(r.loss, record.loss)]
             if alike and max(r.new_terms for r in alike) < record.new_terms:
-                return f"a term of line {record.visit.at.line}'s loss is a number, without gradient"
-        if record.visit.n > completed or record.again or record.terms < 2:
+                return f"a term of line {record.call.at.line}'s loss is a number, without gradient"
+        if record.call.n > completed or record.repeated or record.terms < 2:
             continue
-        same = [r.terms for r in candidate.backwards if not r.again and near(r.loss, record.loss)]
+        same = [
+            r.terms for r in candidate.backwards if not r.repeated and near(r.loss, record.loss)
+        ]
         if same and max(same) < record.terms:
             return (
-                f"of {record.terms} terms of line {record.visit.at.line}'s loss, "
+                f"of {record.terms} terms of line {record.call.at.line}'s loss, "
                 f"{record.terms - max(same)} got a gradient before the original failed, and get "
                 "none any more"
             )
@@ -61,14 +63,14 @@ def wasted(original: Trace, candidate: Trace) -> str:
     names = {p.id: p.name for p in candidate.parameters}
     unused, taken = _unused(candidate), _taken(candidate)
     theirs = candidate.backwards[:LOOKED_AT]
-    for record in (r for r in theirs if r.visit.n in unused and not r.again):
-        alike = [r.visit.n for r in theirs if near(r.loss, record.loss)]
-        lost = unused[record.visit.n].difference(*(taken.get(n, set()) for n in alike))
-        same = [r.visit.n for r in ours if near(r.loss, record.loss)]
+    for record in (r for r in theirs if r.call.n in unused and not r.repeated):
+        alike = [r.call.n for r in theirs if near(r.loss, record.loss)]
+        lost = unused[record.call.n].difference(*(taken.get(n, set()) for n in alike))
+        same = [r.call.n for r in ours if near(r.loss, record.loss)]
         lost = lost.difference(*(cleared.get(n, set()) for n in same))
         if found := sorted(lost & set[int]().union(*(trained.get(n, set()) for n in same))):
             what = f"`{names[found[0]]}`" if names.get(found[0]) else "a parameter"
-            line = record.visit.at.line
+            line = record.call.at.line
             return f"the gradient of line {line}'s loss in {what} is cleared before a step takes it"
     return ""
 
@@ -120,11 +122,11 @@ def _received(trace: Trace, step: Step) -> list[set[int]]:
     """Return the parameters that received a gradient in the last call before a step, followed by
     those of each call on another line that feeds the step.
     """
-    fed = {r.visit.n: r for r in trace.backwards if r.visit.n in step.fed}
+    fed = {r.call.n: r for r in trace.backwards if r.call.n in step.fed}
     last = fed.get(step.after)
     if last is None:
         return [set()]
-    others = (r for r in fed.values() if r.visit.at.line != last.visit.at.line)
+    others = (r for r in fed.values() if r.call.at.line != last.call.at.line)
     return [set(last.received), *(set(r.received) for r in others)]
 
 
@@ -156,9 +158,9 @@ def covered(original: Trace, candidate: Trace) -> Check:
 def _new_losses(trace: Trace) -> list[tuple[int, float]]:
     """Return the line and the loss of each call whose graph was not used before."""
     return [
-        (r.visit.at.line, r.loss)
+        (r.call.at.line, r.loss)
         for r in trace.backwards
-        if r.outcome == "ok" and r.loss is not None and not r.again
+        if r.outcome == "ok" and r.loss is not None and not r.repeated
     ]
 
 

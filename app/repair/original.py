@@ -36,8 +36,8 @@ class Original:
     A reference is a run of the original's mathematics: parameters held fixed and every graph kept
     (`kept`), or what lies before an earlier backward call counted as constant (`truncated`); or,
     with every graph kept, each gradient that the script takes given a graph (`differentiated`), or
-    the targets of its losses held constant (`aimed`). `budget` counts the session's runs; without
-    it, counting starts now. `how` are further fields of every job.
+    the targets of its losses held constant (`constant_targets`). `budget` counts the session's
+    runs; without it, counting starts now. `how` are further fields of every job.
     """
 
     def __init__(
@@ -108,9 +108,13 @@ class Original:
         trained.
         """
         ended = trace.ended if (trace := (await self.held("kept")).trace) is not None else None
-        if ended is None or not ended.moving_targets or not await self.reaches("aimed"):
+        if (
+            ended is None
+            or not ended.targets_with_graph
+            or not await self.reaches("constant_targets")
+        ):
             return None
-        return (await self.held("aimed")).trace
+        return (await self.held("constant_targets")).trace
 
     async def unmoved(self) -> list[int]:
         """Return the parameters that the reference leaves at their initial values; a patch must,
@@ -161,4 +165,4 @@ class Original:
 
 def _takes_constants(trace: Trace) -> bool:
     """Return True if the script takes gradients that have no graph of their own."""
-    return any(r.visit.kind == "grad" and not r.visit.create_graph for r in trace.backwards)
+    return any(r.call.kind == "grad" and not r.call.create_graph for r in trace.backwards)

@@ -132,7 +132,7 @@ def piled(trace: Trace) -> ScheduleComparison | None:
     """Return a failed schedule if steps call a closure several times and each call adds to the
     gradients of the one before.
     """
-    first = next((step for step in trace.steps if step.piled), None)
+    first = next((step for step in trace.steps if step.closure_accumulated), None)
     if first is None:
         return None
     line = f"line {first.at.line}" if first.at is not None else "a step"
@@ -227,14 +227,14 @@ def untrained_loss(original: Trace, candidate: Trace) -> str:
     wanted = {n for step in original.steps for n in step.fed}
     taken = {n for step in candidate.steps for n in step.fed}
     last = max((step.after for step in candidate.steps), default=0)
-    reached = [r for r in candidate.backwards if not r.again and r.visit.n <= last]
+    reached = [r for r in candidate.backwards if not r.repeated and r.call.n <= last]
     lines: dict[int, bool] = {}
     for record in original.backwards[:LOOKED_AT]:
-        if record.visit.n in wanted and not record.again:
+        if record.call.n in wanted and not record.repeated:
             for other in reached:
                 if near(other.loss, record.loss):
-                    line = other.visit.at.line
-                    lines[line] = lines.get(line, False) or other.visit.n in taken
+                    line = other.call.at.line
+                    lines[line] = lines.get(line, False) or other.call.n in taken
     unused = sorted(line for line, used in lines.items() if not used)
     return f"no step takes the gradients of line {unused[0]}'s loss" if unused else ""
 
@@ -250,7 +250,7 @@ def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> StepInputs
     graph: at fixed parameters they add nothing new.
     """
     fed = set(step.fed) - set(without)
-    records = [r for r in trace.backwards if r.visit.n in fed and not r.again]
+    records = [r for r in trace.backwards if r.call.n in fed and not r.repeated]
     known = [r.loss for r in records if r.loss is not None]
     return StepInputs(len(records), sum(known) if known and len(known) == len(records) else None)
 
@@ -273,7 +273,7 @@ def _is_part(loss: float | None, trace: Trace, step: Step) -> bool:
     from the last.
     """
     fed = set(step.fed)
-    losses = [r.loss for r in trace.backwards if r.visit.n in fed and r.loss is not None]
+    losses = [r.loss for r in trace.backwards if r.call.n in fed and r.loss is not None]
     parts = [*accumulate(losses), *accumulate(reversed(losses)), *losses]
     return any(near(loss, part) for part in parts)
 
@@ -282,8 +282,8 @@ def _are_reached(original: Trace, step: Step, candidate: Trace, calls: range) ->
     """Return True if these calls backpropagate the losses that feed the original's step, even if
     cut from their parameters, or the parts of a loss that is a sum there.
     """
-    reached = [r.loss for r in candidate.backwards if r.visit.n in calls]
-    wanted = [r.loss for r in original.backwards if r.visit.n in set(step.fed)]
+    reached = [r.loss for r in candidate.backwards if r.call.n in calls]
+    wanted = [r.loss for r in original.backwards if r.call.n in set(step.fed)]
     known = [loss for loss in wanted if loss is not None]
     found = [any(near(loss, other) for other in reached) for loss in known]
     return len(known) == len(wanted) and all(with_totals(known, found))
@@ -307,7 +307,7 @@ def repeated_backward(candidate: Trace) -> str:
     """Describe the first backward call of the patch that reuses a graph; return an empty string if
     there is none.
     """
-    again = [r for r in candidate.backwards if r.again and r.visit.kind == "backward"]
+    again = [r for r in candidate.backwards if r.repeated and r.call.kind == "backward"]
     return (
-        f"line {again[0].visit.at.line} goes through a graph that was used before" if again else ""
+        f"line {again[0].call.at.line} goes through a graph that was used before" if again else ""
     )

@@ -52,15 +52,15 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
 
     def is_own(piece: SilentFault) -> bool:
         at = piece.at
-        if piece.taken is not None and set(piece.params) & set(piece.instead):
-            at = piece.taken
+        if piece.optimizer_at is not None and set(piece.params) & set(piece.instead):
+            at = piece.optimizer_at
         if at is None and trained:
             from analyzers.repair.reconnect.missing_gradients import cuts_of_fault  # on demand
 
             own = own_steps and any(True for _ in cuts_of_fault(piece, case.project))
             own = own and not _handed_on(piece.params, synthesized, case.project)
             return own or (trained <= set(piece.params) and _are_named(piece.params, case.project))
-        not_traversed = piece.kind == _GROWING and piece.visit is None
+        not_traversed = piece.kind == _GROWING and piece.call is None
         if (piece.kind == _OVERWRITTEN or not_traversed) and piece.holders:
             return synthesized.isdisjoint(holder.path for holder in piece.holders)
         code = case.project.code(at.file, at.line) if at is not None else ""

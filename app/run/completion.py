@@ -25,11 +25,11 @@ class HarnessSession:
 
     def __init__(self, session: Session, plan: HarnessPlan) -> None:
         self._session = session
-        self._world = HarnessRequest(plan=plan)
+        self._harness = HarnessRequest(plan=plan)
 
     async def run(self, job: Job) -> RunResult:
         """Run the job's entry as the part of a program that it is."""
-        return await self._session.run(job.model_copy(update={"world": self._world}))
+        return await self._session.run(job.model_copy(update={"harness": self._harness}))
 
 
 def is_partial(case: Case, run: RunResult) -> bool:
@@ -68,8 +68,8 @@ def _of_growth(given: ParsedTraceback) -> bool:
 
 def _lacks(run: RunResult) -> bool:
     """Return True if the run used packages of which nothing is known here."""
-    stand_ins = run.trace.stand_ins if run.trace is not None else []
-    return any(stand_in.detail.endswith(_UNKNOWN) for stand_in in stand_ins)
+    stubs = run.trace.stubs if run.trace is not None else []
+    return any(stub.detail.endswith(_UNKNOWN) for stub in stubs)
 
 
 def _is_synthesized(run: RunResult) -> bool:
@@ -78,7 +78,7 @@ def _is_synthesized(run: RunResult) -> bool:
     """
     if run.trace is None or observed_evidence(run.trace):
         return False
-    given = any(_GIVES.search(stand_in.detail) for stand_in in run.trace.stand_ins)
+    given = any(_GIVES.search(stub.detail) for stub in run.trace.stubs)
     return given or any(assumed.kind == "file" for assumed in run.trace.assumed)
 
 
@@ -146,12 +146,12 @@ async def completed_by(case: Case, session: Session, plan: HarnessPlan) -> RunRe
     return await session.run(_job(case, HarnessRequest(plan=plan)))
 
 
-def _job(case: Case, world: HarnessRequest, changed: Files | None = None) -> Job:
+def _job(case: Case, harness: HarnessRequest, changed: Files | None = None) -> Job:
     return Job(
         files={**case.project.files, **(changed or {})},
         entry=case.project.entry,
         gradients=True,
-        world=world,
+        harness=harness,
         stop_after_backwards=CALLS,
         patience_s=PATIENCE_S,
         time_limit_s=case.time_limit_s,

@@ -52,8 +52,8 @@ def caught_at(run: RunResult) -> CodeLine | None:
     ended well.
     """
     calls = run.trace.backwards if run.trace is not None else []
-    well = {(r.visit.at.file, r.visit.at.line) for r in calls if r.outcome == "ok"}
-    raised = (record.visit.at for record in calls if record.outcome == "raised")
+    well = {(r.call.at.file, r.call.at.line) for r in calls if r.outcome == "ok"}
+    raised = (record.call.at for record in calls if record.outcome == "raised")
     return next((at for at in raised if (at.file, at.line) not in well), None)
 
 

@@ -239,7 +239,7 @@ def _relevant(case: Case, run: RunResult | None = None) -> tuple[Evidence, ...]:
     if run is None or run.trace is None or _awaited(case):
         return pieces
     clean = Counter(
-        (record.visit.at.file, record.visit.at.line)
+        (record.call.at.file, record.call.at.line)
         for record in run.trace.backwards
         if record.outcome == "ok"
     )

@@ -35,7 +35,7 @@ def observed_evidence(trace: Trace) -> tuple[Evidence, ...]:
     raised: list[Evidence] = []
     if trace.reuse is not None:
         reuse = _observed(GraphReuse, trace.reuse)
-        raised.append(replace(reuse, path=trace.path.hops) if trace.path is not None else reuse)
+        raised.append(replace(reuse, path=trace.path.bindings) if trace.path is not None else reuse)
     elif trace.inplace is not None:
         raised.append(_observed(InplaceChange, trace.inplace))
     if (

@@ -91,8 +91,8 @@ def _takes_derivatives_both_ways(trace: Trace) -> bool:
     """
     graphed: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
     for record in trace.backwards:
-        if record.visit.kind == "grad":
-            graphed[record.visit.create_graph].add((record.visit.at.file, record.visit.at.function))
+        if record.call.kind == "grad":
+            graphed[record.call.create_graph].add((record.call.at.file, record.call.at.function))
     return not graphed[True].isdisjoint(graphed[False])
 
 
@@ -116,8 +116,8 @@ async def hidden_reuse(case: Case, first: RunResult, session: Session) -> RunRes
     script runs again with those graphs freed, so that the error and what led to it appear.
     """
     records = first.trace.backwards if first.trace is not None else []
-    stale = Counter(_line(r) for r in records if r.stale and r.visit.kind == "backward")
-    keeping = {_line(r) for r in records if r.visit.retain and not r.visit.create_graph}
+    stale = Counter(_line(r) for r in records if r.stale and r.call.kind == "backward")
+    keeping = {_line(r) for r in records if r.call.retain and not r.call.create_graph}
     freeing = [line for line, calls in stale.items() if calls >= OFTEN and line in keeping][:16]
     if not freeing:
         return None
@@ -128,7 +128,7 @@ async def hidden_reuse(case: Case, first: RunResult, session: Session) -> RunRes
 
 
 def _line(record: Backward) -> tuple[str, int]:
-    return record.visit.at.file, record.visit.at.line
+    return record.call.at.file, record.call.at.line
 
 
 async def _run_for_path(
@@ -137,7 +137,7 @@ async def _run_for_path(
     """Run again and follow, line by line, the values whose old graph was reached a second time. The
     second run's record of the failure replaces the first's, because its frames have other numbers.
     """
-    follow = dict.fromkeys((join.old.number, join.output) for join in reuse.joins)
+    follow = dict.fromkeys((edge.old.number, edge.output) for edge in reuse.stale_edges)
     known = [(number, output) for number, output in follow if number >= 0]
     slow = first.ran_s > LONG * case.time_limit_s  # patches need the time more
     if not known or first.trace is None or slow:

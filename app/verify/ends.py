@@ -38,7 +38,7 @@ def loss_gap(one: Trace, other: Trace, tolerance: float) -> LossGap | None:
     not correspond.
     """
     for a, b in zip(one.backwards, other.backwards, strict=False):
-        if a.visit.n != b.visit.n:
+        if a.call.n != b.call.n:
             return None
         if _losses_differ(a, b, tolerance):
             return LossGap(a, b)

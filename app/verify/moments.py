@@ -56,7 +56,7 @@ def numbered(trace: Trace) -> list[tuple[int, Step]]:
 def totals(trace: Trace) -> Mapping[int, int]:
     """Return how many steps each parameter took in all."""
     found: dict[int, int] = defaultdict(int)
-    taken = trace.final.taken if trace.final is not None else []
+    taken = trace.final.optimizer_steps if trace.final is not None else []
     for number, step in numbered(trace):
         total = taken[step.optimizer] if 0 <= step.optimizer < len(taken) else number
         for gradient in step.gradients:
@@ -67,7 +67,7 @@ def totals(trace: Trace) -> Mapping[int, int]:
 def taken(trace: Trace) -> int:
     """Return how many steps all optimizers took, or the script by hand."""
     if trace.final is not None and not is_by_hand(trace):
-        return sum(trace.final.taken)
+        return sum(trace.final.optimizer_steps)
     return max((number for number, _ in numbered(trace)), default=0)
 
 

@@ -249,7 +249,7 @@ class _Asking:
         if compared.loss is not None:
             ours, theirs = compared.loss.ours, compared.loss.theirs
             self.notes.append(
-                f"other loss: {ours.loss}, now {theirs.loss}, at line {theirs.visit.at.line}; its "
+                f"other loss: {ours.loss}, now {theirs.loss}, at line {theirs.call.at.line}; its "
                 "gradients are the same"
             )
 

@@ -113,9 +113,9 @@ def _places(
 ) -> tuple[CodeLine | None, CodeLine | None, tuple[float | None, float | None]]:
     loss = compared.loss
     until = first.ours.after if first.ours is not None else inf
-    if loss is not None and loss.ours.visit.n <= until:
+    if loss is not None and loss.ours.call.n <= until:
         values = loss.ours.loss, loss.theirs.loss
-        return loss.ours.visit.at, loss.theirs.visit.at, values
+        return loss.ours.call.at, loss.theirs.call.at, values
     ours, theirs = first.ours, first.theirs
     return (ours.at if ours else None), (theirs.at if theirs else None), (None, None)
 

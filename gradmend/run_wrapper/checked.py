@@ -66,7 +66,7 @@ def _level(records: Sequence[Json]) -> Iterator[str]:
     sizes = defaultdict[tuple[str, int], list[int]](list)
     for one in records:
         if one["t"] == "backward":
-            at = one["visit"]["at"]
+            at = one["call"]["at"]
             sizes[at["file"], at["line"]].append(one["nodes"])
     long = [each for each in sizes.values() if len(each) >= FEW]
     halves = [(each[: len(each) // 2], each[len(each) // 2 :]) for each in long]

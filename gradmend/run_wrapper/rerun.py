@@ -80,7 +80,7 @@ class Again:
 
     async def run(self, job: Job) -> RunResult:
         """Return the outcome of one run; cancelling ends it, with all that it started."""
-        if job.world is not None or job.spans:
+        if job.harness is not None or job.spans:
             return RunResult(status="unavailable", reason="it is run as it is")
         if self._seen is not None and self._is_first(job):
             return self._seen

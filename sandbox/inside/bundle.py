@@ -61,7 +61,7 @@ def main():
     fd = os.open(os.path.abspath(RECORDS), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     session = import_module(PACKAGE + ".script_run")
     job = {{"entry": sys.argv[1], "argv": sys.argv[2:], "launcher": __file__}}
-    job.update(stand_ins=False, seed=False)
+    job.update(stubs=False, seed=False)
     code = session.run(job, fd)
     print("gradmend: the trace is in " + RECORDS, file=sys.stderr)
     sys.exit(code)

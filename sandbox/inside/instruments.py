@@ -76,7 +76,9 @@ class Instruments:
         if reference:
             self._open.enter_context(saved_tensors_hooks(copied, lambda tensor: tensor))
             self.further.append(self._open.enter_context(PermissiveMode(self.parameters)))
-            self.target_mode = self._open.enter_context(LossTargetMode(held=reference == "aimed"))
+            self.target_mode = self._open.enter_context(
+                LossTargetMode(held=reference == "constant_targets")
+            )
         self._watch_steps()
         self._watch_errors()
         following = FollowLimit(job, self._clock, self._steps_taken)
@@ -95,7 +97,7 @@ class Instruments:
 
     def _steps_taken(self) -> int:
         """Return how many steps were taken; without an optimizer, backward calls count as such."""
-        return Clock.steps if self.steps.made else Clock.visits
+        return Clock.steps if self.steps.made else Clock.calls
 
     def _watch_steps(self) -> None:
         job, reference = self.job, self._reference
@@ -218,7 +220,7 @@ class Instruments:
         return found[:16]
 
     @property
-    def moving_targets(self) -> bool:
+    def targets_with_graph(self) -> bool:
         """Return True if targets of losses moved with the weights."""
         return self.target_mode is not None and self.target_mode.moving
 
@@ -255,7 +257,7 @@ class Instruments:
             self.hand.finish()
         if self.state is not None:
             taken = [self.steps.totals[n] for n in range(min(self.steps.made, 4096))]
-            self.emitter.emit({**self.state.final(), "taken": taken})
+            self.emitter.emit({**self.state.final(), "optimizer_steps": taken})
         if self.double is not None:
             self.emitter.emit({"t": "precision", "asked": list(self.double.asked)[:16]})
         if self.gradchecks is not None:

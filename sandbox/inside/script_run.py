@@ -44,7 +44,7 @@ class ScriptRun:
             needs.watch_arguments(self.emitter)
         if not self.job.get("launcher"):
             failure.shorten_warnings()
-        if self.job.get("stand_ins", True):
+        if self.job.get("stubs", True):
             self._stand_in()
         self._prepare_world()
         if self.job.get("mode", "trace") != "plain":
@@ -74,13 +74,13 @@ class ScriptRun:
             {
                 "t": "end",
                 "reason": reason,
-                "backwards": Clock.visits,
-                "looked": self.instruments.attention.looked,
+                "backwards": Clock.calls,
+                "examined": self.instruments.attention.looked,
                 "steps": Clock.steps,
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.instruments.budget.notes,
                 "tampered": [*guard.found(), *self.instruments.tampered()][:16],
-                "moving_targets": self.instruments.moving_targets,
+                "targets_with_graph": self.instruments.targets_with_graph,
                 "constant_terms": self.instruments.constant_terms,
                 "packages": versions.imported(),
                 "records": self.emitter.written + 1,
@@ -97,7 +97,7 @@ class ScriptRun:
                 return
             reported.add(name)
             if kind == "package":
-                self.emitter.emit({"t": "stand_in", "name": name, "detail": detail})
+                self.emitter.emit({"t": "stub", "name": name, "detail": detail})
             else:
                 self.emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": detail})
 
@@ -115,13 +115,13 @@ class ScriptRun:
         self.instruments.explain(error)
 
     def _prepare_world(self) -> None:
-        """Look for a world before any instrument is in place."""
-        if self.job.get("world") is None:
+        """Synthesize the harness before any instrument is in place."""
+        if self.job.get("harness") is None:
             return
         from .harness.running import CompletedRun  # absent from the downloadable file
 
         argv = self.job.get("argv", [])
-        self.completed = CompletedRun(self.entry, argv, self.job["world"], self.emitter)
+        self.completed = CompletedRun(self.entry, argv, self.job["harness"], self.emitter)
         self.plan = self.completed.plan()
         if self.completed.shows:  # the error itself ends the run
             self.job.pop("stop_after_backwards", None)
@@ -129,7 +129,7 @@ class ScriptRun:
 
     def _script(self) -> Callable[[], None]:
         """Return what runs the script; it holds nothing of the session's."""
-        if self.job.get("world") is not None:
+        if self.job.get("harness") is not None:
             return partial(self.completed.run, self.plan)
         return partial(run_as_main, self.job)
 

@@ -8,7 +8,7 @@ job's directory; library files keep their module path (`torch/nn/modules/rnn.py`
 from sandbox.records.base import NOT_FINITE, LazyModel, Number, Record
 from sandbox.records.carried import Path
 from sandbox.records.faults import Inplace, Missing, Reuse, Silent
-from sandbox.records.harness import Assumed, HarnessPlan, Needs, Planned, Shape, Size, StandIn
+from sandbox.records.harness import Assumed, HarnessPlan, Needs, Planned, Shape, Size, Stub
 from sandbox.records.training import (
     Backward,
     Final,
@@ -55,8 +55,8 @@ __all__ = [
     "Silent",
     "Size",
     "Stale",
-    "StandIn",
     "Step",
+    "Stub",
     "Trace",
     "UntrainedTensor",
 ]

@@ -21,7 +21,7 @@ class Path(Record):
     """The bindings of a carried value from its definition to its second use, in order."""
 
     t: Literal["path"]
-    hops: Annotated[
+    bindings: Annotated[
         tuple[Annotated[Binding, AfterValidator(_without_forged_levels)], ...],
         Field(max_length=128),
     ] = ()

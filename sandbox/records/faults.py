@@ -25,7 +25,7 @@ class Reuse(Record):
     same_root: bool = False
     remade: bool = False
     new_nodes: Count = 0
-    joins: Annotated[tuple[StaleEdge, ...], Field(max_length=16)] = ()
+    stale_edges: Annotated[tuple[StaleEdge, ...], Field(max_length=16)] = ()
     engine: Literal["torch", "custom"] = "torch"
     engine_class: Text = ""
 
@@ -76,7 +76,7 @@ class Silent(Record):
     """A fault that raised nothing.
 
     `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
-    unfed-parameters, unheld-parameters, cleared-gradients, moving-target, constant-term,
+    unfed-parameters, unheld-parameters, cleared-gradients, bootstrap-target, constant-term,
     gradient-read-as-none, unmoved-leaves. `figures` is what was measured (nodes per backward,
     gradient norms, ...).
     """
@@ -93,9 +93,9 @@ class Silent(Record):
         (),
         description="of modules that nothing calls: no gradient reached these, too",
     )
-    taken: CodeLine | None = Field(None, description="where an optimizer took the parameters")
+    optimizer_at: CodeLine | None = Field(None, description="where an optimizer got its parameters")
     figures: Annotated[tuple[Number, ...], Field(max_length=64)] = ()
-    visit: BackwardCall | None = None
+    call: BackwardCall | None = None
     detail: Text = ""
     gradient: Text = Field("", description="where leaves of a hand-written engine hold gradients")
     doubtful: bool = Field(False, description="only reading can tell whether it is a fault")

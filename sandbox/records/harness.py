@@ -10,10 +10,10 @@ from provenance import Text
 from sandbox.records.base import Record
 
 
-class StandIn(Record):
+class Stub(Record):
     """A substitute that the run used (`cuda`, `wandb`, `torchvision.datasets.MNIST`)."""
 
-    t: Literal["stand_in"]
+    t: Literal["stub"]
     name: Text
     detail: Text = ""
 
@@ -73,5 +73,5 @@ class Planned(HarnessPlan):
     does not depend on synthesized values.
     """
 
-    t: Literal["world"]
+    t: Literal["plan"]
     shows: bool = False

@@ -55,13 +55,13 @@ class Backward(Record):
     now and the making of the oldest node reached (0: made since the last call); it rises with a
     growing graph. `received`: ids of parameters that got a gradient. In runs that read gradients,
     `loss` is the number whose gradient the call computes, `terms` how many terms with a graph it is
-    the sum of, `new_terms` how many of those no backward call had reached before, and `again` says
-    that an earlier backward call used its roots, or since the last step all that they are sums or
-    multiples of.
+    the sum of, `new_terms` how many of those no backward call had reached before. `repeated`: an
+    earlier backward call used its roots, or since the last step all that they are sums or multiples
+    of.
     """
 
     t: Literal["backward"]
-    visit: BackwardCall
+    call: BackwardCall
     outcome: Literal["ok", "raised"] = "ok"
     nodes: Count = 0
     reach: Count = 0
@@ -70,7 +70,7 @@ class Backward(Record):
     loss: Number | None = None
     terms: Count = 0
     new_terms: Count = 0
-    again: bool = False
+    repeated: bool = False
     kept: Count | None = Field(None, description="nodes that live tensors keep, as it begins")
 
 
@@ -95,7 +95,7 @@ class NonFinite(Record):
     losses of its line, oldest first. `params`: parameters that were not finite as it began."""
 
     t: Literal["non_finite"]
-    visit: BackwardCall
+    call: BackwardCall
     value: Text = ""
     before: list[Number] = Field([], max_length=16)
     params: list[Text] = Field([], max_length=64)
@@ -124,7 +124,7 @@ class Final(Record):
     values: list[ParameterValue] = Field([], max_length=4096)
     others: list[UntrainedTensor] = Field([], max_length=512)
     random: Text = ""
-    taken: list[Count] = Field([], max_length=4096, description="steps of each optimizer")
+    optimizer_steps: list[Count] = Field([], max_length=4096, description="steps of each optimizer")
 
 
 class Precision(Record):
@@ -152,7 +152,7 @@ class Step(Record):
     n: Count
     optimizer: int = -1
     at: CodeLine | None = None
-    after: Count = Field(0, description="backward visits completed")
+    after: Count = Field(0, description="backward calls completed")
     gradients: list[Gradient] = Field([], max_length=4096)
     changed: Count = Field(
         0,
@@ -161,7 +161,7 @@ class Step(Record):
     )
     fed: list[Count] = Field([], max_length=64)
     unused: list[Unused] = Field([], max_length=64)
-    piled: bool = Field(
+    closure_accumulated: bool = Field(
         False, description="a call of its closure added to the gradients of the call before"
     )
     count: Count = Field(0, description="which step of its optimizer, or by hand, it is")

@@ -10,7 +10,7 @@ from provenance import CodeLine, Count, Text
 from sandbox.records.base import LazyModel, Record
 from sandbox.records.carried import Path
 from sandbox.records.faults import Inplace, Missing, Reuse, Silent
-from sandbox.records.harness import Assumed, Needs, Planned, StandIn
+from sandbox.records.harness import Assumed, Needs, Planned, Stub
 from sandbox.records.training import Backward, Final, NonFinite, Parameter, Precision, Step
 
 VERSION = 1
@@ -51,12 +51,12 @@ class RunEnd(Record):
     t: Literal["end"]
     reason: Literal["finished", "stopped", "raised"]
     backwards: Count = 0
-    looked: Count = Field(0, description="backward calls that were looked at closely")
+    examined: Count = Field(0, description="backward calls that were examined closely")
     steps: Count = 0
     peak_memory_mib: float = 0.0
     truncated: list[Text] = Field([], max_length=16)
     tampered: list[Text] = Field([], max_length=16)
-    moving_targets: bool = Field(False, description="a loss was given a target with a graph")
+    targets_with_graph: bool = Field(False, description="a loss was given a target with a graph")
     constant_terms: bool = Field(False, description="terms of losses had no graph, or were numbers")
     packages: dict[Text, Text] = Field({}, max_length=64, description="name → version")
     records: Count | None = Field(None, description="how many were written, this one included")
@@ -89,7 +89,7 @@ class Trace(LazyModel):
     missing: Missing | None = None
     failed: Failed | None = None
     silent: list[Silent] = Field([])
-    stand_ins: list[StandIn] = Field([])
+    stubs: list[Stub] = Field([])
     needs: list[Needs] = Field([])
     assumed: list[Assumed] = Field([])
     plan: Planned | None = None

@@ -58,7 +58,7 @@ async def test_a_flood_of_records_is_cut_off(target: Target) -> None:
         b"not json",
         b"[" * 100_000,
         b'{"t": "start", "v": 1, "torch": "' + b"x" * 600_000 + b'"}',
-        b'{"t": "backward", "visit": {"n": -1, "at": {"file": "a", "line": 1}}}',
+        b'{"t": "backward", "call": {"n": -1, "at": {"file": "a", "line": 1}}}',
         b'{"t": "step", "n": 1e999}',
         b'{"t": "unheard-of"}',
         b"\xff\xfe\x00",

@@ -20,7 +20,7 @@ async def run(sandbox: RecordedSandbox, script: str) -> RunResult:
 def named(trace: Trace | None) -> set[str]:
     """Everything that was put in the place of something else."""
     assert trace is not None
-    return {one.name for one in trace.stand_ins} | {one.name for one in trace.assumed}
+    return {one.name for one in trace.stubs} | {one.name for one in trace.assumed}
 
 
 LIKENESSES: dict[str, tuple[set[str], str]] = {
@@ -436,7 +436,7 @@ async def test_loggers_stay_what_they_are_without_their_packages(sandbox: Record
     assert result.status == "finished", result.stderr_tail
     assert result.trace is not None
     said = "the trainer here has no argument `gpus`: it was left out"
-    assert said in [one.detail for one in result.trace.stand_ins]
+    assert said in [one.detail for one in result.trace.stubs]
 
 
 @pytest.mark.parametrize(

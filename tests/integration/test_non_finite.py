@@ -36,9 +36,9 @@ def test_the_first_loss_that_is_not_finite_is_recorded(
 ) -> None:
     record = traced(HEAD + TRAINING.format(loss=loss, lr=lr)).trace.non_finite
     assert record is not None
-    assert record.visit.at.line == 10
+    assert record.call.at.line == 10
     before = len(record.before)
-    assert (record.value, record.visit.iteration, before, record.params) == found
+    assert (record.value, record.call.iteration, before, record.params) == found
 
 
 def test_a_loss_that_stays_finite_is_not_recorded(traced: Tracing) -> None:

@@ -236,7 +236,7 @@ async def test_what_ipython_has_everywhere_has_a_stand_in(
     result = await sandbox.run(Job(files={"train.py": line}))
     assert (result.status, result.stdout_tail) == ("finished", "3\n")
     assert result.trace is not None
-    assert [stand_in.name for stand_in in result.trace.stand_ins] == ["IPython"]
+    assert [stub.name for stub in result.trace.stubs] == ["IPython"]
 
 
 async def test_ipython_that_is_imported_is_the_real_one_or_a_stand_in(
@@ -248,4 +248,4 @@ async def test_ipython_that_is_imported_is_the_real_one_or_a_stand_in(
     assert result.trace is not None
     own = Path(sys.executable) == SCRIPTS_PYTHON  # in the sandbox as well as here
     installed = own and importlib.util.find_spec("IPython") is not None
-    assert [s.name for s in result.trace.stand_ins] == ([] if installed else ["IPython"])
+    assert [s.name for s in result.trace.stubs] == ([] if installed else ["IPython"])

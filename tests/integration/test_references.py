@@ -137,7 +137,7 @@ def test_a_loss_is_told_and_whether_it_was_walked_before(traced: Tracing) -> Non
         """
     records = traced(script, reference="kept").trace.backwards
     assert [r.loss for r in records] == [6.0, 1.5, 6.0]
-    assert [r.again for r in records] == [False, False, True]
+    assert [r.repeated for r in records] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_sum_of_what_was_walked_is_walked_again(traced: Tracing, third: str, a
         two.backward()
         {third}
         """
-    assert [r.again for r in traced(script, reference="kept").trace.backwards][2] is again
+    assert [r.repeated for r in traced(script, reference="kept").trace.backwards][2] is again
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,9 @@ def test_what_a_loss_aims_at_is_held_constant(traced: Tracing, loss: str, moving
         optimizer.step()
         """
     moved, held = script.replace("AIM", "w.sqrt()"), script.replace("AIM", "w.sqrt().detach()")
-    kept, aimed = (traced(moved, reference=r) for r in ("kept", "aimed"))
+    kept, aimed = (traced(moved, reference=r) for r in ("kept", "constant_targets"))
     assert kept.trace.ended is not None
-    assert kept.trace.ended.moving_targets is moving
+    assert kept.trace.ended.targets_with_graph is moving
     assert norms(aimed) == norms(traced(held if moving else moved, reference="kept"))
     assert (norms(aimed) != norms(kept)) is moving
 

@@ -196,6 +196,6 @@ def test_a_graph_that_is_kept_past_a_step_is_met_again_once_it_is_freed(
     script = HIDDEN.replace("INSIDE", inside)
     kept = traced(script).trace
     assert any(record.stale for record in kept.backwards) is raises
-    line = kept.backwards[0].visit.at.line
+    line = kept.backwards[0].call.at.line
     freed = traced(script, freeing=[("train.py", line)]).trace
     assert (freed.reuse is not None) is raises

@@ -87,7 +87,7 @@ def _printed(folder: Path, body: str, **job: object) -> list[float]:
     """What a traced training prints."""
     inside = str(ROOT / "sandbox" / "inside") + os.sep
     folder.joinpath("train.py").write_text(TRAINING.format(inside=inside, body=body))
-    folder.joinpath("job.json").write_text(json.dumps({"mode": "trace", "stand_ins": False} | job))
+    folder.joinpath("job.json").write_text(json.dumps({"mode": "trace", "stubs": False} | job))
     ended = subprocess.run(
         [sys.executable, "-m", "sandbox.inside.main", "job.json", "--records", "records"],
         cwd=folder,
@@ -108,7 +108,7 @@ def test_a_step_is_looked_at_closely_only_while_it_is_new(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_known_step_costs_few_calls(tmp_path: Path, loop: str) -> None:
-    first, later, events = _printed(tmp_path, LOOP.format(loop=LOOPS[loop]), stand_ins=True)
+    first, later, events = _printed(tmp_path, LOOP.format(loop=LOOPS[loop]), stubs=True)
     assert later < first / 4
     assert later <= MOST[loop][0]
     assert events <= MOST[loop][1]

@@ -53,9 +53,9 @@ def test_the_step_and_the_backward_are_told(traced: Tracing) -> None:
     (fault,) = faults(traced, ORDER.format(calls=calls))
     lines = (HEAD + ORDER.format(calls=calls)).splitlines()
     assert fault.at is not None
-    assert fault.visit is not None
+    assert fault.call is not None
     assert lines[fault.at.line - 1].strip() == "optimizer.step()"
-    assert lines[fault.visit.at.line - 1].strip() == "loss.backward()"
+    assert lines[fault.call.at.line - 1].strip() == "loss.backward()"
     assert set(fault.params) == {"net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias"}
 
 
@@ -192,7 +192,7 @@ for _ in range(8):
     (fault,) = faults(traced, script)
     assert not fault.doubtful
     assert "net.0.up.weight" in fault.instead
-    assert fault.taken is not None
+    assert fault.optimizer_at is not None
 
 
 def test_a_bias_beside_a_weight_that_calls_replace_is_no_finding(traced: Tracing) -> None:

@@ -47,7 +47,7 @@ def test_a_class_that_a_decorator_finishes_is_observed(traced: Tracing) -> None:
     assert reuse is not None
     assert (reuse.engine, reuse.engine_class) == ("custom", "Scalar")
     assert (reuse.freed.iteration, reuse.reached.iteration) == (1, 2)
-    assert reuse.joins[0].holders[0].path == "state"
+    assert reuse.stale_edges[0].holders[0].path == "state"
     assert [place.function for place in reuse.reached.stack] == ["<module>"]
 
 
@@ -170,7 +170,7 @@ def test_what_a_node_was_made_from_is_found_where_it_is_kept(
 ) -> None:
     reuse = traced(KEEPING.replace("SOURCE", source).replace("BELOW", below)).trace.reuse
     assert reuse is not None
-    assert reuse.joins[0].holders[0].path == "state"
+    assert reuse.stale_edges[0].holders[0].path == "state"
 
 
 TAPE = """\
@@ -208,9 +208,9 @@ def test_a_tape_walks_the_entry_that_it_is_given(traced: Tracing) -> None:
     reuse = traced(TAPE).trace.reuse
     assert reuse is not None
     assert reuse.engine_class == "Entry"
-    assert reuse.joins[0].holders[0].path == "derived"
-    assert reuse.joins[0].old.at is not None
-    assert reuse.joins[0].old.at.line == TAPE[: TAPE.index("derived =")].count("\n") + 1
+    assert reuse.stale_edges[0].holders[0].path == "derived"
+    assert reuse.stale_edges[0].old.at is not None
+    assert reuse.stale_edges[0].old.at.line == TAPE[: TAPE.index("derived =")].count("\n") + 1
 
 
 SWEPT = """\
@@ -246,7 +246,7 @@ def test_a_function_that_walks_is_observed(traced: Tracing, call: str) -> None:
     assert reuse is not None
     assert (reuse.engine, reuse.message) == ("custom", "node already swept")
     assert (reuse.freed.iteration, reuse.reached.iteration) == (1, 2)
-    assert "state" in [holder.path for holder in reuse.joins[0].holders]
+    assert "state" in [holder.path for holder in reuse.stale_edges[0].holders]
 
 
 def test_a_function_that_is_given_no_node_is_called_as_it_is(traced: Tracing) -> None:
@@ -324,7 +324,7 @@ def test_what_walks_is_known_by_what_it_does(
     assert (reuse.engine_class, reuse.message) == ("Quantity", "records were used up")
     assert script.splitlines()[reuse.reached.at.line - 1].strip() == line
     assert reuse.reached.at == reuse.freed.at
-    assert "total" in [holder.path for holder in reuse.joins[0].holders]
+    assert "total" in [holder.path for holder in reuse.stale_edges[0].holders]
 
 
 def test_what_only_looks_at_a_graph_is_no_walk(traced: Tracing) -> None:
@@ -399,7 +399,7 @@ def test_a_tape_tells_what_was_made_from_what(traced: Tracing) -> None:
     assert reuse is not None
     assert [visit.at.line for visit in (reuse.freed, reuse.reached)] == [30, 31]
     assert reuse.reached.root[0] == "two"
-    assert [join.holders[0].path for join in reuse.joins] == ["shared"]
+    assert [edge.holders[0].path for edge in reuse.stale_edges] == ["shared"]
 
 
 CREATED = """\
@@ -444,8 +444,8 @@ def test_an_operation_may_be_older_than_its_inputs(traced: Tracing) -> None:
     trace = traced(CREATED).trace
     assert trace.reuse is not None
     assert trace.backwards[0].nodes > 5
-    assert trace.reuse.joins[0].old.at is not None
-    assert trace.reuse.joins[0].old.at.line == 32
+    assert trace.reuse.stale_edges[0].old.at is not None
+    assert trace.reuse.stale_edges[0].old.at.line == 32
 
 
 GATHERING = """\

@@ -111,7 +111,9 @@ def test_what_held_the_carrier(traced: Tracing, what: str) -> None:
     reuse = traced(HEAD + script).trace.reuse
     assert reuse is not None
     told = [
-        (h.scope, h.path, h.kind, h.container, h.when) for join in reuse.joins for h in join.holders
+        (h.scope, h.path, h.kind, h.container, h.when)
+        for edge in reuse.stale_edges
+        for h in edge.holders
     ]
     assert expected in told
 
@@ -126,7 +128,7 @@ def test_nodes_of_one_library_function_have_the_lines_of_their_callers(traced: T
     """
     reuse = traced(HEAD + script.replace("\n    ", "\n").lstrip()).trace.reuse
     assert reuse is not None
-    assert {join.old.at.line for join in reuse.joins if join.old.at is not None} == {5}
+    assert {edge.old.at.line for edge in reuse.stale_edges if edge.old.at is not None} == {5}
 
 
 def test_a_generator_of_a_library_makes_nodes_for_more_than_one_line(traced: Tracing) -> None:
@@ -145,5 +147,5 @@ for kept in (three, three):
 """
     reuse = traced(HEAD + script, files=files).trace.reuse
     assert reuse is not None
-    lines = {join.old.at.line for join in reuse.joins if join.old.at is not None}
+    lines = {edge.old.at.line for edge in reuse.stale_edges if edge.old.at is not None}
     assert lines == {10}

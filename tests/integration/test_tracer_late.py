@@ -57,8 +57,8 @@ def test_what_begins_behind_the_optimizer_is_never_stepped(
     assert fault.kind == "unfed-parameters"
     assert late in fault.instead
     assert not fault.params
-    assert fault.taken is not None
-    assert fault.taken.line > 1
+    assert fault.optimizer_at is not None
+    assert fault.optimizer_at.line > 1
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("1.0 + 0.9 * net(later)", ["moving-target"]),
+        ("1.0 + 0.9 * net(later)", ["bootstrap-target"]),
         ("1.0 + 0.9 * net(later).detach()", []),
         ("nn.Linear(3, 1)(later)", []),  # of another network, which nothing trains
     ],
@@ -61,7 +61,7 @@ for _ in range(6):
 """
     found = traced(HEAD + script).trace.silent
     assert [(fault.kind, fault.at and fault.at.line) for fault in found] == [
-        ("moving-target", 9)
+        ("bootstrap-target", 9)
     ] * told
 
 
@@ -92,7 +92,7 @@ def test_predictions_of_what_the_other_is_made_of(
 ) -> None:
     script = PREDICTED.replace("LOSS", loss).replace("alike", "F.cosine_similarity")
     found = traced(HEAD + script).trace.silent
-    assert [fault.kind for fault in found] == ([] if told is None else ["moving-target"])
+    assert [fault.kind for fault in found] == ([] if told is None else ["bootstrap-target"])
     for fault in found:
         assert fault.detail == (CROSSED if told else "")
         assert fault.figures == tuple(told or ())

@@ -58,7 +58,7 @@ def test_a_second_walk(tmp_path: Path) -> None:
     )
     assert [record.outcome for record in trace.backwards] == ["ok", "raised"]
     assert trace.reuse is not None
-    assert trace.reuse.joins[0].holders[0].path == "h"
+    assert trace.reuse.stale_edges[0].holders[0].path == "h"
 
 
 def test_a_change_of_a_value_without_a_name(tmp_path: Path) -> None:

@@ -39,19 +39,21 @@ for step in range(3):
 
 
 def followed(traced: Tracing, script: str) -> tuple[Binding, ...]:
-    """The hops of a script that walks a graph twice."""
+    """The bindings of a script that walks a graph twice."""
     reuse = traced(script).trace.reuse
     assert reuse is not None
-    follow = list(dict.fromkeys((join.old.number, join.output) for join in reuse.joins))
+    follow = list(dict.fromkeys((edge.old.number, edge.output) for edge in reuse.stale_edges))
     trace = traced(script, follow=follow, freed=reuse.freed.n).trace
     assert trace.reuse is not None
-    assert [j.old.number for j in trace.reuse.joins] == [j.old.number for j in reuse.joins]
+    assert [j.old.number for j in trace.reuse.stale_edges] == [
+        j.old.number for j in reuse.stale_edges
+    ]
     assert trace.path is not None
-    return trace.path.hops
+    return trace.path.bindings
 
 
 def test_hops_have_places_names_and_kinds(traced: Tracing) -> None:
-    hops = followed(
+    bindings = followed(
         traced,
         """\
         import dataclasses, torch
@@ -69,7 +71,10 @@ def test_hops_have_places_names_and_kinds(traced: Tracing) -> None:
             memory.h.sum().backward()
         """,
     )
-    told = [(hop.how, hop.at.line, hop.at.function, hop.name, hop.paths[0]) for hop in hops]
+    told = [
+        (binding.how, binding.at.line, binding.at.function, binding.name, binding.paths[0])
+        for binding in bindings
+    ]
     assert told == [
         ("bound", 8, "advance", "h", "h"),
         ("returned", 9, "advance", "", ".h"),
@@ -77,7 +82,7 @@ def test_hops_have_places_names_and_kinds(traced: Tracing) -> None:
         ("outlived", 13, "<module>", "memory", "memory.h"),
         ("argument", 7, "advance", "memory", "memory.h"),
     ]
-    kind = hops[2].kind
+    kind = bindings[2].kind
     assert (kind.kind, kind.name, kind.frozen) == ("dataclass", "Memory", True)
     assert [(part.key, part.kind.kind) for part in kind.parts] == [
         ("'h'", "tensor"),
@@ -86,12 +91,12 @@ def test_hops_have_places_names_and_kinds(traced: Tracing) -> None:
 
 
 def test_nothing_of_the_script_s_is_called(traced: Tracing) -> None:
-    hops = followed(traced, HOSTILE)
-    assert ("bound", "state.h") in {(hop.how, hop.name) for hop in hops}
+    bindings = followed(traced, HOSTILE)
+    assert ("bound", "state.h") in {(binding.how, binding.name) for binding in bindings}
 
 
 def test_a_name_that_was_none_is_told(traced: Tracing) -> None:
-    hops = followed(
+    bindings = followed(
         traced,
         """\
         import torch
@@ -102,11 +107,11 @@ def test_a_name_that_was_none_is_told(traced: Tracing) -> None:
             out.sum().backward()
         """,
     )
-    assert [hop.none_before for hop in hops if hop.name == "hidden"] == [True, True]
+    assert [binding.none_before for binding in bindings if binding.name == "hidden"] == [True, True]
 
 
 def test_a_deep_and_wide_value_is_told_within_bounds(traced: Tracing) -> None:
-    hops = followed(
+    bindings = followed(
         traced,
         """\
         import torch
@@ -124,8 +129,8 @@ def test_a_deep_and_wide_value_is_told_within_bounds(traced: Tracing) -> None:
     def nodes(kind: ValueShape) -> int:
         return 1 + sum(nodes(part.kind) for part in kind.parts)
 
-    assert any(hop.name == "kept" for hop in hops)
-    assert sum(nodes(hop.kind) for hop in hops) <= 3200
+    assert any(binding.name == "kept" for binding in bindings)
+    assert sum(nodes(binding.kind) for binding in bindings) <= 3200
 
 
 def test_a_script_that_sets_its_own_trace_ends_ours(traced: Tracing) -> None:

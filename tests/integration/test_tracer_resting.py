@@ -78,8 +78,8 @@ def _told(traced: Tracing, script: str, **job: Any) -> Any:
     assert reuse is not None
     told = reuse.model_dump()
     told["freed"]["root"] = []
-    for join in told["joins"]:  # names are noted only where a call is looked at
-        join["holders"] = [held for held in join["holders"] if held["when"] == "now"]
+    for edge in told["stale_edges"]:  # names are noted only where a call is looked at
+        edge["holders"] = [held for held in edge["holders"] if held["when"] == "now"]
     return told
 
 

@@ -31,13 +31,13 @@ def test_carrier_crosses_iterations(traced: Tracing) -> None:
     assert reuse.reached.root == ("loss",)
     assert reuse.remade
     assert not reuse.same_root
-    join = reuse.joins[0]
-    assert join.old.at is not None
-    assert (join.old.at.line, join.old.made_after) == (4, 0)
-    assert join.new is not None
-    assert join.new.made_after == 1
-    assert join.raising is not None
-    holder = join.holders[0]
+    edge = reuse.stale_edges[0]
+    assert edge.old.at is not None
+    assert (edge.old.at.line, edge.old.made_after) == (4, 0)
+    assert edge.new is not None
+    assert edge.new.made_after == 1
+    assert edge.raising is not None
+    holder = edge.holders[0]
     assert (holder.path, holder.scope, holder.container) == ("memory['state']", "train", "dict")
 
 
@@ -55,7 +55,7 @@ def test_two_activations_of_one_function_differ(traced: Tracing) -> None:
     ).trace.reuse
     assert reuse is not None
     assert reuse.freed.at.frame != reuse.reached.at.frame
-    assert reuse.joins[0].holders[0].path.startswith("kept[")
+    assert reuse.stale_edges[0].holders[0].path.startswith("kept[")
 
 
 def test_same_tensor_walked_twice(traced: Tracing) -> None:
@@ -70,8 +70,8 @@ def test_same_tensor_walked_twice(traced: Tracing) -> None:
     ).trace.reuse
     assert reuse is not None
     assert reuse.same_root
-    assert reuse.joins[0].new is None
-    assert [holder.path for holder in reuse.joins[0].holders][:1] == ["loss"]
+    assert reuse.stale_edges[0].new is None
+    assert [holder.path for holder in reuse.stale_edges[0].holders][:1] == ["loss"]
 
 
 def test_statements_of_one_line_are_told_apart_by_their_columns(traced: Tracing) -> None:
@@ -89,8 +89,8 @@ loss = w.exp(); é = loss.sum(); walk(é); s = loss.norm(); s.backward()
     assert lines[3][reuse.freed.stack[0].column :].startswith("walk(é)".encode())
     assert lines[2][at[3] :] == b"x.backward()"
     assert lines[3][reuse.reached.at.column :] == b"s.backward()"
-    assert reuse.joins[0].old.at is not None
-    assert lines[3][reuse.joins[0].old.at.column :].startswith(b"w.exp()")
+    assert reuse.stale_edges[0].old.at is not None
+    assert lines[3][reuse.stale_edges[0].old.at.column :].startswith(b"w.exp()")
 
 
 def test_a_gradient_that_was_only_looked_at_is_no_walk_too_many(traced: Tracing) -> None:
@@ -118,7 +118,7 @@ def test_graph_shared_by_two_losses_is_entered_where_they_meet(traced: Tracing) 
     ).trace.reuse
     assert reuse is not None
     assert not reuse.remade
-    assert reuse.joins[0].holders[0].path == "features"
+    assert reuse.stale_edges[0].holders[0].path == "features"
     assert (reuse.freed.at.line, reuse.reached.at.line) == (5, 6)
 
 
@@ -153,7 +153,7 @@ def test_grad_frees_what_backward_needs(traced: Tracing) -> None:
     ).trace.reuse
     assert reuse is not None
     assert (reuse.freed.kind, reuse.reached.kind) == ("grad", "backward")
-    assert reuse.joins[0].holders[0].path == "y"
+    assert reuse.stale_edges[0].holders[0].path == "y"
 
 
 def test_nodes_made_in_a_library_are_told_with_both_lines(traced: Tracing) -> None:
@@ -168,10 +168,10 @@ def test_nodes_made_in_a_library_are_told_with_both_lines(traced: Tracing) -> No
         """
     )
     assert result.trace.reuse is not None
-    join = result.trace.reuse.joins[0]
-    assert join.old.at is not None
-    assert join.old.at.line == 5
-    assert "torch/nn/modules/rnn.py" in (join.old.library or "")
+    edge = result.trace.reuse.stale_edges[0]
+    assert edge.old.at is not None
+    assert edge.old.at.line == 5
+    assert "torch/nn/modules/rnn.py" in (edge.old.library or "")
 
 
 def test_healthy_loop_tells_no_fault(traced: Tracing) -> None:
@@ -241,9 +241,9 @@ def test_hand_written_engine(traced: Tracing) -> None:
     assert (reuse.engine, reuse.engine_class) == ("custom", "Num")
     assert (reuse.freed.iteration, reuse.reached.iteration) == (1, 2)
     assert reuse.reached.root == ("score",)
-    assert reuse.joins[0].holders[0].path == "state"
-    assert reuse.joins[0].old.at is not None
-    assert reuse.joins[0].old.at.line == 19
+    assert reuse.stale_edges[0].holders[0].path == "state"
+    assert reuse.stale_edges[0].old.at is not None
+    assert reuse.stale_edges[0].old.at.line == 19
 
 
 JUDGED = """\
@@ -267,7 +267,7 @@ def test_a_step_may_have_changed_what_the_old_graph_leads_to(
 ) -> None:
     reuse = traced(JUDGED.replace("STEP", step)).trace.reuse
     assert reuse is not None
-    assert [join.stepped for join in reuse.joins] == [stepped]
+    assert [edge.stepped for edge in reuse.stale_edges] == [stepped]
 
 
 def test_what_two_names_lead_to_is_told_by_the_nearer_one(traced: Tracing) -> None:
@@ -288,7 +288,7 @@ def test_what_two_names_lead_to_is_told_by_the_nearer_one(traced: Tracing) -> No
         """
     ).trace.reuse
     assert reuse is not None
-    assert [holder.path for holder in reuse.joins[0].holders] == ["board.slots['a'][0].state"]
+    assert [holder.path for holder in reuse.stale_edges[0].holders] == ["board.slots['a'][0].state"]
 
 
 def test_a_leaf_that_goes_by_the_name_of_what_was_carried(traced: Tracing) -> None:
@@ -305,7 +305,7 @@ def test_a_leaf_that_goes_by_the_name_of_what_was_carried(traced: Tracing) -> No
     for given, name, rebound in (("pass", "w", True), ("v = w * 1", "v", False)):
         reuse = traced(script.replace("GIVEN", given).replace("NAME", name)).trace.reuse
         assert reuse is not None
-        assert any(join.rebound for join in reuse.joins) is rebound
+        assert any(edge.rebound for edge in reuse.stale_edges) is rebound
 
 
 def test_an_optimizer_of_the_script_that_writes_through_data_makes_graphs_stale(

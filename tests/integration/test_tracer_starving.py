@@ -255,8 +255,8 @@ def test_a_loss_that_reaches_no_parameter_is_told_with_its_backward(traced: Trac
     (fault,) = result.trace.silent
     assert fault.kind == "unfed-parameters"
     assert fault.at is None
-    assert fault.visit is not None
-    assert fault.visit.at.line == 7
+    assert fault.call is not None
+    assert fault.call.at.line == 7
 
 
 IN_A_DICTIONARY = """\
@@ -654,7 +654,7 @@ for step in range(8):
 
 
 @pytest.mark.parametrize(
-    ("joins", "recording", "expected"),
+    ("stale_edges", "recording", "expected"),
     [
         ("True", "torch.no_grad()", ["unfed-parameters"]),
         ("True", "torch.enable_grad()", []),
@@ -662,7 +662,7 @@ for step in range(8):
     ],
 )
 def test_what_joins_an_optimizer_later_is_to_learn_from_there_on(
-    traced: Tracing, joins: str, recording: str, expected: list[str]
+    traced: Tracing, stale_edges: str, recording: str, expected: list[str]
 ) -> None:
-    script = LATE.replace("JOINS", joins).replace("RECORDING", recording)
+    script = LATE.replace("JOINS", stale_edges).replace("RECORDING", recording)
     assert silent_kinds(traced, script) == expected

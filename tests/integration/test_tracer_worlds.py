@@ -215,9 +215,9 @@ def test_lines_stand_in_for_the_hook_that_is_gone(traced: Tracing) -> None:
     assert result.trace.started.stamps == "lines"
     reuse = result.trace.reuse
     assert reuse is not None
-    assert reuse.joins[0].old.at is not None
-    assert reuse.joins[0].old.at.line == 3
-    assert reuse.joins[0].holders[0].path == "kept"
+    assert reuse.stale_edges[0].old.at is not None
+    assert reuse.stale_edges[0].old.at.line == 3
+    assert reuse.stale_edges[0].holders[0].path == "kept"
 
 
 def test_a_script_that_removes_the_instruments_is_told(traced: Tracing) -> None:
@@ -249,11 +249,11 @@ def test_stand_ins_are_used_and_named(traced: Tracing) -> None:
     )
     assert result.code == 0, result.stderr
     assert result.stdout.split() == ["torch.Size([32,", "1,", "28,", "28])", "cpu"]
-    assert {one.name for one in result.trace.stand_ins} == {"torchvision", "cuda"}
+    assert {one.name for one in result.trace.stubs} == {"torchvision", "cuda"}
 
 
 def test_stand_ins_that_are_not_asked_for_are_not_told(traced: Tracing) -> None:
-    assert traced("import torch\ntorch.ones(2).to('cpu')").trace.stand_ins == []
+    assert traced("import torch\ntorch.ones(2).to('cpu')").trace.stubs == []
 
 
 def test_one_file_for_downloading(tmp_path: Path) -> None:
@@ -273,4 +273,4 @@ def test_one_file_for_downloading(tmp_path: Path) -> None:
     assert (doubts, trace.rejected) == ([], 0)
     assert trace.reuse is not None
     assert [place.file for place in trace.reuse.reached.stack] == ["train.py"]
-    assert trace.reuse.joins[0].holders[0].path == "h"
+    assert trace.reuse.stale_edges[0].holders[0].path == "h"

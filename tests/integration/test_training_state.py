@@ -52,7 +52,7 @@ def names(step: Step) -> set[str]:
 def test_what_is_left_at_the_end_is_recorded(traced: Tracing) -> None:
     final = run(traced, state=True).trace.final
     assert final is not None
-    assert final.taken == [5]
+    assert final.optimizer_steps == [5]
     assert len(final.values) == 6
 
 

@@ -88,6 +88,6 @@ def test_calls_that_take_long_need_to_be_fewer(monkeypatch: pytest.MonkeyPatch) 
     following = FollowLimit(job, lambda: now, lambda: 0)
     asked = []
     for calls, now in ((0, 5.0), (9, 6.0), (9, 7.0), (24, 6.5)):  # noqa: B007
-        monkeypatch.setattr(Clock, "visits", calls)
+        monkeypatch.setattr(Clock, "calls", calls)
         asked.append(following.enough(Calls()))
     assert asked == [False, False, True, True]

@@ -114,10 +114,10 @@ def test_what_is_kept_alive_may_not_grow_faster_than_in_the_original() -> None:
 def test_a_helper_that_one_pass_calls_time_and_again_hoards_nothing() -> None:
     found = keeping(*range(9, 39, 5))
     for n, record in enumerate(found.backwards):
-        line = record.visit.at
+        line = record.call.at
         caller = replace(line, line=100 + n % 3)
-        visit = replace(record.visit, stack=(caller, line))
-        found.backwards[n] = record.model_copy(update={"visit": visit})
+        visit = replace(record.call, stack=(caller, line))
+        found.backwards[n] = record.model_copy(update={"call": visit})
     assert checks.keeps_growing(found) == ""
 
 

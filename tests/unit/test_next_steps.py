@@ -23,7 +23,7 @@ def seen_reuse() -> GraphReuse:
     made = StaleEdge(
         old=Node(op="Relu", at=CodeLine("train.py", 1, "<module>")), new=None, raising=None
     )
-    return GraphReuse(freed=freed, reached=reached, how="confirmed", joins=(made,))
+    return GraphReuse(freed=freed, reached=reached, how="confirmed", stale_edges=(made,))
 
 
 def case_of(script: str) -> Case:

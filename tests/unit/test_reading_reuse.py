@@ -33,7 +33,7 @@ def reuses(body: str, head: str = HEAD) -> list[GraphReuse]:
 
 def said(reuse: GraphReuse) -> tuple[int, int, str]:
     """Lines of both walks within the body, and the first name that carried the graph."""
-    names = [holder.path for join in reuse.joins for holder in join.holders]
+    names = [holder.path for edge in reuse.stale_edges for holder in edge.holders]
     return (
         reuse.freed.at.line - OFFSET,
         reuse.reached.at.line - OFFSET,
@@ -370,7 +370,9 @@ def test_fragments_are_read_without_their_surroundings(name: str) -> None:
     body, (carrier, line) = FRAGMENTS[name]
     found = reuses(body, head="")
     assert [reuse.reached.at.line for reuse in found] == [line]
-    names = {holder.path.partition("[")[0] for join in found[0].joins for holder in join.holders}
+    names = {
+        holder.path.partition("[")[0] for edge in found[0].stale_edges for holder in edge.holders
+    }
     assert carrier in names
 
 
@@ -388,9 +390,9 @@ def test_several_files_are_one_script() -> None:
     (found,) = read(project).evidence
     assert isinstance(found, GraphReuse)
     assert (found.reached.at.file, found.reached.at.line) == ("train.py", 5)
-    assert found.joins[0].old.at is not None
-    assert found.joins[0].old.at.file == "lib/cells.py"
-    assert found.joins[0].holders[0].path == "self.h"
+    assert found.stale_edges[0].old.at is not None
+    assert found.stale_edges[0].old.at.file == "lib/cells.py"
+    assert found.stale_edges[0].holders[0].path == "self.h"
 
 
 def test_a_cell_that_ran_again_walks_its_loss_twice() -> None:
@@ -444,7 +446,7 @@ def test_hand_written_engines_are_followed_too() -> None:
     (found,) = read(Project({"train.py": ENGINE.replace("CARRY", "h")})).evidence
     assert isinstance(found, GraphReuse)
     assert (found.engine, found.engine_class) == ("custom", "Value")
-    assert found.joins[0].holders[0].path == "h"
+    assert found.stale_edges[0].holders[0].path == "h"
 
 
 def test_an_engine_that_starts_from_data_is_healthy() -> None:
@@ -479,7 +481,7 @@ class Model(pl.LightningModule):
 def test_a_trainer_walks_what_the_training_step_returns() -> None:
     (found,) = read(Project({"m.py": LIGHTNING.replace("KEEP", "state")})).evidence
     assert isinstance(found, GraphReuse)
-    assert found.joins[0].holders[0].path == "self.state"
+    assert found.stale_edges[0].holders[0].path == "self.state"
     assert read(Project({"m.py": LIGHTNING.replace("KEEP", "state.detach()")})).evidence == ()
 
 

@@ -67,9 +67,9 @@ def test_shapes_of_values_are_cut_below_what_the_tracer_records() -> None:
     for _ in range(20):
         shape = f'{{"kind": "list", "parts": [{{"key": "0", "kind": {shape}}}]}}'
     hop = f'{{"at": {{"file": "train.py", "line": 1}}, "how": "bound", "kind": {shape}}}'
-    trace, _ = read_trace(START + f'{{"t": "path", "hops": [{hop}]}}\n'.encode())
+    trace, _ = read_trace(START + f'{{"t": "path", "bindings": [{hop}]}}\n'.encode())
     assert trace.path is not None
-    kind, levels = trace.path.hops[0].kind, 0
+    kind, levels = trace.path.bindings[0].kind, 0
     while kind.parts:
         kind, levels = kind.parts[0].kind, levels + 1
     assert levels == SHAPE_DEPTH
@@ -80,7 +80,7 @@ def test_shapes_of_values_are_cut_below_what_the_tracer_records() -> None:
 )
 def test_backward_calls_beyond_their_bounds_are_no_records(call: str) -> None:
     visit = f'{{"at": {{"file": "train.py", "line": 1}}, {call}}}'
-    trace, _ = read_trace(START + f'{{"t": "backward", "visit": {visit}}}\n'.encode())
+    trace, _ = read_trace(START + f'{{"t": "backward", "call": {visit}}}\n'.encode())
     assert (len(trace.backwards), trace.rejected) == (0, 1)
 
 

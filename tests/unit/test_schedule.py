@@ -23,7 +23,7 @@ def trace(*events: Event, cleared: bool = True) -> Trace:
             line, loss = event
             n = len(found.backwards) + 1
             visit = BackwardCall(n=n, at=CodeLine(file="train.py", line=line))
-            found.backwards.append(Backward(t="backward", visit=visit, loss=loss))
+            found.backwards.append(Backward(t="backward", call=visit, loss=loss))
             fed.append(n)
             continue
         found.steps.append(
@@ -179,7 +179,7 @@ def test_values_that_stray_and_walks_of_the_walked_are_seen() -> None:
     )
     assert loss_coverage.feeds_others(ORIGINAL, trace((5, A), (6, B), (5, 1.3), (6, D)))
     assert schedule.repeated_backward(ORIGINAL) == ""
-    twice = ORIGINAL.backwards[0].model_copy(update={"again": True})
+    twice = ORIGINAL.backwards[0].model_copy(update={"repeated": True})
     assert "line 5" in schedule.repeated_backward(Trace(backwards=[twice]))
 
 

@@ -235,7 +235,7 @@ def test_weights_that_are_left_otherwise_at_the_end_differ() -> None:
     one, other = trained(STEPS), trained(STEPS)
     ends = [[ParameterValue(param=0, values=three(value))] for value in (1.0, 2.0)]
     for trace, values in zip((one, other), ends, strict=True):
-        trace.final = Final(t="final", taken=[3], values=values)
+        trace.final = Final(t="final", optimizer_steps=[3], values=values)
     found = compare(one, other).first
     assert found is not None
     assert (found.kind, found.parameter, found.order) == ("value", "w0", inf)

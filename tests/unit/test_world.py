@@ -13,15 +13,15 @@ from app.request.case import Case
 from app.run.observation import Observation
 from provenance import BackwardCall, CodeLine
 from sandbox.protocol import RunResult
-from sandbox.records import Assumed, Backward, RunEnd, StandIn, Trace
+from sandbox.records import Assumed, Backward, RunEnd, Stub, Trace
 
 CASE = Case(Project({"train.py": "pass\n"}, "train.py"), None, Reading(), 20.0)
 
 
 def seen_with(*assumed: Assumed) -> Observation:
-    substitute = StandIn(t="stand_in", name="wandb", detail="calls do nothing")
+    substitute = Stub(t="stub", name="wandb", detail="calls do nothing")
     ended = RunEnd(t="end", reason="finished", backwards=3)
-    trace = Trace(assumed=list(assumed), stand_ins=[substitute], ended=ended)
+    trace = Trace(assumed=list(assumed), stubs=[substitute], ended=ended)
     return Observation(RunResult(status="finished", trace=trace), trace, ())
 
 
@@ -56,7 +56,7 @@ def test_a_run_that_outlasts_the_limit_is_healthy_after_many_calls() -> None:
         visit = BackwardCall(
             n=1, at=CodeLine(file="train.py", line=3), iteration=1, kind="backward"
         )
-        one = Backward(t="backward", visit=visit)
+        one = Backward(t="backward", call=visit)
         trace = Trace(backwards=[one] * calls)
         return decide(CASE, Observation(RunResult(status="timed_out", trace=trace), trace, ()), [])
 

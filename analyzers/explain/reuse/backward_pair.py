@@ -109,7 +109,9 @@ class BackwardPair(Lifetime):
         freed, reached = self.reuse.freed, self.reuse.reached
         if freed.at != reached.at or reached.iteration != freed.iteration + 1:
             return False
-        held = [h.path for join in self.reuse.joins for h in join.holders if h.when == "freed"]
+        held = [
+            h.path for edge in self.reuse.stale_edges for h in edge.holders if h.when == "freed"
+        ]
         return any("[" in path and base(path) in names for path in held)
 
     @cached_property
@@ -126,14 +128,16 @@ class BackwardPair(Lifetime):
             for node in walk(through.over)
         ):
             return True
-        holders = [h for join in self.reuse.joins for h in join.holders]
+        holders = [h for edge in self.reuse.stale_edges for h in edge.holders]
         return any(base(h.path) == self.name and h.container.startswith(kinds) for h in holders)
 
     @cached_property
     def _is_parted(self) -> bool:
         """Return True if everything carried came from one operation that splits a tensor."""
-        joins = self.reuse.joins
-        return bool(joins) and all(j.old.op.capitalize().startswith(_PARTING) for j in joins)
+        stale_edges = self.reuse.stale_edges
+        return bool(stale_edges) and all(
+            j.old.op.capitalize().startswith(_PARTING) for j in stale_edges
+        )
 
     def _made_per_sample(self, name: str) -> bool:
         """Return True if a name is a list (or vector) of losses, one for each
@@ -176,21 +180,23 @@ class BackwardPair(Lifetime):
     @cached_property
     def root_was_reached(self) -> bool:
         """Return True if the failing loss is itself a node that the freeing call reached."""
-        joins = self.reuse.joins
-        return bool(joins) and all(j.new is None and j.shape in ((), (1,)) for j in joins)
+        stale_edges = self.reuse.stale_edges
+        return bool(stale_edges) and all(
+            j.new is None and j.shape in ((), (1,)) for j in stale_edges
+        )
 
     @cached_property
     def sums_earlier_roots(self) -> bool:
         """Return True if the failing loss is only a sum of tensors on which backward ran; or, if
         nothing stepped since, one of them scaled.
         """
-        joins = self.reuse.joins
+        stale_edges = self.reuse.stale_edges
         made = SUMMING if self.steps_between else _SCALING
-        return bool(joins) and all(
-            join.new is not None
-            and join.new.op.startswith(made)
-            and any(holder.path in self.backward_roots for holder in join.holders)
-            for join in joins
+        return bool(stale_edges) and all(
+            edge.new is not None
+            and edge.new.op.startswith(made)
+            and any(holder.path in self.backward_roots for holder in edge.holders)
+            for edge in stale_edges
         )
 
     @cached_property
@@ -198,15 +204,15 @@ class BackwardPair(Lifetime):
         """Return the statements of one iteration that add to a total after backward ran on it and
         before it runs again, if weights learned from the first call.
         """
-        shared, joins = self.shared, self.reuse.joins
-        if shared is None or not self.same_pass or self.reuse.same_root or not joins:
+        shared, stale_edges = self.shared, self.reuse.stale_edges
+        if shared is None or not self.same_pass or self.reuse.same_root or not stale_edges:
             return []
         names = set(self.reuse.freed.root) & self.root_names
         only_summed = all(
-            join.new is not None
-            and is_sum(join.new.op)
-            and any(holder.path in names for holder in join.holders)
-            for join in joins
+            edge.new is not None
+            and is_sum(edge.new.op)
+            and any(holder.path in names for holder in edge.holders)
+            for edge in stale_edges
         )
         if not only_summed or not self._learned_between:
             return []

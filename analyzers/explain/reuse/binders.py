@@ -52,7 +52,7 @@ def binders_of(story: BackwardPair) -> list[Binder]:
 
 def _holding(story: BackwardPair) -> Iterator[str]:
     """Yield the script's classes whose objects a run saw hold the attribute, and their bases."""
-    kinds = [hop.kind for hop in story.reuse.path] if story.attribute else []
+    kinds = [binding.kind for binding in story.reuse.path] if story.attribute else []
     classes = {node.name: node for _, node in story.project.each(ast.ClassDef)}
     pending = [n for kind in kinds for n in _having(kind, story.attribute) if n in classes]
     for name in pending:
@@ -87,10 +87,12 @@ def _seen_storing(story: BackwardPair) -> Iterator[Binder]:
     """
     path = story.reuse.path
     kept = [h for h in path if h.how == "outlived" and base(h.name) == story.name]
-    for hop, where in hops_at(story.project, path, "bound") if kept and story.shared else ():
-        same = hop.kind.kind == kept[0].kind.kind and set(hop.carries) & set(kept[0].carries)
+    for binding, where in hops_at(story.project, path, "bound") if kept and story.shared else ():
+        same = binding.kind.kind == kept[0].kind.kind and set(binding.carries) & set(
+            kept[0].carries
+        )
         if same and isinstance(where.statement, ast.Expr):
-            if hop.at.frame != kept[0].at.frame and hop.name in bindings(where.statement):
+            if binding.at.frame != kept[0].at.frame and binding.name in bindings(where.statement):
                 yield where.module, where.scope, where.statement
 
 

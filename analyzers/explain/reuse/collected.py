@@ -40,11 +40,11 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
     """Yield the lists of an object from which the stored or returned value was assembled, each with
     a value that another method appends: a rollout's `self.values.append(value)`.
     """
-    hop, where = next(_put_together(reuse, project), (None, None))
+    binding, where = next(_put_together(reuse, project), (None, None))
     owner = where.module.class_of(where.statement) if where is not None else None
-    if hop is None or where is None or owner is None:
+    if binding is None or where is None or owner is None:
         return
-    sources = _names_feeding(where, _carrying(where.statement, hop))
+    sources = _names_feeding(where, _carrying(where.statement, binding))
     for call in calls_of(owner, *_COLLECTING):
         name = spelled(call.func).rpartition(".")[0]
         elsewhere = where.module.scope_of(call) is not where.scope
@@ -55,24 +55,26 @@ def collected(reuse: GraphReuse, project: Project) -> Iterator[tuple[str, Module
 
 def _put_together(reuse: GraphReuse, project: Project) -> Iterator[tuple[Binding, SourceLocation]]:
     """Yield where the old value was bound or returned."""
-    for hop in reuse.path:
+    for binding in reuse.path:
         if (
-            hop.how in ("bound", "returned")
-            and (where := resolve_location(project, hop.at)) is not None
+            binding.how in ("bound", "returned")
+            and (where := resolve_location(project, binding.at)) is not None
         ):
-            yield hop, where
+            yield binding, where
 
 
-def _carrying(statement: ast.stmt, hop: Binding) -> Set[str]:
+def _carrying(statement: ast.stmt, binding: Binding) -> Set[str]:
     """Return the names that the statement reads for what the binding carries; only those of the
     relevant entries if it is a dictionary or a tuple.
     """
     match statement:
         case ast.Assign(value=ast.Dict() as value):
-            parts = [part for key, part in keyed(value) if f"{hop.name}[{key!r}]" in hop.paths]
+            parts = [
+                part for key, part in keyed(value) if f"{binding.name}[{key!r}]" in binding.paths
+            ]
             return {name for part in parts for name in names_read(part)}
         case ast.Return(value=ast.Tuple(elts=parts)):
-            parts = [part for n, part in enumerate(parts) if f"[{n}]" in hop.paths]
+            parts = [part for n, part in enumerate(parts) if f"[{n}]" in binding.paths]
             return {name for part in parts for name in names_read(part)}
     return names_read_by(statement)
 
@@ -83,7 +85,7 @@ def collectors(reuse: GraphReuse, project: Project) -> Iterator[tuple[Module, as
     methods that add to an object's collection, or their callers.
     """
     stack = frames(project, reuse.reached)
-    names = {root_of(h.path).partition(".")[0] for j in reuse.joins for h in j.holders}
+    names = {root_of(h.path).partition(".")[0] for j in reuse.stale_edges for h in j.holders}
     found: dict[ast.FunctionDef, Module] = {}
     while stack and names:
         frame = stack[-1]
@@ -171,7 +173,7 @@ def kept_by_module(story: ReuseFeatures) -> bool:
     if not story.attribute or (freed.file, freed.line) == (reached.file, reached.line):
         return False
     kept = {(module.path, scope) for module, scope, _ in story.binders}
-    entries = [join.new.at for join in story.reuse.joins if join.new is not None]
+    entries = [edge.new.at for edge in story.reuse.stale_edges if edge.new is not None]
     read = {
         (where.module.path, where.scope)
         for at in entries

@@ -16,11 +16,11 @@ from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from provenance import CodeLine, Referrer, StaleEdge
 
 
-def onset(calls: SharedFrame, name: str, holder: Referrer, join: StaleEdge) -> CodeLine | None:
+def onset(calls: SharedFrame, name: str, holder: Referrer, edge: StaleEdge) -> CodeLine | None:
     """Return the line that made the tensor, if it also binds the name; else the line that binds the
     name.
     """
-    for place in (join.old.at, join.raising.at if join.raising is not None else None):
+    for place in (edge.old.at, edge.raising.at if edge.raising is not None else None):
         made = resolve_location(calls.project, place)
         if made is not None and _gives(made.statement, name):
             return made.place

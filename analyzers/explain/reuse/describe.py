@@ -52,10 +52,10 @@ def line(place: CodeLine, project: Project) -> str:
     return f"{where} (`{code}`)" if code else where
 
 
-def call(visit: BackwardCall, project: Project) -> str:
+def call(backward_call: BackwardCall, project: Project) -> str:
     """Return a backward call's line, with its number if it ran several times."""
-    times = f" (pass {visit.iteration})" if visit.iteration > 1 else ""
-    return line(visit.at, project) + times
+    times = f" (pass {backward_call.iteration})" if backward_call.iteration > 1 else ""
+    return line(backward_call.at, project) + times
 
 
 def account(match: Match, project: Project) -> str:
@@ -63,15 +63,15 @@ def account(match: Match, project: Project) -> str:
     story = story_in(match)
     reuse: GraphReuse = story.reuse
     parts: list[str] = []
-    join = story.join
+    edge = story.edge
     who = f"`{match.carrier.name}`" if match.carrier else "A tensor"
-    if join is not None and join.old.at is not None:
-        parts.append(f"{who} holds a graph that was made at {line(join.old.at, project)}.")
+    if edge is not None and edge.old.at is not None:
+        parts.append(f"{who} holds a graph that was made at {line(edge.old.at, project)}.")
     used = f"The backward at {call(reuse.freed, project)} used that graph up"
     parts.append(f"{used}, and it was freed." if not reuse.hidden else f"{used}.")
     again = f"The backward at {call(reuse.reached, project)} needed it again"
-    if join is not None and join.new is not None and join.new.at is not None and match.carrier:
-        again += f" through {line(join.new.at, project)}"
+    if edge is not None and edge.new is not None and edge.new.at is not None and match.carrier:
+        again += f" through {line(edge.new.at, project)}"
     parts.append(again + ".")
     if match.boundary.place is not None and match.boundary.kind in ("loop", "epoch"):
         where = line(match.boundary.place, project)

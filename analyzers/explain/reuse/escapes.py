@@ -38,10 +38,12 @@ def handed_for_good(
     """Yield the arguments by which a run saw an old value enter functions that are called only for
     what they store (their result is unused), each with the value's binding.
     """
-    for hop, given in hops_at(project, reuse.path, "argument"):
-        before = reuse.path[: reuse.path.index(hop)]
+    for binding, given in hops_at(project, reuse.path, "argument"):
+        before = reuse.path[: reuse.path.index(binding)]
         known = [
-            (h, resolve_location(project, h.at)) for h in before if {*h.carries} & {*hop.carries}
+            (h, resolve_location(project, h.at))
+            for h in before
+            if {*h.carries} & {*binding.carries}
         ]
         for module, call in calls_to(project, getattr(given.statement, "name", "")):
             scope = module.scope_of(call)

@@ -114,15 +114,15 @@ class ReuseFeatures(BackwardPair):
         again and no name of the script holds it.
         """
         return self._kept_inside or any(
-            cache_of(f) for join, _, f in self.made_in if join is self.join
+            cache_of(f) for edge, _, f in self.made_in if edge is self.edge
         )
 
     @property
     def _kept_inside(self) -> bool:
-        join = self.join
-        if join is None or join.holders or not join.old.library or join.new is None:
+        edge = self.edge
+        if edge is None or edge.holders or not edge.old.library or edge.new is None:
             return False
-        made, read = join.old.at, join.new.at
+        made, read = edge.old.at, edge.new.at
         return (
             made is not None
             and read is not None
@@ -135,13 +135,13 @@ class ReuseFeatures(BackwardPair):
         return it.
         """
         found: list[tuple[StaleEdge, Module, Scope]] = []
-        for number, join in enumerate(self.reuse.joins):
-            nodes = (join.old, join.raising)
+        for number, edge in enumerate(self.reuse.stale_edges):
+            nodes = (edge.old, edge.raising)
             places = [node.at for node in nodes if node is not None]
-            hops = (h for h in self.reuse.path if h.how == "returned" and number in h.carries)
-            for place in (*places, *(hop.at for hop in hops)):
+            bindings = (h for h in self.reuse.path if h.how == "returned" and number in h.carries)
+            for place in (*places, *(binding.at for binding in bindings)):
                 where = resolve_location(self.project, place)
-                found += [(join, where.module, where.scope)] if where is not None else []
+                found += [(edge, where.module, where.scope)] if where is not None else []
         return found
 
     @cached_property
@@ -248,7 +248,7 @@ class ReuseFeatures(BackwardPair):
         number (`meter.mean()`).
         """
         owner = self.name.rpartition(".")[0]
-        new = self.join.new if self.join is not None else None
+        new = self.edge.new if self.edge is not None else None
         return bool(owner and new and is_sum(new.op)) and any(
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -261,12 +261,12 @@ class ReuseFeatures(BackwardPair):
         """Return True if the root of the failing call is the carrier itself as a total, a sum that
         contains it, or a combination of all losses that it has collected.
         """
-        join = self.join
-        if join is None:
+        edge = self.edge
+        if edge is None:
             return False
         if not self._is_scalar or not self.bound_inside:
             return False
-        new = join.new.op if join.new is not None else ""
+        new = edge.new.op if edge.new is not None else ""
         is_root = self.name in self.root_names or any(
             sums(value, self.name) for value in self._root_values
         )
@@ -284,9 +284,9 @@ class ReuseFeatures(BackwardPair):
         are.
         """
         shapes = [
-            join.shape
-            for join in self.reuse.joins
-            if join is self.join or any(base(h.path) == self.name for h in join.holders)
+            edge.shape
+            for edge in self.reuse.stale_edges
+            if edge is self.edge or any(base(h.path) == self.name for h in edge.holders)
         ]
         return all(shape in ((), (1,)) for shape in shapes)
 

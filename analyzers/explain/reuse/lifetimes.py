@@ -45,58 +45,60 @@ class Lifetime(SharedFrame):
     """A piece of `GraphReuse` evidence, laid over the source it speaks of."""
 
     @cached_property
-    def join(self) -> StaleEdge | None:
+    def edge(self) -> StaleEdge | None:
         """Return the most informative stale edge: one whose tensor has a name."""
-        named = [join for join in self.reuse.joins if join.holders]
-        return next(iter(named or self.reuse.joins), None)
+        named = [edge for edge in self.reuse.stale_edges if edge.holders]
+        return next(iter(named or self.reuse.stale_edges), None)
 
     @cached_property
     def carriers(self) -> tuple[GraphCarrier, ...]:
         """Return every structure that carried the old graph, the best known first."""
         found: dict[str, GraphCarrier] = {}
-        for join in self.reuse.joins:
-            if join.holders:
-                name, holder = self._named(join)
+        for edge in self.reuse.stale_edges:
+            if edge.holders:
+                name, holder = self._named(edge)
                 kept = self.handed.get(name)
                 if kept is not None:
                     found.setdefault(kept.path, GraphCarrier(kept.path, kept.place, "attribute"))
                 elif name not in found:
                     found[name] = GraphCarrier(
-                        name, self._taken_on(name, holder, join), holder.kind
+                        name, self._taken_on(name, holder, edge), holder.kind
                     )
         return tuple(found.values()) or self._named_where_made
 
-    def _named(self, join: StaleEdge) -> tuple[str, Referrer]:
+    def _named(self, edge: StaleEdge) -> tuple[str, Referrer]:
         """Return the name that a person would use for the carrier, and the reference under which it
         was found. If every iteration rebinds that name, the run may have seen what brought in the
         old value.
         """
-        if (asked := self._asked_of(join)) is not None:
+        if (asked := self._asked_of(edge)) is not None:
             return asked
-        holder = min(join.holders, key=self._likelihood)
+        holder = min(edge.holders, key=self._likelihood)
         name = self._whole(base(holder.path))
-        shared, used = self.shared, join.new.at if join.new is not None else None
+        shared, used = self.shared, edge.new.at if edge.new is not None else None
         if shared is None or used is None or not shared.loops or self.same_pass:
             return name, holder
         if not _renewed(shared.loops[0], name):
             return name, holder
-        for hop in self.reuse.path:
-            if hop.how == "argument" and hop.at.frame == used.frame and "." in hop.name:
-                kept = Referrer(hop.paths[0], hop.at.function, "attribute", frame=used.frame)
-                return base(hop.name), replace(kept, container=hop.kind.kind)
+        for binding in self.reuse.path:
+            if binding.how == "argument" and binding.at.frame == used.frame and "." in binding.name:
+                kept = Referrer(
+                    binding.paths[0], binding.at.function, "attribute", frame=used.frame
+                )
+                return base(binding.name), replace(kept, container=binding.kind.kind)
         return name, holder
 
-    def _asked_of(self, join: StaleEdge) -> tuple[str, Referrer] | None:
+    def _asked_of(self, edge: StaleEdge) -> tuple[str, Referrer] | None:
         """Return the collection of which one entry was the root, if backward began in the old
         graph: its other names belong to the iterations that made it (`states[j].backward(...)`).
         """
-        where = resolve_location(self.project, self.reuse.reached.at) if join.new is None else None
+        where = resolve_location(self.project, self.reuse.reached.at) if edge.new is None else None
         call = (
             where.call(*BACKWARD_CALLS) if where is not None and not self.reuse.same_root else None
         )
         root = backward_root(call) if call is not None else None
         name, entry, _ = (spelled(root) if root is not None else "").partition("[")
-        for holder in join.holders if name and entry else ():
+        for holder in edge.holders if name and entry else ():
             if holder.path.startswith(f"{name}["):
                 kind = container_by_use(self.project, name) or holder.container
                 return name, replace(holder, container=kind)
@@ -108,16 +110,18 @@ class Lifetime(SharedFrame):
         in which a run saw it outlive the iteration; else the name on the line that made it,
         preferably one that the line which uses it reads.
         """
-        path = [hop for hop in self.reuse.path if "[" in hop.paths[0]]
-        kept = [hop.name for hop in path if hop.how == "outlived" and "." in hop.name]
-        for hop in path if kept and not self.same_pass else ():
-            if hop.how == "bound" and _last(hop.name) == _last(kept[0]):
-                return (GraphCarrier(kept[0], hop.at, "item"),)
-        for join in self.reuse.joins:
-            made = resolve_location(self.project, join.old.at if join.new is not None else None)
+        path = [binding for binding in self.reuse.path if "[" in binding.paths[0]]
+        kept = [
+            binding.name for binding in path if binding.how == "outlived" and "." in binding.name
+        ]
+        for binding in path if kept and not self.same_pass else ():
+            if binding.how == "bound" and _last(binding.name) == _last(kept[0]):
+                return (GraphCarrier(kept[0], binding.at, "item"),)
+        for edge in self.reuse.stale_edges:
+            made = resolve_location(self.project, edge.old.at if edge.new is not None else None)
             if made is None or not (names := bindings(made.statement)):
                 continue
-            used = resolve_location(self.project, join.new.at if join.new is not None else None)
+            used = resolve_location(self.project, edge.new.at if edge.new is not None else None)
             read = [name for name in names if used is not None and reads(used.statement, name)]
             again = used is not None and used.statement is made.statement
             if again and not read and not self.same_pass:
@@ -196,10 +200,10 @@ class Lifetime(SharedFrame):
         """
         found: list[tuple[Binding, Module, ast.stmt]] = []
         named: set[int] = set()
-        for hop, where in hops_at(self.project, self.reuse.path, "bound"):
-            if bindings(where.statement) and not set(hop.carries) <= named:
-                named.update(hop.carries)
-                found.append((hop, where.module, where.statement))
+        for binding, where in hops_at(self.project, self.reuse.path, "bound"):
+            if bindings(where.statement) and not set(binding.carries) <= named:
+                named.update(binding.carries)
+                found.append((binding, where.module, where.statement))
         return found
 
     def storing_calls(self, scope: ast.AST) -> list[ast.stmt]:
@@ -208,12 +212,12 @@ class Lifetime(SharedFrame):
         """
         found: list[ast.stmt] = []
         known: set[int] = set()
-        for hop, where in hops_at(self.project, self.reuse.path, "bound"):
-            if where.scope is not scope or set(hop.carries) <= known:
+        for binding, where in hops_at(self.project, self.reuse.path, "bound"):
+            if where.scope is not scope or set(binding.carries) <= known:
                 continue
-            known.update(hop.carries)
+            known.update(binding.carries)
             calls = any(isinstance(node, ast.Call) for node in walk(where.statement))
-            if calls and base(hop.name) not in bindings(where.statement):
+            if calls and base(binding.name) not in bindings(where.statement):
                 found.append(where.statement)
         return found
 
@@ -221,9 +225,9 @@ class Lifetime(SharedFrame):
         """Return the binding by which such an attribute was seen to be stored, under its name
         there.
         """
-        for hop, _, _ in self.first_named:
-            if "." in hop.name and _last(base(hop.name)) == _last(path):
-                return hop
+        for binding, _, _ in self.first_named:
+            if "." in binding.name and _last(base(binding.name)) == _last(path):
+                return binding
         return None
 
     @cached_property
@@ -232,9 +236,9 @@ class Lifetime(SharedFrame):
         `hidden`).
         """
         found: dict[str, Referrer] = {}
-        for join in self.reuse.joins:
-            if join.holders:
-                name, holder = self._named(join)
+        for edge in self.reuse.stale_edges:
+            if edge.holders:
+                name, holder = self._named(edge)
                 found.setdefault(name, self._in_parts(name, holder))
         return found
 
@@ -279,12 +283,12 @@ class Lifetime(SharedFrame):
             return CrossedBoundary("call", place)
         return CrossedBoundary()
 
-    def _taken_on(self, name: str, holder: Referrer, join: StaleEdge) -> CodeLine:
+    def _taken_on(self, name: str, holder: Referrer, edge: StaleEdge) -> CodeLine:
         """Return the line where the name takes on the old graph."""
-        if (place := onset(self, name, holder, join)) is not None:
+        if (place := onset(self, name, holder, edge)) is not None:
             return place
         seen = self._seen_stored(name)
-        return (seen.at if seen is not None else None) or join.old.at or self.reuse.reached.at
+        return (seen.at if seen is not None else None) or edge.old.at or self.reuse.reached.at
 
     def _likelihood(self, holder: Referrer) -> tuple[int, ...]:
         """Return a sort key that puts first the name that a person would point to: one that

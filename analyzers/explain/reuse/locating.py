@@ -27,7 +27,9 @@ def taken_on(story: ReuseFeatures) -> CodeLine | None:
     if story.attribute:  # an attribute rather than a local of the same name
         binders = [b for b in binders if any("." in n for n in bindings(b[2]))] or binders
     fresh = [b for b in binders if story.binds_inside(*b)] or binders
-    made = [place for join in story.reuse.joins for place in (join.old.at,) if place is not None]
+    made = [
+        place for edge in story.reuse.stale_edges for place in (edge.old.at,) if place is not None
+    ]
     for place in made:
         for module, scope, statement in fresh:
             within = statement.lineno <= place.line <= (statement.end_lineno or statement.lineno)
@@ -36,7 +38,7 @@ def taken_on(story: ReuseFeatures) -> CodeLine | None:
     shared = story.shared.scope if story.shared is not None else None
     here = [binder for binder in fresh if binder[1] is shared]
     stores = [binder for binder in fresh if story.stored and _stores(binder[2])]
-    held = [holder.path for join in story.reuse.joins for holder in join.holders]
+    held = [holder.path for edge in story.reuse.stale_edges for holder in edge.holders]
     stores = [
         b for b in stores if any(key in path for key in _keys(b[2]) for path in held)
     ] or stores
@@ -50,11 +52,11 @@ def _handed_out(story: ReuseFeatures) -> Iterator[CodeLine]:
     """Yield the line that returns a module's `forward` output, possibly within something else, if
     nothing binds it.
     """
-    made = story.join.old.at if story.join is not None else None
+    made = story.edge.old.at if story.edge is not None else None
     if made is not None and made.function.endswith(".forward"):
-        for hop in story.reuse.path:
-            if hop.how == "returned" and hop.at.function != made.function:
-                yield hop.at
+        for binding in story.reuse.path:
+            if binding.how == "returned" and binding.at.function != made.function:
+                yield binding.at
 
 
 def _put_away(story: ReuseFeatures) -> Iterator[Binder]:
@@ -62,8 +64,8 @@ def _put_away(story: ReuseFeatures) -> Iterator[Binder]:
     old, into a container.
     """
     field = f".{story.attribute}"
-    for hop, where in hops_at(story.project, story.reuse.path, "bound"):
-        if story.attribute and any(path.endswith(field) for path in hop.paths):
+    for binding, where in hops_at(story.project, story.reuse.path, "bound"):
+        if story.attribute and any(path.endswith(field) for path in binding.paths):
             if isinstance(where.statement, ast.Expr):
                 yield where.module, where.scope, where.statement
 

@@ -30,12 +30,12 @@ class CallFrame:
     place: CodeLine
 
 
-def frames(project: Project, visit: BackwardCall) -> list[CallFrame]:
+def frames(project: Project, backward_call: BackwardCall) -> list[CallFrame]:
     """Return the activations that led to a backward call, outermost first, as far as their source
     is known.
     """
     found: list[CallFrame] = []
-    for place in visit.stack or (visit.at,):
+    for place in backward_call.stack or (backward_call.at,):
         where = resolve_location(project, place)
         if where is not None:
             found.append(CallFrame(where.module, where.scope, where.statement, place))

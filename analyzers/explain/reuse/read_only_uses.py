@@ -48,7 +48,7 @@ def steps_others(story: ReuseFeatures) -> bool:
     """
     if story.loop is None or story.shared is None or story.bound_inside:
         return False
-    seen = [join.stepped for join in story.reuse.joins if join.stepped is not None]
+    seen = [edge.stepped for edge in story.reuse.stale_edges if edge.stepped is not None]
     if seen:
         return not any(seen)
     stepped = {
@@ -216,12 +216,12 @@ def _seen_compared(story: ReuseFeatures) -> list[HelperTarget]:
     with them, however far from the shared frame.
     """
     found: list[HelperTarget] = []
-    used = {join.new.at.frame for join in story.reuse.joins if join.new and join.new.at}
-    for hop, where in hops_at(story.project, story.reuse.path, "argument"):
+    used = {edge.new.at.frame for edge in story.reuse.stale_edges if edge.new and edge.new.at}
+    for binding, where in hops_at(story.project, story.reuse.path, "argument"):
         function = where.statement  # an argument's place is the `def`
-        if hop.at.frame in used and isinstance(function, ast.FunctionDef):
-            if hop.name in _compared_with(function):
-                found.append(HelperTarget(where.module, function, hop.name))
+        if binding.at.frame in used and isinstance(function, ast.FunctionDef):
+            if binding.name in _compared_with(function):
+                found.append(HelperTarget(where.module, function, binding.name))
     return list(dict.fromkeys(found))
 
 

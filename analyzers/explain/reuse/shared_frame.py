@@ -143,11 +143,11 @@ class SharedFrame:
             and freed.later == 0
         )
 
-    def called_for(self, visit: BackwardCall) -> str:
+    def called_for(self, backward_call: BackwardCall) -> str:
         """Return the function that the shared frame called to reach a backward call; empty if it
         calls backward itself.
         """
-        shared, stack = self.shared, _stack(visit)
+        shared, stack = self.shared, _stack(backward_call)
         for place, inner in pairwise(stack):
             if shared is not None and place.frame == shared.frame and inner.frame != place.frame:
                 if place.function == shared.function:
@@ -155,8 +155,8 @@ class SharedFrame:
         return ""
 
 
-def _stack(visit: BackwardCall) -> tuple[CodeLine, ...]:
-    return visit.stack or (visit.at,)
+def _stack(backward_call: BackwardCall) -> tuple[CodeLine, ...]:
+    return backward_call.stack or (backward_call.at,)
 
 
 def _common(pairs: Iterator[tuple[CodeLine, CodeLine]]) -> Iterator[tuple[CodeLine, CodeLine]]:

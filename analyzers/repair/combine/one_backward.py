@@ -104,11 +104,13 @@ def sum_with_earlier_backward(where: SourceLocation) -> Iterator[Proposal]:
     yield Proposal("sum-losses", title, joined(_summed(editor, one, other, between)), note)
 
 
-def _loss_site(story: ReuseFeatures, visit: BackwardCall, statement: ast.stmt) -> LossSite | None:
+def _loss_site(
+    story: ReuseFeatures, backward_call: BackwardCall, statement: ast.stmt
+) -> LossSite | None:
     """Return one of the backward calls; None if the statement does more. Both may pass their losses
     to one function.
     """
-    function = story.called_for(visit)
+    function = story.called_for(backward_call)
     both = function == story.called_for(story.reuse.freed) == story.called_for(story.reuse.reached)
     call = sole_backward(statement, function if both else "")
     if call is not None:

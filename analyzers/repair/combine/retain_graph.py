@@ -100,7 +100,10 @@ def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     overlapping windows of steps.
     """
     reuse = story.reuse
-    sites = [option_site(story, visit, "retain_graph") for visit in (reuse.freed, reuse.reached)]
+    sites = [
+        option_site(story, backward_call, "retain_graph")
+        for backward_call in (reuse.freed, reuse.reached)
+    ]
     edits = dict.fromkeys(site.set_to() for site in sites if site is not None)
     if len(edits) == len(sites):
         title = "Keep the graph at both backward calls: their windows overlap"

@@ -33,8 +33,8 @@ def at_boundary(
     """
     here = [h for h in cutting.outlived() if h.at.frame == shared.frame]
     block = [*loop.body] if loop is not None else [shared.reached]
-    kept = [hop for hop in here if goes_on(hop, block)]
-    least = cutting.covering([*kept, *(hop for hop in here if hop not in kept)])
+    kept = [binding for binding in here if goes_on(binding, block)]
+    least = cutting.covering([*kept, *(binding for binding in here if binding not in kept)])
     for chosen in (least, kept) if len(least) < len(kept) else (least,):  # all its names
         sites = list(_between(cutting, shared, loop, chosen, rank))
         yield from cutting.at(sites, chosen, shared.module, shared.scope)
@@ -56,7 +56,7 @@ def _between(
     if around:
         yield CutSite("detach-before-loop", "in front of the loop", around[-1], rank)
     rarely = shared.module.block_of(shared.freed) is not loop.body
-    fresh = any(unbound_at(loop, shared.scope, hop.name) for hop in chosen)
+    fresh = any(unbound_at(loop, shared.scope, binding.name) for binding in chosen)
     if not fresh:
         where = "at the head of the loop"
         yield CutSite("detach-at-head", where, head_of(loop), rank + rarely, guarded=True)
@@ -69,11 +69,13 @@ def _between(
         yield CutSite("detach-behind-backward", where, last, rank + (not rarely), follows=True)
 
 
-def _constant(hops: Sequence[Binding], loop: Loop, scope: Scope) -> bool:
+def _constant(bindings: Sequence[Binding], loop: Loop, scope: Scope) -> bool:
     """Return True if no iteration of a loop rebinds any of these values; a mutable value may be
     filled anywhere.
     """
-    return all(_is_fixed(hop.kind) and bound_outside(loop, scope, hop.name) for hop in hops)
+    return all(
+        _is_fixed(binding.kind) and bound_outside(loop, scope, binding.name) for binding in bindings
+    )
 
 
 def _is_fixed(kind: ValueShape) -> bool:
@@ -82,16 +84,16 @@ def _is_fixed(kind: ValueShape) -> bool:
 
 
 def _last_binding(
-    cutting: Cutting, hops: Sequence[Binding], after: ast.stmt, module: Module, frame: int
+    cutting: Cutting, bindings: Sequence[Binding], after: ast.stmt, module: Module, frame: int
 ) -> ast.stmt:
     """Return the last statement of the backward call, or a later one of its block that binds what
     the next iteration meets.
     """
-    names = {hop.name for hop in hops}
+    names = {binding.name for binding in bindings}
     lines = [
-        hop.at.line
-        for hop in cutting.reuse.path
-        if hop.how == "bound" and hop.at.frame == frame and hop.name in names
+        binding.at.line
+        for binding in cutting.reuse.path
+        if binding.how == "bound" and binding.at.frame == frame and binding.name in names
     ]
     block = module.block_of(after)
     later = [s for s in block if position(s) > position(after) and any(covers(s, n) for n in lines)]
@@ -100,12 +102,12 @@ def _last_binding(
 
 def after_yield(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """Yield cuts where a generator resumes: what it keeps between two iterations is local."""
-    for hops, module, function in cutting.functions("bound", "argument"):
+    for bindings, module, function in cutting.functions("bound", "argument"):
         for node in walk_scope(function):
             value = getattr(node, "value", None)
             if isinstance(node, ast.Expr | ast.Assign) and isinstance(value, ast.Yield):
                 loops = module.loops_around(node)
-                kept = [h for h in hops if loops and goes_on(h, [*loops[0].body])]
+                kept = [h for h in bindings if loops and goes_on(h, [*loops[0].body])]
                 where = f"where `{function.name}` goes on"
                 site = CutSite("detach-behind-yield", where, node, rank, follows=True)
                 yield from cutting.at([site], cutting.covering(kept), module, function)

@@ -158,8 +158,8 @@ def detach_at_use(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     yield from _in_helpers(story, rank)
     backwards = (("first", story.reuse.freed), ("second", story.reuse.reached))
     alike = _is_target_of_both(story) * SECOND_CHOICE  # then the other would still move it
-    for later, (title, visit) in enumerate(backwards):
-        for name, edits in uses(story, visit):
+    for later, (title, backward_call) in enumerate(backwards):
+        for name, edits in uses(story, backward_call):
             note = "That loss no longer sends gradient through it."
             given = f"Give the {title} loss a detached `{name}`"
             yield Proposal(f"detach-in-{title}-loss", given, edits, note, rank + later + alike)
@@ -252,20 +252,20 @@ def _parts_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
     """
     cutting = Cutting(story.reuse, story.project)
     path = story.reuse.path
-    for hop, where in hops_at(story.project, path, "bound"):
-        if hop.name != story.name or hop.kind.kind == "tensor":
+    for binding, where in hops_at(story.project, path, "bound"):
+        if binding.name != story.name or binding.kind.kind == "tensor":
             continue
         places = [
             (where.module, value)
             for target, value in assigned_pairs(where.statement)
-            if spelled(target) == hop.name
+            if spelled(target) == binding.name
         ]
-        for back, there in hops_at(story.project, path[: path.index(hop)], "returned"):
+        for back, there in hops_at(story.project, path[: path.index(binding)], "returned"):
             value = getattr(there.statement, "value", None)
-            if value is not None and (back.kind, back.carries) == (hop.kind, hop.carries):
+            if value is not None and (back.kind, back.carries) == (binding.kind, binding.carries):
                 places.append((there.module, value))
         for module, value in places:
-            edits = cutting.replaced(module, value, kind_carried(hop), hop.name)
+            edits = cutting.replaced(module, value, kind_carried(binding), binding.name)
             yield from [joined(edits)] if edits else []
 
 

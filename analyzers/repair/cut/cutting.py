@@ -73,61 +73,65 @@ class Cutting:
         """Return the names that still hold what was freed, right after the backward call that freed
         it.
         """
-        return [hop for hop in self.reuse.path if hop.how == "outlived"]
+        return [binding for binding in self.reuse.path if binding.how == "outlived"]
 
     def functions(self, *how: str) -> Iterator[tuple[list[Binding], Module, ast.FunctionDef]]:
         """Yield bindings of these kinds, grouped by activation, each with its function."""
         found: dict[int, list[Binding]] = {}
-        for hop in self.reuse.path:
-            if hop.how in how:
-                found.setdefault(hop.at.frame, []).append(hop)
-        for hops in found.values():
-            module = self.project.module(hops[0].at.file)
-            function = module.function_named(hops[0].at.function) if module is not None else None
+        for binding in self.reuse.path:
+            if binding.how in how:
+                found.setdefault(binding.at.frame, []).append(binding)
+        for bindings in found.values():
+            module = self.project.module(bindings[0].at.file)
+            function = (
+                module.function_named(bindings[0].at.function) if module is not None else None
+            )
             if module is not None and isinstance(function, ast.FunctionDef):
-                yield hops, module, function
+                yield bindings, module, function
 
-    def covering(self, hops: Sequence[Binding]) -> list[Binding]:
+    def covering(self, bindings: Sequence[Binding]) -> list[Binding]:
         """Return enough of the names to reach each node that any of them holds; empty if an old
         value has no name here.
         """
-        wanted = {join for hop in self.reuse.path for join in hop.carries}
+        wanted = {edge for binding in self.reuse.path for edge in binding.carries}
         chosen: list[Binding] = []
-        for hop in hops:
-            if not set(hop.carries) <= {join for other in chosen for join in other.carries}:
-                chosen.append(hop)
-        covered = {join for hop in chosen for join in hop.carries}
+        for binding in bindings:
+            if not set(binding.carries) <= {edge for other in chosen for edge in other.carries}:
+                chosen.append(binding)
+        covered = {edge for binding in chosen for edge in binding.carries}
         return chosen if covered >= wanted else []
 
     def written(
-        self, hops: Sequence[Binding], module: Module, scope: Scope
+        self, bindings: Sequence[Binding], module: Module, scope: Scope
     ) -> Iterator[CutStatements]:
         """Yield statements that cut all of these names: by the script's own functions, then written
         out.
         """
-        if not hops:
+        if not bindings:
             return
         writing = self.writing(module)
-        names = [writing.path(hop.name) for hop in hops]
+        names = [writing.path(binding.name) for binding in bindings]
         title = f"Detach {said(names)}"
-        bound = all(rebinds(hop, scope) for hop in hops)
+        bound = all(rebinds(binding, scope) for binding in bindings)
         for helper in functions_cutting(module, self.project)[:2] if bound else ():
             lines = [f"{name} = {helper}({name})" for name in names]
             yield CutStatements(lines, f"{title} by `{helper}`")
-        offered = [list(methods_cutting(hop, self.project)) for hop in hops]
+        offered = [list(methods_cutting(binding, self.project)) for binding in bindings]
         for call in dict.fromkeys(offered[0]):
             if all(call in calls for calls in offered) and (bound or " = " not in call):
                 yield CutStatements([call], f"{title} by `{call.partition(' = ')[2] or call}`")
-        if (together := _in_layers(hops, writing)) is not None:
+        if (together := _in_layers(bindings, writing)) is not None:
             yield CutStatements(
                 [line.replace("\t", indentation(module)) for line in together], title
             )
         leaving = replace(writing, cut=writing.cut.removesuffix(_LEAF) + _LEAF)
         flat: list[str] = []
-        for name, hop in zip(names, hops, strict=True):
-            kind = kind_carried(hop)
+        for name, binding in zip(names, bindings, strict=True):
+            kind = kind_carried(binding)
             leaf = kind.kind in _OF_LEAVES and self._wants_gradient(scope, name)
-            made = (leaving if leaf else writing).statements(name, kind, rebind=rebinds(hop, scope))
+            made = (leaving if leaf else writing).statements(
+                name, kind, rebind=rebinds(binding, scope)
+            )
             if not made:
                 return
             flat += [line.replace("\t", indentation(module)) for line in made]
@@ -206,13 +210,13 @@ class Cutting:
         return [(value, part) for value, part in parts if part is not None]
 
     def at(
-        self, sites: Sequence[CutSite], hops: Sequence[Binding], module: Module, scope: Scope
+        self, sites: Sequence[CutSite], bindings: Sequence[Binding], module: Module, scope: Scope
     ) -> Iterator[Proposal]:
         """Yield proposals that cut these names at each of the sites, with the necessary imports."""
         editor, step = Editor(module), indentation(module)
-        for made in self.written(hops, module, scope):
+        for made in self.written(bindings, module, scope):
             for site in sites:
-                lines = guarded(made.lines, hops, step) if site.guarded else made.lines
+                lines = guarded(made.lines, bindings, step) if site.guarded else made.lines
                 put = editor.insert_after if site.follows else editor.insert_before
                 edits = (put(site.statement, *lines), *with_imports(module, made.needs))
                 yield cut(site.strategy, f"{made.title} {site.where}", edits, site.rank)
@@ -226,13 +230,13 @@ def cut(strategy: str, title: str, edits: tuple[Edit, ...], rank: int) -> Propos
 _LAYER = re.compile(r"(?P<owner>[\w.]+)\[\d+\]\.(?P<attribute>\w+)")
 
 
-def _in_layers(hops: Sequence[Binding], writing: Writing) -> list[str] | None:
+def _in_layers(bindings: Sequence[Binding], writing: Writing) -> list[str] | None:
     """Return one loop for the same attribute of several layers in a list (`net.layers[0].mem`)."""
-    found = [_LAYER.fullmatch(hop.name) for hop in hops]
+    found = [_LAYER.fullmatch(binding.name) for binding in bindings]
     places = {match.groups() if match else None for match in found}
-    if len(hops) < 2 or len(places) > 1 or found[0] is None:
+    if len(bindings) < 2 or len(places) > 1 or found[0] is None:
         return None
-    lines = writing.statements(f"layer.{found[0]['attribute']}", kind_carried(hops[0]))
+    lines = writing.statements(f"layer.{found[0]['attribute']}", kind_carried(bindings[0]))
     return [f"for layer in {found[0]['owner']}:", *(f"\t{line}" for line in lines or ())]
 
 
@@ -241,9 +245,9 @@ _OF_LEAVES = ("tensor", "list", "tuple", "dict")
 _WRITTEN = ("namedtuple", "dataclass", "dict", "record")
 
 
-def kind_carried(hop: Binding) -> ValueShape:
+def kind_carried(binding: Binding) -> ValueShape:
     """Return the shape of the bound value, with graphs only where its paths lead to what was
     carried.
     """
-    paths = [path.removeprefix(hop.name) for path in hop.paths]
-    return carried(hop.kind, paths) if len(paths) < MANY else hop.kind
+    paths = [path.removeprefix(binding.name) for path in binding.paths]
+    return carried(binding.kind, paths) if len(paths) < MANY else binding.kind

@@ -56,7 +56,7 @@ def stored_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     idiom = idiom_for(story)
     yield from _where_handed(story, idiom, rank - 1)
     path = tuple(_stores(story))
-    if any(hop.at.frame == 0 for hop in path) or _among_entries(story):
+    if any(binding.at.frame == 0 for binding in path) or _among_entries(story):
         # What a segment, or a loss, reads of its own iteration stays connected.
         rank += SECOND_CHOICE
     cutting = Cutting(replace(story.reuse, path=path), story.project, idiom.template)
@@ -112,7 +112,7 @@ def _stored(story: ReuseFeatures, at: CodeLine, name: str, number: int) -> Bindi
     if holder is not None:
         holder = replace(holder, path=name + holder.path.removeprefix(story.name))
     paths = (holder.path,) if holder is not None else (name,)
-    held = [held.path for join in story.reuse.joins for held in join.holders]
+    held = [held.path for edge in story.reuse.stale_edges for held in edge.holders]
     fields = _fields(path for path in held if path.startswith(f"{story.name}["))
     return Binding(at, "bound", expected_shape(name, holder, fields), name, paths, (number,))
 
@@ -127,8 +127,8 @@ def _among_entries(story: ReuseFeatures) -> bool:
     """Return True if the line that reads an old entry also reads another one: one of them is new
     (`store[-1] - store[-2]`).
     """
-    for join in story.reuse.joins:
-        where = resolve_location(story.project, join.new.at if join.new is not None else None)
+    for edge in story.reuse.stale_edges:
+        where = resolve_location(story.project, edge.new.at if edge.new is not None else None)
         entries = {
             spelled(node.slice)
             for node in walk(where.statement if where is not None else ast.Pass())
@@ -204,14 +204,14 @@ def _outliving(
     """Yield a name that outlives the backward call, or those entries of a dictionary that carried a
     graph.
     """
-    joins = [
+    stale_edges = [
         (number, holder)
-        for number, join in enumerate(story.reuse.joins)
-        for holder in join.holders
+        for number, edge in enumerate(story.reuse.stale_edges)
+        for holder in edge.holders
         if holder.path == name or holder.path.startswith((f"{name}[", f"{name}."))
     ]
-    paths = tuple(dict.fromkeys(holder.path for _, holder in joins)) or (name,)
-    carries = tuple(dict.fromkeys(number for number, _ in joins)) or (0,)
+    paths = tuple(dict.fromkeys(holder.path for _, holder in stale_edges)) or (name,)
+    carries = tuple(dict.fromkeys(number for number, _ in stale_edges)) or (0,)
     none = _starts_as_none(story, scope, name)
     if entries:
         keyed = [p for p in paths if p.startswith(f"{name}[") and p.count("[") == 1]

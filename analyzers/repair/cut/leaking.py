@@ -61,13 +61,17 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
     """Yield the loop's own names first, those seen to hold an old graph if there are any; then
     attributes that hold one, where their own functions read them.
     """
-    where, visit = _backward_of(fault, project), fault.visit
+    where, backward_call = _backward_of(fault, project), fault.call
     if where is None:
         return
     for loop in where.module.loops_around(where.statement)[:1]:
         place = CodeLine(where.module.path, loop.lineno)
         seen = {root_of(holder.path) for holder in fault.holders}
-        names = carried_names(loop, root_names(visit, where)) if visit is not None else []
+        names = (
+            carried_names(loop, root_names(backward_call, where))
+            if backward_call is not None
+            else []
+        )
         for name in [name for name in names if name in seen] if seen else names:
             carrier, items = GraphCarrier(name, where.place), _items(name, fault, where.module)
             yield Carried(carrier, where, head_of(loop), place, where.scope, items)
@@ -84,7 +88,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
 
 def _backward_of(fault: SilentFault, project: Project) -> SourceLocation | None:
     """Return the statement that calls backward, else the one where the fault was seen."""
-    return resolve_location(project, fault.visit.at if fault.visit is not None else fault.at)
+    return resolve_location(project, fault.call.at if fault.call is not None else fault.at)
 
 
 def _items(name: str, fault: SilentFault, module: Module) -> tuple[str, ...]:
@@ -114,7 +118,7 @@ def release_after_call(fault: SilentFault, project: Project) -> Iterator[Proposa
     the call that leads to the backward call, and free the graph again.
     """
     carriers = [holder for holder in fault.holders if holder.when == "freed"]
-    stack = fault.visit.stack[::-1] if fault.visit is not None and carriers else ()
+    stack = fault.call.stack[::-1] if fault.call is not None and carriers else ()
     known = (p for p in stack if all(h.scope == p.function or _is_shared(h) for h in carriers))
     where = resolve_location(project, next(known, None))
     entries = any(holder.path.endswith("]") for holder in carriers)
@@ -154,7 +158,7 @@ def cut_after_backward(fault: SilentFault, project: Project) -> Iterator[Proposa
     """Yield a proposal that recreates the carriers of a hand-written engine from their numbers
     after the backward call.
     """
-    where = resolve_location(project, fault.visit.at) if fault.visit is not None else None
+    where = resolve_location(project, fault.call.at) if fault.call is not None else None
     idiom = idiom_by(fault.gradient, project)
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
     if where is not None and idiom is not None and names:

@@ -115,7 +115,7 @@ def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     if where is None or shared is None or where.scope is shared.scope:
         return
     read = names_read(where.scope)
-    holders = [holder for join in story.reuse.joins for holder in join.holders]
+    holders = [holder for edge in story.reuse.stale_edges for holder in edge.holders]
     lists = {root_of(h.path) for h in holders if h.container.startswith("list")} & read
     owners = {name.rpartition(".")[0] for name in lists}
     if len(owners) != 1 or not all(_fills_in_steps(story, name) for name in lists):

@@ -31,32 +31,36 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """
     found: dict[ast.stmt, list[tuple[Binding, list[Edit]]]] = {}
     live: list[tuple[Binding, list[Edit]]] = []
-    for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
+    for binding, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         module, statement = where.module, where.statement
-        for value, kind, whole in stores(statement, hop):
-            if whole and (edits := _kept_live(cutting, where, hop)):
-                live.append((hop, edits))
-            made = cutting.replaced(module, value, kind, hop.name) if whole else []
+        for value, kind, whole in stores(statement, binding):
+            if whole and (edits := _kept_live(cutting, where, binding)):
+                live.append((binding, edits))
+            made = cutting.replaced(module, value, kind, binding.name) if whole else []
             if not whole:
                 name = Editor(module).text_of(value)
                 lines = cutting.writing(module).statements(name, kind)
                 made = [Editor(module).insert_after(statement, *lines)] if lines else []
             if made:
-                found.setdefault(statement, []).append((hop, made))
-    if live and cutting.covering([hop for hop, _ in live]):
-        title = f"Store {said(hop.name for hop, _ in live)} detached, and go on with the value"
+                found.setdefault(statement, []).append((binding, made))
+    if live and cutting.covering([binding for binding, _ in live]):
+        title = (
+            f"Store {said(binding.name for binding, _ in live)} detached, and go on with the value"
+        )
         edits = [edit for _, made in live for edit in made]
         yield cut("detach-when-stored", title, joined(edits), rank)
-    wanted = {join for hop in cutting.reuse.path for join in hop.carries}
+    wanted = {edge for binding in cutting.reuse.path for edge in binding.carries}
     several = list(found.values()) if len(found) > 1 else []
-    single = [s for s in several if wanted <= {join for hop, _ in s for join in hop.carries}]
+    single = [
+        s for s in several if wanted <= {edge for binding, _ in s for edge in binding.carries}
+    ]
     for store in single[: -TRIED - 1 : -1]:
         yield _stored(store, rank)
     if found:
         yield _stored(list(chain(*found.values())), rank + bool(single))
 
 
-def _kept_live(cutting: Cutting, where: SourceLocation, hop: Binding) -> list[Edit]:
+def _kept_live(cutting: Cutting, where: SourceLocation, binding: Binding) -> list[Edit]:
     """Return edits that store an attribute without its graph, while the rest of the function, which
     reads it, still learns through its value.
     """
@@ -64,12 +68,12 @@ def _kept_live(cutting: Cutting, where: SourceLocation, hop: Binding) -> list[Ed
     if not isinstance(store, ast.Assign) or not isinstance(store.targets[0], ast.Attribute):
         return []
     return under_own_name(
-        where.module, store, lambda name: writing.expression(name, kind_carried(hop))
+        where.module, store, lambda name: writing.expression(name, kind_carried(binding))
     )
 
 
 def _stored(parts: list[tuple[Binding, list[Edit]]], rank: int) -> Proposal:
-    title = f"Detach what {said(hop.name for hop, _ in parts)} stores"
+    title = f"Detach what {said(binding.name for binding, _ in parts)} stores"
     edits = [edit for _, made in parts for edit in made]
     return cut("detach-when-stored", title, joined(edits), rank)
 
@@ -88,9 +92,11 @@ def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     logits.detach())`.
     """
     given = list(handed_for_good(cutting.reuse, cutting.project))
-    edits = [e for m, node, hop in given for e in cutting.replaced(m, node, kind_carried(hop))]
+    edits = [
+        e for m, node, binding in given for e in cutting.replaced(m, node, kind_carried(binding))
+    ]
     if edits:
-        title = f"Detach {said(hop.name for _, _, hop in given)} where it is handed over"
+        title = f"Detach {said(binding.name for _, _, binding in given)} where it is handed over"
         yield cut("detach-when-handed-over", title, joined(edits), rank)
 
 
@@ -100,15 +106,15 @@ def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     """
     edits: list[Edit] = []
     asked: list[Binding] = []
-    for hop, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
+    for binding, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
         for target, value in assigned_pairs(where.statement):
-            plain = isinstance(target, ast.Name) and target.id == hop.name
+            plain = isinstance(target, ast.Name) and target.id == binding.name
             if plain and isinstance(value, ast.Name | ast.Subscript):
-                if wants_gradient(where.scope, hop.name):
-                    edits += cutting.replaced(where.module, value, hop.kind, hop.name)
-                    asked.append(hop)
+                if wants_gradient(where.scope, binding.name):
+                    edits += cutting.replaced(where.module, value, binding.kind, binding.name)
+                    asked.append(binding)
     if edits and cutting.covering(asked):
-        title = f"Make {said(hop.name for hop in asked)} a leaf"
+        title = f"Make {said(binding.name for binding in asked)} a leaf"
         yield cut("detach-when-taken", title, joined(edits), rank)
 
 
@@ -117,15 +123,15 @@ def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     alone, if a loss that should only read another loss's part has backpropagated through it too.
     """
     found: list[tuple[str, list[Edit]]] = []
-    for at in dict.fromkeys(j.new.at for j in cutting.reuse.joins if j.new and j.new.at):
+    for at in dict.fromkeys(j.new.at for j in cutting.reuse.stale_edges if j.new and j.new.at):
         where = resolve_location(cutting.project, at)
         if where is None:
             continue
         known = {
             path: kind
-            for hop in cutting.reuse.path
-            if is_seen(hop, at, where.scope) and hop.how != "returned"
-            for path, kind in spellings(hop)
+            for binding in cutting.reuse.path
+            if is_seen(binding, at, where.scope) and binding.how != "returned"
+            for path, kind in spellings(binding)
         }
         for node, kind in read_in(where.statement, known):
             if made := cutting.replaced(where.module, node, kind):

@@ -38,7 +38,7 @@ class SecondUse:
     @property
     def carried(self) -> bool:
         """Return True if each iteration makes a value of its own, and one went on to the next."""
-        known = [join.renewed for join in self.reuse.joins if join.renewed is not None]
+        known = [edge.renewed for edge in self.reuse.stale_edges if edge.renewed is not None]
         return not self.same_pass and (any(known) if known else self.reuse.remade)
 
     @cached_property
@@ -75,7 +75,7 @@ class SecondUse:
     @property
     def stepped(self) -> bool:
         """Return True if a step has changed weights between the two uses."""
-        return any(join.stepped for join in self.reuse.joins)
+        return any(edge.stepped for edge in self.reuse.stale_edges)
 
     @cached_property
     def whole(self) -> bool:
@@ -83,7 +83,7 @@ class SecondUse:
         or that loss as a term of another one. Its gradient was taken already.
         """
         root = set(self.reuse.freed.root)
-        ends = (j.new is None or root & {h.path for h in j.holders} for j in self.reuse.joins)
+        ends = (j.new is None or root & {h.path for h in j.holders} for j in self.reuse.stale_edges)
         return self.reuse.same_root or any(ends)
 
 

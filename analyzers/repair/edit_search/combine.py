@@ -42,7 +42,7 @@ def _of_losses(use: SecondUse) -> Iterator[Proposal]:
 
 def _with_earlier(stale: StaleValue) -> Iterator[Proposal]:
     """Yield the sum with the loss of the backward call before, if hooks step in each call."""
-    visit = stale.evidence.reached
-    where = resolve_location(stale.project, visit.at) if visit is not None else None
+    backward_call = stale.evidence.reached
+    where = resolve_location(stale.project, backward_call.at) if backward_call is not None else None
     if where is not None and schedule_of(stale) is None:
         yield from sum_with_earlier_backward(where)

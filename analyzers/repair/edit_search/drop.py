@@ -29,15 +29,17 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
 
 
 def without_call(
-    visit: BackwardCall, which: str, project: Project, rank: int
+    backward_call: BackwardCall, which: str, project: Project, rank: int
 ) -> Iterator[Proposal]:
     """Yield a proposal that removes a call's statement, or the call of a function that only makes
     it; nothing if the call is part of a larger statement.
     """
-    where = resolve_location(project, visit.at)
+    where = resolve_location(project, backward_call.at)
     if where is None or not backward_calls(where.statement):
         return
-    caller = resolve_location(project, visit.stack[-2]) if len(visit.stack) > 1 else None
+    caller = (
+        resolve_location(project, backward_call.stack[-2]) if len(backward_call.stack) > 1 else None
+    )
     name = getattr(where.scope, "name", "")
     alone = getattr(where.scope, "body", ()) == [where.statement]
     if alone and caller is not None and own_calls(caller.statement, name):

@@ -40,8 +40,8 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     use = second_use(evidence, project)
     if use is None or use.by_part or use.stored:
         return
-    paths = [hop.name for hop in use.reuse.path]
-    paths += [holder.path for join in use.reuse.joins for holder in join.holders]
+    paths = [binding.name for binding in use.reuse.path]
+    paths += [holder.path for edge in use.reuse.stale_edges for holder in edge.holders]
     held = {root_of(path).rpartition(".")[2] for path in paths}
     for where in _readers(use, project):
         read = names_read(where.statement)
@@ -60,7 +60,7 @@ def _reads(node: ast.AST, name: str) -> bool:
 
 
 def _readers(use: SecondUse, project: Project) -> Iterator[SourceLocation]:
-    entered = [join.new.at for join in use.reuse.joins if join.new is not None]
+    entered = [edge.new.at for edge in use.reuse.stale_edges if edge.new is not None]
     for place in dict.fromkeys(entered):
         where = resolve_location(project, place)
         if where is not None:

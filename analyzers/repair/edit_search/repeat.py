@@ -70,16 +70,16 @@ def _in_loops(features: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Yield what each loop around the shared frame, or around the calls that lead to it, reads of
     old values, recomputed at the head of that loop.
     """
-    names = {root_name(hop.name) for hop in features.reuse.path}
+    names = {root_name(binding.name) for binding in features.reuse.path}
     for frame in reversed(features.above):
         for loop in frame.module.loops_around(frame.statement):
             wanted, where = names & names_read(loop), "in each pass of the loop"
             yield from _copied(frame, loop, wanted, head_of(loop), where, features.project, rank)
 
 
-def _before_calls(visit: BackwardCall, project: Project, rank: int) -> Iterator[Proposal]:
+def _before_calls(backward_call: BackwardCall, project: Project, rank: int) -> Iterator[Proposal]:
     """Yield what a call that leads to a backward call reads, recomputed before that call."""
-    for frame in reversed(frames(project, visit)):
+    for frame in reversed(frames(project, backward_call)):
         wanted, where = names_read(frame.statement), "again for this backward"
         yield from _copied(frame, frame.statement, wanted, frame.statement, where, project, rank)
 

@@ -96,7 +96,7 @@ def projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
     """Yield where the name of a leaf that an optimizer holds is rebound to a value computed from
     that leaf alone: `self.h = self.h.clamp(0, self.top)`.
     """
-    if not any(join.rebound for join in story.reuse.joins):
+    if not any(edge.rebound for edge in story.reuse.stale_edges):
         return
     for module, _, statement in story.binders:
         for target, value in assigned_pairs(statement):

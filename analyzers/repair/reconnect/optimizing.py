@@ -36,7 +36,7 @@ _ENTRY = re.compile(r"(.+)\[('[^']*'|\"[^\"]*\"|\d+)\]")
 
 def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Propose to give the optimizer the leaves that get gradients in place of its own."""
-    where = resolve_location(project, fault.taken)
+    where = resolve_location(project, fault.optimizer_at)
     call = _making(where) if where is not None else None
     if where is None or call is None or not call.args:
         return

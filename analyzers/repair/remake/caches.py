@@ -42,7 +42,7 @@ def _emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     if shared is None or not shared.loops:
         return
     kept = [h for h in story.reuse.path if h.how == "outlived" and h.at.frame == shared.frame]
-    found = [one for hop in kept for one in _emptying(hop, story.project)]
+    found = [one for binding in kept for one in _emptying(binding, story.project)]
     owners = list(dict.fromkeys(owner for owner, _, _ in found))
     if not found or len({method for _, _, method in found}) > 1:
         return
@@ -60,11 +60,11 @@ def _emptied(story: ReuseFeatures) -> Iterator[Proposal]:
         yield recomputed("no-cache", title, edit)
 
 
-def _emptying(hop: Binding, project: Project) -> Iterator[tuple[str, str, str]]:
+def _emptying(binding: Binding, project: Project) -> Iterator[tuple[str, str, str]]:
     """Yield the object that holds the bound value, and the class and name of a method that does
     nothing but drop it.
     """
-    if (match := _KEPT.fullmatch(hop.name)) is not None:
+    if (match := _KEPT.fullmatch(binding.name)) is not None:
         for kind, method in bare_methods(project):
             body = [s for s in method.body if not _is_text(s)]
             if body and all(_empties(statement, match["attribute"]) for statement in body):

@@ -97,7 +97,7 @@ def forward_outside(story: ReuseFeatures) -> CodeLine | None:
     where = resolve_location(story.project, story.reuse.reached.at)
     if where is None:
         return None
-    made = story.join.old.at if story.join is not None else None
+    made = story.edge.old.at if story.edge is not None else None
     around = (_calling(story, where.module), where.scope)
     blocks = [where.module.block_of(one) for one in around if isinstance(one, ast.stmt)]
     making = [leading_to(story.project, block, made) for block in blocks if made is not None]
@@ -113,7 +113,7 @@ def _reading_old(
     """Return the statements of the closure that were seen to compute from old values, including
     calls.
     """
-    places = [join.new.at for join in story.reuse.joins if join.new is not None]
+    places = [edge.new.at for edge in story.reuse.stale_edges if edge.new is not None]
     found = [leading_to(story.project, closure.body, at) for at in places if at is not None]
     return [statement for statement in found if statement is not None]
 

@@ -93,7 +93,7 @@ def _computed_before(
     by the statement itself, by a function, or by a constructor.
     """
     making, lines = set[str](), set[int]()
-    for at in (join.old.at for join in story.reuse.joins if join.old.at is not None):
+    for at in (edge.old.at for edge in story.reuse.stale_edges if edge.old.at is not None):
         *owners, function = at.function.split(".")
         making.add(owners[-1] if function == "__init__" and owners else function)
         lines |= {at.line} if at.file == module.path else set()

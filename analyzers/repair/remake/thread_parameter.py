@@ -123,14 +123,14 @@ def recompute_where_read(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]
     """Yield a proposal that replaces `batch.feature = net(x)` before all phases by `net(batch.x)`
     in the phase that reads it after the step.
     """
-    node, visit = stale.evidence.node, stale.evidence.reached
+    node, backward_call = stale.evidence.node, stale.evidence.reached
     made = stale.saving
-    if made is None or visit is None or not isinstance(made.statement, ast.Assign):
+    if made is None or backward_call is None or not isinstance(made.statement, ast.Assign):
         return
     target, value = made.statement.targets[0], made.statement.value
     if not isinstance(target, ast.Attribute) or not isinstance(value, ast.Call):
         return
-    below = [p for p in visit.stack if node and node.at and p.frame > node.at.frame]
+    below = [p for p in backward_call.stack if node and node.at and p.frame > node.at.frame]
     for reader in (resolve_location(stale.project, place) for place in reversed(below)):
         reads = _reads(reader, target.attr) if reader is not None else []
         if reader is None or not reads:

@@ -26,7 +26,7 @@ class StepBeforeBackward:
     backward: ast.stmt
     step: ast.stmt
     block: list[ast.stmt]
-    visit: BackwardCall
+    call: BackwardCall
 
     @property
     def straight(self) -> bool:
@@ -53,25 +53,25 @@ class StepBeforeBackward:
     @property
     def roots(self) -> set[str]:
         """Return the names of the failing call's root, as its frame knows it."""
-        return root_names(self.visit, self.where)
+        return root_names(self.call, self.where)
 
 
 def schedule_of(stale: StaleValue) -> StepBeforeBackward | None:
     """Return the innermost block that leads to both. If a helper calls backward and steps, and took
     the step in an earlier call, return the block of its calls. None if the source does not show it.
     """
-    visit, changed = stale.evidence.reached, stale.change_place
-    if visit is None or changed is None:
+    backward_call, changed = stale.evidence.reached, stale.change_place
+    if backward_call is None or changed is None:
         return None
-    stack = (visit.stack or (visit.at,))[::-1]
-    found = [_schedule_at(stale, place, changed, visit) for place in stack]
+    stack = (backward_call.stack or (backward_call.at,))[::-1]
+    found = [_schedule_at(stale, place, changed, backward_call) for place in stack]
     earlier = [p.function == changed.function and p.frame != changed.frame for p in stack]
     around = (one for one, before in zip(found, earlier, strict=True) if one and not before)
     return next(around, None) or next((one for one in found if one is not None), None)
 
 
 def _schedule_at(
-    stale: StaleValue, place: CodeLine, changed: CodeLine, visit: BackwardCall
+    stale: StaleValue, place: CodeLine, changed: CodeLine, backward_call: BackwardCall
 ) -> StepBeforeBackward | None:
     where = resolve_location(stale.project, place)
     for statement, block in _blocks_around(where) if where is not None else ():
@@ -84,7 +84,7 @@ def _schedule_at(
             before = block[: block.index(statement)]
             calls = [s for s in before if leading_to(stale.project, [s], changed) is not None]
             step = calls[-1] if step in calls else step
-        return StepBeforeBackward(where, statement, step, block, visit)
+        return StepBeforeBackward(where, statement, step, block, backward_call)
     return None
 
 
@@ -96,13 +96,13 @@ def _blocks_around(where: SourceLocation) -> Iterator[tuple[ast.stmt, list[ast.s
         node = where.module.parents[node]
 
 
-def root_names(visit: BackwardCall, where: SourceLocation) -> set[str]:
+def root_names(backward_call: BackwardCall, where: SourceLocation) -> set[str]:
     """Return the names of a failing call's root, in the frame of a statement."""
     call = where.call(*BACKWARD_CALLS)
     tensor = backward_root(call) if call is not None else None
     if tensor is not None:
         return names_read(tensor)
-    names = {name.partition("[")[0] for name in visit.root}
+    names = {name.partition("[")[0] for name in backward_call.root}
     return names | names_read(where.statement)
 
 
@@ -120,8 +120,8 @@ def released(stale: StaleValue, loop: ast.AST | None = None) -> Iterator[Edit]:
     """Yield an edit that removes `retain_graph=True` from the failing call, if it is the only one
     in an iteration of `loop`: a graph used again in the same iteration must be retained until then.
     """
-    visit = stale.evidence.reached
-    where = resolve_location(stale.project, visit.at if visit is not None else None)
+    backward_call = stale.evidence.reached
+    where = resolve_location(stale.project, backward_call.at if backward_call is not None else None)
     if where is not None and _only_backward(where, loop):
         yield from without_retaining(where)
 

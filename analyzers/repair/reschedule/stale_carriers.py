@@ -41,8 +41,8 @@ def freed_again(stale: StaleValue) -> Iterator[Proposal]:
     """Yield a proposal that frees the graph in the call that retained it, so that the next run
     shows what still leads into it.
     """
-    visit = stale.evidence.reached
-    where = resolve_location(stale.project, visit.at if visit is not None else None)
+    backward_call = stale.evidence.reached
+    where = resolve_location(stale.project, backward_call.at if backward_call is not None else None)
     if edits := [*without_retaining(where)]:
         title = "Free each graph after its backward"
         yield Proposal("release", title, joined(edits), "", SECOND_CHOICE - 1, half=True)

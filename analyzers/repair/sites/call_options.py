@@ -41,15 +41,17 @@ class OptionSite:
         return with_keyword(editor, self.call, self.option, value)
 
 
-def option_site(story: ReuseFeatures, visit: BackwardCall, option: str) -> OptionSite | None:
+def option_site(
+    story: ReuseFeatures, backward_call: BackwardCall, option: str
+) -> OptionSite | None:
     """Return where an option of this backward call is decided; None if the source is not known."""
-    where = resolve_location(story.project, visit.at)
+    where = resolve_location(story.project, backward_call.at)
     call = where.call(*BACKWARD_CALLS) if where is not None else None
     if where is None or call is None:
         return None
     statement = where.module.statement_at(call.lineno, call.col_offset) or where.statement
-    site = OptionSite(where.module, statement, call, option, visit.at)
-    stack = frames(story.project, visit)[::-1]
+    site = OptionSite(where.module, statement, call, option, backward_call.at)
+    stack = frames(story.project, backward_call)[::-1]
     for inner, caller in pairwise(stack):
         name = _handed_on(inner.scope, site.call, site.option)
         outer = call_into(caller, inner.scope) if name else None

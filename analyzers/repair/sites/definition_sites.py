@@ -28,12 +28,12 @@ class DefinitionSite:
 def makings(story: ReuseFeatures) -> Iterator[DefinitionSite]:
     """Yield where each carried value was first named: as a run has seen it; else what binds it."""
     known: set[ast.stmt] = set()
-    for hop, module, statement in story.first_named:
+    for binding, module, statement in story.first_named:
         if statement in known:
             continue
         known.add(statement)
-        guard = fills_cache(module, statement) if _entered_again(story, hop) else None
-        yield DefinitionSite(module, module.scope_of(statement), statement, hop.name, guard)
+        guard = fills_cache(module, statement) if _entered_again(story, binding) else None
+        yield DefinitionSite(module, module.scope_of(statement), statement, binding.name, guard)
     for module, scope, statement in story.binders:
         if statement not in known:
             own = f"self.{story.attribute}" if story.attribute else story.name
@@ -44,8 +44,8 @@ def makings(story: ReuseFeatures) -> Iterator[DefinitionSite]:
 def _entered_again(story: ReuseFeatures, making: Binding) -> bool:
     """Return True if the function that computed the value ran again and had it already."""
     return any(
-        hop.how == "argument"
-        and hop.at.function == making.at.function
-        and hop.at.frame != making.at.frame
-        for hop in story.reuse.path
+        binding.how == "argument"
+        and binding.at.function == making.at.function
+        and binding.at.frame != making.at.frame
+        for binding in story.reuse.path
     )

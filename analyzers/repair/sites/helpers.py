@@ -45,19 +45,19 @@ def _cuts_its_argument(function: ast.FunctionDef) -> bool:
     return bool(returns) and None not in returns and _only_cuts(function, set())
 
 
-def methods_cutting(hop: Binding, project: Project) -> Iterator[str]:
+def methods_cutting(binding: Binding, project: Project) -> Iterator[str]:
     """Yield calls, on the bound value or its owner, of methods that do nothing but cut: `memory =
     memory.detach()`, `model.detach_hidden()`.
     """
-    owner, dot, attribute = hop.name.rpartition(".")
+    owner, dot, attribute = binding.name.rpartition(".")
     for kind, method in bare_methods(project):
         if not _only_cuts(method, {kind.name}):
             continue
         gives = any(node.value for node in returns_of(method))
-        own = kind.name == hop.kind.name
+        own = kind.name == binding.kind.name
         touched = f"self.{attribute}" in (names_read(method) if gives else _cut_in(method))
         if own or (dot and touched and (owner.isidentifier() or not gives)):
-            of = hop.name if own else owner
+            of = binding.name if own else owner
             yield f"{of} = {of}.{method.name}()" if gives else f"{of}.{method.name}()"
 
 

@@ -40,9 +40,9 @@ def last_backward_or_step(module: Module, backward: ast.stmt) -> ast.stmt:
     return last
 
 
-def goes_on(hop: Binding, block: list[ast.stmt]) -> bool:
+def goes_on(binding: Binding, block: list[ast.stmt]) -> bool:
     """Return True if the next iteration reads the name before it rebinds it."""
-    return "." in hop.name or first_use(block, hop.name.partition("[")[0]) == "read"
+    return "." in binding.name or first_use(block, binding.name.partition("[")[0]) == "read"
 
 
 def covers(statement: ast.stmt, line: int) -> bool:
@@ -75,34 +75,34 @@ def _bound_in(scope: Scope, name: str) -> set[ast.AST]:
     }
 
 
-def guarded(lines: list[str], hops: Sequence[Binding], step: str) -> list[str]:
+def guarded(lines: list[str], bindings: Sequence[Binding], step: str) -> list[str]:
     """Return the lines under `if x is not None:` if the first iteration finds None."""
-    missing = [hop.name for hop in hops if hop.none_before]
+    missing = [binding.name for binding in bindings if binding.none_before]
     if not missing:
         return lines
     asked = " and ".join(f"{name} is not None" for name in missing)
     return [f"if {asked}:", *(f"{step}{line}" for line in lines)]
 
 
-def is_local(hop: Binding, scope: Scope) -> bool:
+def is_local(binding: Binding, scope: Scope) -> bool:
     """Return True if the function itself binds the name."""
-    root = root_name(hop.name)
+    root = root_name(binding.name)
     own = root not in declared_outer(scope) and bool(_bound_in(scope, root))
     return own or not isinstance(scope, FUNCTIONS)
 
 
-def rebinds(hop: Binding, scope: Scope) -> bool:
+def rebinds(binding: Binding, scope: Scope) -> bool:
     """Return True if an assignment to the name reaches what the next iteration reads."""
-    plain = hop.name == root_name(hop.name)
-    return not plain or is_local(hop, scope) or hop.name in declared_outer(scope)
+    plain = binding.name == root_name(binding.name)
+    return not plain or is_local(binding, scope) or binding.name in declared_outer(scope)
 
 
-def is_seen(hop: Binding, at: CodeLine, scope: Scope) -> bool:
+def is_seen(binding: Binding, at: CodeLine, scope: Scope) -> bool:
     """Return True if a frame sees the name: its own, the module's or a closure's."""
-    if hop.at.frame == at.frame:
+    if binding.at.frame == at.frame:
         return True
-    inner = at.function.startswith(f"{hop.at.function}.<locals>.")
-    return (hop.at.function == "<module>" or inner) and not is_local(hop, scope)
+    inner = at.function.startswith(f"{binding.at.function}.<locals>.")
+    return (binding.at.function == "<module>" or inner) and not is_local(binding, scope)
 
 
 def head_of_rerun(shared: Shared, project: Project) -> ast.stmt | None:

@@ -73,35 +73,35 @@ def loss_of(call: ast.Call) -> ast.expr:
     return loss
 
 
-def stores(statement: ast.stmt, hop: Binding) -> Iterator[tuple[ast.expr, ValueShape, bool]]:
+def stores(statement: ast.stmt, binding: Binding) -> Iterator[tuple[ast.expr, ValueShape, bool]]:
     """Yield the values that a statement stores under the binding's name, with their shapes; if a
     value is unpacked, the target instead, and False.
     """
     for target, value in _assignments(statement):
-        if (kind := _stored_kind(target, value, hop)) is not None:
+        if (kind := _stored_kind(target, value, binding)) is not None:
             yield value or target, kind, value is not None
-    if isinstance(statement, ast.AugAssign) and spelled(statement.target) == hop.name:
-        if hop.kind.kind == "tensor":
-            yield statement.value, hop.kind, True
+    if isinstance(statement, ast.AugAssign) and spelled(statement.target) == binding.name:
+        if binding.kind.kind == "tensor":
+            yield statement.value, binding.kind, True
     for call in calls_of(statement, *_STORING):
-        if spelled(call.func).rpartition(".")[0] == hop.name and call.args:
-            held = [part for _, part in hop.kind.items() if has_graph(part)]
-            whole = [hop.kind] if is_call(call, *_TAKING_OVER) else held[-1:]
+        if spelled(call.func).rpartition(".")[0] == binding.name and call.args:
+            held = [part for _, part in binding.kind.items() if has_graph(part)]
+            whole = [binding.kind] if is_call(call, *_TAKING_OVER) else held[-1:]
             yield from ((call.args[-1], kind, True) for kind in whole)
 
 
-def _stored_kind(target: ast.expr, value: ast.expr | None, hop: Binding) -> ValueShape | None:
+def _stored_kind(target: ast.expr, value: ast.expr | None, binding: Binding) -> ValueShape | None:
     """Return the shape of what a target receives, if it is the binding's name, an attribute, or an
     entry of it.
     """
     name = spelled(target)
-    if name == hop.name and ("." in name or value is None or isinstance(value, _HANDED)):
-        return hop.kind
-    if isinstance(target, ast.Subscript) and spelled(target.value) == hop.name:
-        path = hop.paths[0].removeprefix(hop.name)
-        return part_at(hop.kind, path[: path.find("]") + 1])
-    if isinstance(target, ast.Attribute) and spelled(target.value) == hop.name:
-        return part_at(hop.kind, f".{target.attr}")
+    if name == binding.name and ("." in name or value is None or isinstance(value, _HANDED)):
+        return binding.kind
+    if isinstance(target, ast.Subscript) and spelled(target.value) == binding.name:
+        path = binding.paths[0].removeprefix(binding.name)
+        return part_at(binding.kind, path[: path.find("]") + 1])
+    if isinstance(target, ast.Attribute) and spelled(target.value) == binding.name:
+        return part_at(binding.kind, f".{target.attr}")
     return None
 
 
@@ -114,13 +114,13 @@ def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | Non
             yield target, value
 
 
-def spellings(hop: Binding) -> Iterator[tuple[str, ValueShape]]:
+def spellings(binding: Binding) -> Iterator[tuple[str, ValueShape]]:
     """Yield a binding's name, and the paths below it that are expressions,
     with what each denotes.
     """
-    yield hop.name, hop.kind
-    for path in hop.paths:
-        kind = part_at(hop.kind, path.removeprefix(hop.name))
+    yield binding.name, binding.kind
+    for path in binding.paths:
+        kind = part_at(binding.kind, path.removeprefix(binding.name))
         if kind is not None and "…" not in path:
             yield path, kind
 

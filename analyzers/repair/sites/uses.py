@@ -21,7 +21,9 @@ from provenance import BackwardCall
 _BLOCK = (ast.stmt, ast.excepthandler)
 
 
-def uses(story: ReuseFeatures, visit: BackwardCall) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+def uses(
+    story: ReuseFeatures, backward_call: BackwardCall
+) -> Iterator[tuple[str, tuple[Edit, ...]]]:
     """Yield the reads on the way to a backward call: those of the innermost function that has the
     carrier first, those of the shared frame last. For each function, yield the carrier's name, and
     edits that detach it where the loss reads it.
@@ -30,13 +32,13 @@ def uses(story: ReuseFeatures, visit: BackwardCall) -> Iterator[tuple[str, tuple
     if shared is None or not story.name:
         return
     idiom = idiom_for(story)
-    stack = frames(story.project, visit)
+    stack = frames(story.project, backward_call)
     at = next((i for i, f in enumerate(stack) if f.place.frame == shared.frame), len(stack))
     for frame, name in reversed(list(known_below(stack[at:], story.name))):
         if edits := _detached(idiom, frame.module, frame.scope, frame.statement, name):
             yield name, edits
-    last = shared.freed if visit is story.reuse.freed else shared.reached
-    only = story.called_for(visit) if story.same_line else ""
+    last = shared.freed if backward_call is story.reuse.freed else shared.reached
+    only = story.called_for(backward_call) if story.same_line else ""
     if edits := _detached(idiom, shared.module, shared.scope, last, story.name, only):
         yield story.name, edits
 

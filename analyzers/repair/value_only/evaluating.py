@@ -21,7 +21,7 @@ def evaluated_without_graph(
     call; if it may call backward at another time, the outermost loop that does not.
     """
     where = resolve_location(project, fault.at)
-    if fault.visit is not None or where is None:
+    if fault.call is not None or where is None:
         return
     edit = None
     loops = where.module.loops_around(where.statement)

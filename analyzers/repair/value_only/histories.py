@@ -130,7 +130,7 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     graph.
     """
     stores = stores_of(fault, project)
-    roots = set(fault.visit.root) if fault.visit is not None else set()
+    roots = set(fault.call.root) if fault.call is not None else set()
     name = (names_held(fault.holders) or ["it"])[0]
     ways: dict[str, tuple[str, Callable[[SourceLocation], Iterator[Edit]]]] = {
         "store-item": ("Keep numbers in `{}`", lambda s: _as_items(s, roots, project)),

@@ -39,7 +39,7 @@ class AttachedTracer:
         main = self._word.main
         job = {**self._job, "entry": main or "main.py", "attached": True}
         job["launcher"] = __file__ if main else os.path.abspath(sys.argv[0])
-        job["stand_ins"] = False
+        job["stubs"] = False
         records = os.open(self._word.path("jsonl"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         session = ScriptRun(job, records)
         session.instruments.further.append(FailureReporter(self))

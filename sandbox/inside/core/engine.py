@@ -192,12 +192,12 @@ class WrappedEngine:
             result = self._original(outputs, *args, **kwargs)
         except Exception as error:
             self._failed(call, error)
-            Clock.visits += 1
+            Clock.calls += 1
             raise
         finally:
             self.stamps.resume()
         call.result = result
-        Clock.visits += 1
+        Clock.calls += 1
         if call.closely:
             self._tell("after", call)
         else:
@@ -218,7 +218,7 @@ class WrappedEngine:
         frame, stands = standing()
         line = (frame.f_code.co_filename, frame.f_lineno or 0) if frame else ("", 0)
         per_line[line] += 1
-        n = Clock.visits + 1
+        n = Clock.calls + 1
         return Call(
             n=n,
             closely=self.attention.begin(n, per_line[line]),

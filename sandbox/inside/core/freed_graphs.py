@@ -35,14 +35,14 @@ class FreedGraphs:
             node.metadata.setdefault(VISITED, n)
         self._origins[call.line()] |= self._stamps.origins(call.walk.nodes)
 
-    def note(self, call: Call, visit: TracedBackward) -> None:
-        """Record that a call has freed its graph; `visit` is the call without that."""
+    def note(self, call: Call, backward_call: TracedBackward) -> None:
+        """Record that a call has freed its graph; `backward_call` is the call without that."""
         if call.inputs or not self._stamps.are_complete:
             self.mark(call)
             return
         for node, _ in call.roots:
             node.metadata.setdefault(VISITED, call.n)
-        self._unmarked[call.n] = visit
+        self._unmarked[call.n] = backward_call
         if len(self._unmarked) > KEPT:
             del self._unmarked[next(iter(self._unmarked))]
 

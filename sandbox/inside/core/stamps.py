@@ -44,7 +44,7 @@ _getframe = sys._getframe
 class Clock:
     """Counts what the run has done so far, for everyone."""
 
-    visits = 0
+    calls = 0
     steps = 0
     sites = 0  # places where nodes were made
     closure = 0  # calls of its closure, in the step that runs
@@ -97,7 +97,7 @@ class Stamp(list[str]):
         super().__init__(site.shown)
         self._site = site
         self._frame = frame
-        self.after = Clock.visits
+        self.after = Clock.calls
         self.steps = Clock.steps
 
     @property
@@ -149,7 +149,7 @@ def make_stamp() -> list[str]:
     inner = _getframe().f_back
     if inner is None:  # a thread of torch's own
         return Stamp(Site(None, None), 0)
-    now = Clock.visits + Clock.steps
+    now = Clock.calls + Clock.steps
     mark, instruction = inner.f_trace, inner.f_lasti
     if isinstance(mark, Mark) and mark.time == now and mark.instruction == instruction:
         return mark.stamp

@@ -23,7 +23,7 @@ class EngineBackward:
     walker: BackwardFunction
     begun: int  # how many instances there were
     root: Any
-    visit: Json
+    call: Json
     nodes: list[Any]
     leaves: frozenset[int] = frozenset()
     names: dict[int, list[Name]] = field(default_factory=dict)
@@ -65,7 +65,7 @@ def _crossing(edge: Edge, above: Mapping[int, Any], instances: Instances) -> Edg
     return edge
 
 
-def joins_of(
+def stale_edges_of(
     walk: EngineBackward, freeing: Mapping[int, EngineBackward], instances: Instances
 ) -> list[Json]:
     """Return the edges from what is new to what an earlier call reached; `freeing`: those calls."""
@@ -74,15 +74,15 @@ def joins_of(
     if visited(walk.root) in freeing:
         found.append((walk.root, None, visited(walk.root)))
     records: dict[tuple[int, int], Json] = {}
-    for parent, consumer, visit in found:
+    for parent, consumer, backward_call in found:
         now = [name.record("now") for name in walk.names.get(id(parent), [])]
-        then = freeing[visit].names.get(id(parent), [])
+        then = freeing[backward_call].names.get(id(parent), [])
         held = now + [name.record("freed") for name in then]
         records[id(parent), id(consumer)] = {
             "new": node(consumer) if consumer is not None else None,
             "old": node(parent),
             "raising": node(walk.entered),
-            "freed": visit,
+            "freed": backward_call,
             "holders": sorted(held, key=lambda h: len(h["path"]))[:32],
             "freed_nodes": sum(1 for instance in walk.nodes if visited(instance)),
         }
@@ -106,12 +106,12 @@ def reuse_record(
     return {
         "t": "reuse",
         "message": message,
-        "freed": first.visit,
-        "reached": walk.visit,
+        "freed": first.call,
+        "reached": walk.call,
         "same_root": root is not None and bool(root.root_of),
         "remade": bool(set(again) & set(reused) - {None}),
         "new_nodes": len(new),
-        "joins": found[:16],
+        "stale_edges": found[:16],
         "engine": "custom",
         "engine_class": type(walk.root).__qualname__,
     }

@@ -55,7 +55,7 @@ class Instances:
         if not known:  # a decorator replaced the class
             self.kinds = (*self.kinds, type(instance))
         self.newest += 2  # room for an operation before each
-        made = InstanceRecord(self.newest, Clock.visits, at, op)
+        made = InstanceRecord(self.newest, Clock.calls, at, op)
         key = id(instance)
         try:
             made.reference = weakref.ref(instance, lambda _: self._made.pop(key, None))

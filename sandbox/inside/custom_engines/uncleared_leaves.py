@@ -61,7 +61,9 @@ class UnclearedLeaves:
             elif not kept:
                 known.norms.clear()
 
-    def after(self, visit: Json, received: ReceivedGradients, fed: Mapping[int, Any]) -> None:
+    def after(
+        self, backward_call: Json, received: ReceivedGradients, fed: Mapping[int, Any]
+    ) -> None:
         """Record what the call has done to them, and report conspicuous ones once.
 
         `fed`: the leaves it gave something, by their ids.
@@ -82,8 +84,8 @@ class UnclearedLeaves:
             known.then = received.numbers(leaf)
         found = [number for number, leaf in self._leaves.items() if len(leaf.norms) >= ROW]
         if found:
-            self._tell(visit, found)
-        self._ended = bool(found) or visit["n"] >= CALLS
+            self._tell(backward_call, found)
+        self._ended = bool(found) or backward_call["n"] >= CALLS
 
     def release(self) -> None:
         """Restore what was exchanged, after the call has failed."""
@@ -92,15 +94,15 @@ class UnclearedLeaves:
                 known.watched.end()
                 known.watched = None
 
-    def _tell(self, visit: Json, found: list[int]) -> None:
+    def _tell(self, backward_call: Json, found: list[int]) -> None:
         first = self._leaves[found[0]]
         names = [self._parameters.known[number].name for number in found]
         self._emitter.emit(
             {
                 "t": "silent",
                 "kind": "uncleared-gradients",
-                "at": visit["at"],
-                "visit": visit,
+                "at": backward_call["at"],
+                "call": backward_call,
                 "params": [name for name in names if name][:64],
                 "figures": first.norms[:64],
                 "gradient": first.gradient,

@@ -36,7 +36,7 @@ from .backward_functions import (
     tapes_of,
     walkers_of,
 )
-from .backward_record import EngineBackward, edges_into_past, joins_of, reuse_record
+from .backward_record import EngineBackward, edges_into_past, reuse_record, stale_edges_of
 from .graph_restoration import GraphRestoration, cut_off
 from .instance_log import Allotment, Allotting
 from .instances import LIMIT, Instances, makes_from
@@ -291,8 +291,8 @@ class EngineWatch:
             )
             for name, value in search.around(outside):
                 names.setdefault(id(value), []).append(name)
-        visit = {
-            "n": Clock.visits + 1,
+        backward_call = {
+            "n": Clock.calls + 1,
             "at": at,
             "stack": stack,
             "iteration": self._per_line.get((str(at["file"]), int(at["line"])), 1),
@@ -307,7 +307,9 @@ class EngineWatch:
                 self._parameters, self._instances.kinds, numbered, self._ids
             )
         leaf_ids, begun = frozenset(map(id, leaves)), self._instances.newest
-        walk = EngineBackward(walker, begun, root, visit, nodes, leaf_ids, names, root, received)
+        walk = EngineBackward(
+            walker, begun, root, backward_call, nodes, leaf_ids, names, root, received
+        )
         made = self._instances.of(root)
         walk.recorded = made is not None and bool(made.recorded)
         walk.edges = edges_into_past(below, self._instances)
@@ -317,7 +319,7 @@ class EngineWatch:
         """Mark what was reached. A call over a lone instance is no backward call."""
         if len(walk.nodes) < 2:
             return
-        n = walk.visit["n"] = Clock.visits + 1
+        n = walk.call["n"] = Clock.calls + 1
         if walk.rewind is not None and walk.received is not None:
             walk.rewind.back(walk.received.gradients)
         oldest = n - 1
@@ -330,7 +332,7 @@ class EngineWatch:
             root.root_of = n
         self._tell(walk, "ok", n - 1 - oldest)
         self._measure(walk, n - 1 - oldest)
-        Clock.visits += 1
+        Clock.calls += 1
         count, walk.nodes, walk.root, walk.received = len(walk.nodes), [], None, None
         walk.edges = []
         self._freeing[n] = walk
@@ -338,21 +340,21 @@ class EngineWatch:
             del self._freeing[next(iter(self._freeing))]
 
     def _tell(self, walk: EngineBackward, outcome: str, reach: int) -> None:
-        if outcome != "ok" or sampled(walk.visit["n"]):
+        if outcome != "ok" or sampled(walk.call["n"]):
             received: list[int] = []
             if outcome == "ok" and walk.received is not None:
                 fed = walk.received.named(self._outside(sys._getframe(1)))
                 received = sorted(fed)
                 if self._uncleared is not None:
-                    self._uncleared.after(walk.visit, walk.received, fed)
+                    self._uncleared.after(walk.call, walk.received, fed)
                 if self.steps is not None:
                     newest = self._instances.newest
-                    self.steps.after(walk.visit["at"], walk.visit["n"], walk.received, fed, newest)
+                    self.steps.after(walk.call["at"], walk.call["n"], walk.received, fed, newest)
                 self._parameters.tell()
             self._emitter.emit(
                 {
                     "t": "backward",
-                    "visit": walk.visit,
+                    "call": walk.call,
                     "outcome": outcome,
                     "nodes": len(walk.nodes),
                     "reach": reach,
@@ -363,20 +365,20 @@ class EngineWatch:
 
     def _measure(self, walk: EngineBackward, reach: int) -> None:
         """Report, once, calls of a line that reach ever more of what earlier ones reached."""
-        at = walk.visit["at"]
+        at = walk.call["at"]
         line = (at["file"], at["line"])
         if self._deepening is None or walk.received is None:
             return
         if figures := self._deepening.after(line, len(walk.nodes), reach):
-            joins = joins_of(walk, self._freeing, self._instances)
+            stale_edges = stale_edges_of(walk, self._freeing, self._instances)
             leaves = [node for node in walk.nodes if id(node) in walk.leaves]
             given = {name for leaf in leaves for name in walk.received.gradients(leaf)}
             self._emitter.emit(
                 {
                     "t": "silent",
                     "kind": "growing-graph",
-                    "visit": walk.visit,
-                    "holders": [holder for join in joins for holder in join["holders"]][:32],
+                    "call": walk.call,
+                    "holders": [holder for edge in stale_edges for holder in edge["holders"]][:32],
                     "figures": figures,
                     "gradient": min(given, default=""),
                 }
@@ -384,11 +386,11 @@ class EngineWatch:
             self._deepening = None
 
     def _failed(self, walk: EngineBackward, error: Exception) -> None:
-        found = joins_of(walk, self._freeing, self._instances)
+        found = stale_edges_of(walk, self._freeing, self._instances)
         if self._reported or not found:
             return
         self._reported = True
         first = self._freeing[found[0]["freed"]]
         self._emitter.emit(reuse_record(walk, first, found, self._instances, str(error)))
         self._tell(walk, "raised", 0)
-        Clock.visits += 1
+        Clock.calls += 1

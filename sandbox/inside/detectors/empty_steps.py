@@ -109,7 +109,7 @@ class EmptySteps:
         lost = next((one.lost for one in missed if one.lost), None)
         fields = {
             "at": looks.at if cleared else lost,
-            "visit": looks.backward.record() if looks.backward is not None else None,
+            "call": looks.backward.record() if looks.backward is not None else None,
             "params": [one.name for one in missed if one.name][:MOST],
             "figures": [float(len(missed))],
             "detail": "" if cleared else ELSEWHERE,
@@ -123,7 +123,7 @@ class EmptySteps:
             if looks >= ENOUGH and owned and not trained:
                 fields = {
                     "params": [one.name for one in owned if one.name][:MOST],
-                    "taken": next((one.taken for one in owned if one.taken), None),
+                    "optimizer_at": next((one.taken for one in owned if one.taken), None),
                     "figures": [float(len(owned))],
                     "detail": FROZEN,
                 }

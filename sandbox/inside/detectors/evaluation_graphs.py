@@ -62,7 +62,7 @@ class EvaluationGraphs:
         It is a collection that has kept graph after graph, or a number to which one line has added
         again and again.
         """
-        if Clock.visits:
+        if Clock.calls:
             return None
         return next(iter(self._found.values()), None) or _summed(self._stamps)
 
@@ -82,9 +82,9 @@ class EvaluationGraphs:
         """Count a call of any module, those of healthy scripts, too."""
         if torch.compiler.is_compiling():
             return
-        if Clock.visits:
+        if Clock.calls:
             self._hook.remove()
-        if Clock.visits or module.training or not torch.is_grad_enabled():
+        if Clock.calls or module.training or not torch.is_grad_enabled():
             return
         notify_safely(self._count, sys._getframe(1), notes=self._slips)
 

@@ -156,10 +156,15 @@ def _slows(last: list[tuple[int, int]]) -> bool:
 
 
 def _report(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
-    visit = call.record()
+    backward_call = call.record()
     whole = name.record("now")
     holders = [{**whole, "path": key[2].partition("[")[0]}]
     if holders[0]["path"] != whole["path"]:
         holders.append(whole)  # what of it keeps the graph: `meters['loss'].total` of `meters`
     figures = [float(size) for size in sizes]
-    return {"at": visit["at"], "visit": visit, "holders": holders, "figures": figures}
+    return {
+        "at": backward_call["at"],
+        "call": backward_call,
+        "holders": holders,
+        "figures": figures,
+    }

@@ -115,7 +115,7 @@ class LossComposition:
         """Yield kinds of faults with their records."""
         for noted in self._moving.values():
             if noted.calls >= OFTEN:
-                yield "moving-target", noted.fields
+                yield "bootstrap-target", noted.fields
         for noted in self._constant.values():
             if noted.calls >= OFTEN and noted.fields["params"]:
                 yield "constant-term", noted.fields

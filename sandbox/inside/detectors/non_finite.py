@@ -57,7 +57,7 @@ class NonFiniteLoss(Observer):
         self._emitter.emit(
             {
                 "t": "non_finite",
-                "visit": call.record(),
+                "call": call.record(),
                 "value": "NaN" if isnan(loss) else "inf" if loss > 0 else "-inf",
                 "before": list(before),
                 "params": [name for name in spoilt if name][:64],

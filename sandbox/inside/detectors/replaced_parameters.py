@@ -157,4 +157,4 @@ def replacement_report(old: Sequence[KnownParameter], fed: Sequence[KnownParamet
         return {}
     params = list(dict.fromkeys(one.name for one in old if one.name))
     instead = list(dict.fromkeys(one.name for one in fed))
-    return {"params": params[:MOST], "instead": instead[:MOST], "taken": taken}
+    return {"params": params[:MOST], "instead": instead[:MOST], "optimizer_at": taken}

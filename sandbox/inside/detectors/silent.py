@@ -112,7 +112,7 @@ class SilentWatch(Observer):
                 number for number in self._leftover if self._chain[number] == known[number].mark
             }
         if (aliased := self._aliases.look(call)) is not None:
-            self._tell("overwritten-gradient", call=call, **aliased)
+            self._tell("overwritten-gradient", during=call, **aliased)
         self._doubt_aliases(ended=False)
 
     def after(self, call: Call) -> None:
@@ -171,12 +171,14 @@ class SilentWatch(Observer):
         self._ascents.forget()
         self._untrained.rest()
 
-    def stepped(self, optimizer: int, owned: list[KnownParameter], piled: int) -> None:
+    def stepped(
+        self, optimizer: int, owned: list[KnownParameter], closure_accumulated: int
+    ) -> None:
         """Tell an optimizer that takes most of its steps on gradients of steps before, or whose
         closure leaves those of its calls on one another."""
         self._untrained.stepped(optimizer, owned)
         here = frames.user_frame(sys._getframe())
-        if Clock.visits <= self._until:
+        if Clock.calls <= self._until:
             self._empty_steps.stepped(optimizer, owned, here)
         self._note_lost(owned)
         self._rebound.stepped(owned, here)
@@ -196,9 +198,9 @@ class SilentWatch(Observer):
             untouched = self._cleared.isdisjoint(known.id for known in stale)
             figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
             self._tell_stale(stale, figures, self._steps[optimizer], detail)
-        if (fields := self._piled.stepped(optimizer, owned, piled)) is not None:
+        if (fields := self._piled.stepped(optimizer, owned, closure_accumulated)) is not None:
             self._tell("uncleared-gradients", at=frames.user_place(sys._getframe()), **fields)
-        if Clock.visits <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
+        if Clock.calls <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             self._tell_stale(stale, used, len(used) + cleared, detail=self._foreign.detail)
 
@@ -219,7 +221,7 @@ class SilentWatch(Observer):
         tensor, written = known.tensor(), known.changed_by == Clock.steps
         if (
             tensor is None
-            or Clock.visits > self._until
+            or Clock.calls > self._until
             or (written and known.id not in self._leftover)
         ):
             return written
@@ -243,7 +245,7 @@ class SilentWatch(Observer):
         stale = [leaf for leaf in fed if len(leaf.norms) >= GROWTH]
         if names := list(dict.fromkeys(leaf.name for leaf in stale if leaf.name)):
             figures = stale[0].norms[:64]
-            self._tell("uncleared-gradients", call=call, params=names[:64], figures=figures)
+            self._tell("uncleared-gradients", during=call, params=names[:64], figures=figures)
 
     def _tell_ascents(self, call: Call) -> None:
         """Report parameters that were moved along gradients to which backward has then added.
@@ -257,7 +259,7 @@ class SilentWatch(Observer):
         if ascents.after(call.received) and len(ascents.norms) >= GROWTH:
             names = [known.name for known in ascents.found.values() if known.name]
             fields = {"params": names[:64], "figures": ascents.norms[:64], "detail": CLIMBED}
-            self._tell("uncleared-gradients", call=call, doubtful=True, **fields)
+            self._tell("uncleared-gradients", during=call, doubtful=True, **fields)
 
     def finish(self) -> None:
         """Tell the parameters of a trained module that never received a gradient; and, where
@@ -274,7 +276,7 @@ class SilentWatch(Observer):
             uncalled = [known.name for known in self._untrained.doubted() if known.name]
             fields["uncalled"] = uncalled[:64]
             if self._idle is not None and not self.learns:
-                fields |= {"visit": self._idle.record(), "detail": IDLE}
+                fields |= {"call": self._idle.record(), "detail": IDLE}
                 fields["at"] = at or self._idle_end or self._left_torch(untrained)
                 fields |= replaced(self._parameters.known, self._stepped) or replaced_by_leaves(
                     self._parameters.known, untrained, self._stepped
@@ -344,8 +346,8 @@ class SilentWatch(Observer):
         names = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name))
         if names and self._last is not None:
             figures = leaves[0].sums[:64]
-            visit = self._last.record()
-            fields = {"at": visit["at"], "visit": visit, "params": names[:64], "figures": figures}
+            place = _place_of(self._last.record())
+            fields = {**place, "params": names[:64], "figures": figures}
             self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **fields)
 
     def _tell_unmoved(self) -> None:
@@ -353,8 +355,7 @@ class SilentWatch(Observer):
         whether the script means to: it may want no more than their gradients."""
         names = unmoved(self._parameters.known)
         if names and self._last is not None and not self.learns:
-            visit = self._last.record()
-            fields = {"at": visit["at"], "visit": visit, "params": names[:64]}
+            fields = {**_place_of(self._last.record()), "params": names[:64]}
             self._tell("unmoved-leaves", doubtful=True, **fields)
 
     @property
@@ -390,17 +391,20 @@ class SilentWatch(Observer):
             known = {held["path"] for held in carriers}
             others = [held for held in old_names(call) if held["path"] not in known]
             holders = [*carriers, *others][:HOLDERS]
-            self._tell("reaching-back", call=call, holders=holders, figures=figures)
+            self._tell("reaching-back", during=call, holders=holders, figures=figures)
         elif self._deepening.walks_more(line) and "reaching-back" not in self._reported:
             self._retained.look(line, call.frame)
 
-    def _tell(self, kind: str, call: Call | None = None, **more: Any) -> None:
+    def _tell(self, kind: str, during: Call | None = None, **more: Any) -> None:
         if kind in self._reported:
             return
         self._reported.add(kind)
-        visit = call.record() if call is not None else None
-        place = {"at": visit["at"], "visit": visit} if visit is not None else {}
-        self._emit(kind, **place, **more)
+        self._emit(kind, **(_place_of(during.record()) if during is not None else {}), **more)
 
     def _emit(self, kind: str, **fields: Any) -> None:
         self._emitter.emit({"t": "silent", "kind": kind, **fields})
+
+
+def _place_of(backward_call: Json) -> Json:
+    """Return the fields that say during which backward call a fault was found."""
+    return {"at": backward_call["at"], "call": backward_call}

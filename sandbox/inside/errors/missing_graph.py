@@ -73,12 +73,12 @@ class MissingWatch(Observer):
         ended = self._log.of(loss) if self._log is not None and self._bare is None else None
         if ended is not None:
             search = ReferrerSearch(lambda t: t is loss, leaves=True)
-            visit = call.record()
+            backward_call = call.record()
             self._bare = {
                 "t": "missing",
                 "message": BARE,
-                "at": visit["at"],
-                "stack": visit["stack"],
+                "at": backward_call["at"],
+                "stack": backward_call["stack"],
                 "holders": [n.record("now") for n, _ in search.around(call.frame)][:32],
                 "how": ended.how,
                 "ended_at": ended.at,

@@ -73,8 +73,8 @@ class ReuseWatch(Observer):
 
     def glanced(self, call: Call) -> None:
         """Record that the call has freed its graph, without names, and without traversing it."""
-        if (visit := self._keep(call)) is not None:
-            self._graphs.note(call, visit)
+        if (backward_call := self._keep(call)) is not None:
+            self._graphs.note(call, backward_call)
 
     def _keep(self, call: Call) -> TracedBackward | None:
         """Return the call without its graph, to be reported, if it has freed that."""
@@ -82,10 +82,10 @@ class ReuseWatch(Observer):
             node.metadata.setdefault(ROOT_OF, call.n)
         if call.retain:
             return None
-        visit = self._freeing[call.n] = call.alone()
+        backward_call = self._freeing[call.n] = call.alone()
         if len(self._freeing) > KEPT:
             del self._freeing[next(iter(self._freeing))]
-        return visit
+        return backward_call
 
     def failed(self, call: Call, error: Exception) -> None:
         """Report the first second use of the run.
@@ -126,14 +126,14 @@ class ReuseWatch(Observer):
         known = self._graphs.calls_before_failure(walk(call.roots).nodes)
         old, new, joining = _split(self._stamps, call, known)
         now = self._held_around(call, ReferrerSearch(_has_graph, budget=20_000, depth=5, deep=True))
-        joins = self._joins(call, old, joining, now)
-        freed = joins[0]["freed"] if joins else self._last_freeing(call)
+        stale_edges = self._stale_edges(call, old, joining, now)
+        freed = stale_edges[0]["freed"] if stale_edges else self._last_freeing(call)
         again = [node for node in new if self._made_after(node, freed)]
         renewed = {_making(self._stamps, node) for node in again} - {None}
         reused = {_making(self._stamps, node) for node in old if is_freed(node)}
-        for join in joins:
-            at, op = join["old"].get("at"), join["old"]["op"]
-            join["renewed"] = (at["file"], at["line"], op) in renewed if at else None
+        for edge in stale_edges:
+            at, op = edge["old"].get("at"), edge["old"]["op"]
+            edge["renewed"] = (at["file"], at["line"], op) in renewed if at else None
         return {
             "t": "reuse",
             "message": str(error),
@@ -142,7 +142,7 @@ class ReuseWatch(Observer):
             "same_root": any(_was_root(node) for node, _ in call.roots),
             "remade": bool(renewed & reused),
             "new_nodes": len(new),
-            "joins": joins[:16],
+            "stale_edges": stale_edges[:16],
         }
 
     def _made_after(self, node: Node, freed: int) -> bool:
@@ -153,15 +153,15 @@ class ReuseWatch(Observer):
 
     def _freed_record(self, freed: int, call: Call) -> Json:
         """Return the freeing call, with the number of later calls from the same line."""
-        visit = self._freeing.get(freed, call)
-        here = visit.line()
+        backward_call = self._freeing.get(freed, call)
+        here = backward_call.line()
         later = sum(n > freed and other.line() == here for n, other in self._freeing.items())
-        return {**visit.record(), "later": later}
+        return {**backward_call.record(), "later": later}
 
     def _last_freeing(self, call: Call) -> int:
         return max(self._freeing, default=call.n)
 
-    def _joins(
+    def _stale_edges(
         self, call: Call, old: dict[Node, int], joining: list[Edge], now: dict[Key, list[Name]]
     ) -> list[Json]:
         """Return the edges below which something was freed, the one that raised first."""
@@ -174,13 +174,13 @@ class ReuseWatch(Observer):
             key = (self._serial(producer), number, 0 if consumer is None else id(consumer))
             if not freed or key in found:
                 continue
-            visit = old[freed[0]]
-            holders = self._holders(call, visit, producer, (key[0], number), now)
-            join = {
+            backward_call = old[freed[0]]
+            holders = self._holders(call, backward_call, producer, (key[0], number), now)
+            edge = {
                 "new": self._node(consumer),
                 "old": self._node(producer),
                 "raising": self._node(freed[0]),
-                "freed": visit,
+                "freed": backward_call,
                 "holders": holders,
                 "output": number,
                 "shape": shape_at(producer, number),
@@ -188,8 +188,8 @@ class ReuseWatch(Observer):
                 "stepped": self._stepped(reached),
                 "rebound": self._is_rebound(reached, holders),
             }
-            found[key] = (raising not in freed, -int(producer._sequence_nr()), join)
-        return [join for _, _, join in sorted(found.values(), key=lambda item: item[:2])]
+            found[key] = (raising not in freed, -int(producer._sequence_nr()), edge)
+        return [edge for _, _, edge in sorted(found.values(), key=lambda item: item[:2])]
 
     def _stepped(self, below: GraphTraversal) -> bool | None:
         """Return True if a step changed trained parameters of a graph after their use in it.
@@ -224,9 +224,9 @@ class ReuseWatch(Observer):
         return record
 
     def _holders(
-        self, call: Call, visit: int, producer: Node, key: Key, now: dict[Key, list[Name]]
+        self, call: Call, backward_call: int, producer: Node, key: Key, now: dict[Key, list[Name]]
     ) -> list[Json]:
-        freed = self._freeing.get(visit)
+        freed = self._freeing.get(backward_call)
         freed_by = freed.standing.activations() if freed is not None else []
         shared = [number for number in call.standing.activations() if number in freed_by]
 
@@ -237,7 +237,7 @@ class ReuseWatch(Observer):
             return near, depth, len(holder["path"]), holder["when"] == "freed"
 
         held = [name.record("now") for name in now.get(key, [])]
-        held += [name.record("freed") for name in self._names.get(visit, {}).get(key, [])]
+        held += [name.record("freed") for name in self._names.get(backward_call, {}).get(key, [])]
         held = held or [name.record("now") for name in carriers(producer, key[1])]
         return sorted(held, key=likelihood)[:32]
 
@@ -253,9 +253,10 @@ def _was_root(node: Node) -> bool:
 def _is_of_earlier_pass(story: Json) -> bool:
     """Return True if the same statement has freed what the failing call reached again."""
     freed, reached = (
-        [(at["file"], at["line"]) for at in story[visit]["stack"]] for visit in ("freed", "reached")
+        [(at["file"], at["line"]) for at in story[backward_call]["stack"]]
+        for backward_call in ("freed", "reached")
     )
-    return bool(story["joins"]) and freed == reached
+    return bool(story["stale_edges"]) and freed == reached
 
 
 def _has_graph(tensor: torch.Tensor) -> bool:

@@ -56,8 +56,8 @@ class ScriptText:
 
 
 class CompletedRun:
-    """The run of one text. `asked` is the job's `world`: `{"plan": …}` or `{"wanted": …}`. `shows`:
-    the search saw an error of autograd's in the harness that it found."""
+    """The run of one text. `asked` is the job's `harness`: `{"plan": …}` or `{"wanted": …}`.
+    `shows`: the search saw an error of autograd's in the harness that it found."""
 
     shows = False
 
@@ -93,7 +93,7 @@ class CompletedRun:
         optional = may_leave_out(self._tree)
         choices = Choices(bool(handed_on(self._tree)), True in self._texts, part, optional)
         plan, self.shows = Searcher(self._tried, self._uses_of, wanted, choices, given).best()
-        self._emitter.emit({"t": "world", "shows": self.shows, **plan.to_json()})
+        self._emitter.emit({"t": "plan", "shows": self.shows, **plan.to_json()})
         return plan
 
     def run(self, plan: ValuePlan) -> None:

@@ -33,7 +33,7 @@ class BackwardRecorder(Observer):
         self._parameters = parameters
         self._values = values
         self._loss: float | None = None
-        self._again = False
+        self._repeated = False
         self._new_terms = 0
         self._kept: int | None = None
         self._changed: dict[int, int] = {}  # by which step each parameter was, as the call began
@@ -45,7 +45,7 @@ class BackwardRecorder(Observer):
         self._new_terms = 0
         if self._values and call.kind == "backward":
             self._new_terms = terms_of(call.roots, lambda node: bool(node.metadata.get(REACHED)))
-        self._again = bool(call.roots) and all(_was_reached(n) for n, _ in call.roots)
+        self._repeated = bool(call.roots) and all(_was_reached(n) for n, _ in call.roots)
         self._changed = {known.id: known.changed_by for known in self._parameters.known}
         self._kept = None
         if self._values and call.iteration in PASSES and self._looks < LOOKS:
@@ -96,14 +96,14 @@ class BackwardRecorder(Observer):
         self._emitter.emit(
             {
                 "t": "backward",
-                "visit": call.record(),
+                "call": call.record(),
                 "outcome": outcome,
                 "nodes": len(call.walk.nodes),
                 "reach": max(begun - oldest, 0) if oldest is not None else 0,
                 "received": sorted({known.id for known in call.received}),
                 "stale": self._stale(call)[:16],
                 "loss": self._loss,
-                "again": self._again,
+                "repeated": self._repeated,
                 "kept": self._kept,
                 "terms": terms_of(call.roots) if self._values else 0,
                 "new_terms": self._new_terms,

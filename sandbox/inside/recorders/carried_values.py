@@ -24,11 +24,11 @@ from ..core.graph import says_changed, says_reused, walk
 from ..core.stamps import Clock, Stamps, next_number, number_of
 from ..core.value_shapes import Trees, kind_of, parts
 
-HOPS, EVENTS, LOOKS, SECONDS, DEPTH = 128, 20_000, 400_000, 4.0, 6
+BINDINGS, EVENTS, LOOKS, SECONDS, DEPTH = 128, 20_000, 400_000, 4.0, 6
 VALUES = ("tensor", "tuple", "list", "dict", "deque", "namedtuple", "dataclass")
 _HOLDERS = (*VALUES, "object", "module")
 
-WantedTensors = Mapping[tuple[int, int], int]  # a node's number and an output of it → which join
+WantedTensors = Mapping[tuple[int, int], int]  # node number, output → stale edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TensorPath:
     name: str
     whole: Any
     path: str
-    join: int
+    edge: int
 
 
 @dataclass(slots=True)
@@ -62,9 +62,9 @@ class ValueLook:
         if whole is None and kind in VALUES:
             whole = (path, value)
         if kind == "tensor":
-            join = self.wanted.get(_number(value), -1)
-            if join >= 0 and whole is not None:
-                yield TensorPath(*whole, path, join)
+            edge = self.wanted.get(_number(value), -1)
+            if edge >= 0 and whole is not None:
+                yield TensorPath(*whole, path, edge)
         elif depth and id(value) not in self._seen:
             self._seen.add(id(value))
             for how, key, item in parts(value, kind):
@@ -98,7 +98,7 @@ class PathWatch(Observer):
         self._first = min((n for n, _ in self._wanted), default=0)
         self._freed = freed
         self._trees = Trees()
-        self._hops: dict[tuple[Any, ...], Json] = {}
+        self._bindings: dict[tuple[Any, ...], Json] = {}
         self._left = {"events": EVENTS, "looks": LOOKS}
         self._nones: set[tuple[Any, str]] = set()
         self._lines: dict[int, int] = {}
@@ -140,7 +140,11 @@ class PathWatch(Observer):
         if self._until is None:
             self._until = self._clock() + SECONDS
         self._left["events"] -= 1
-        if min(self._left.values()) < 0 or self._clock() > self._until or len(self._hops) >= HOPS:
+        if (
+            min(self._left.values()) < 0
+            or self._clock() > self._until
+            or len(self._bindings) >= BINDINGS
+        ):
             self._stop()
             return False
         return True
@@ -187,23 +191,27 @@ class PathWatch(Observer):
         if how == "returned":
             key = (*key, at["line"])
         entered = (*key[:3], "argument", found.name)
-        if how == "bound" and entered in self._hops:
+        if how == "bound" and entered in self._bindings:
             return
-        hop = self._hops.get(key)
-        if hop is None and len(self._hops) < HOPS:
-            hop = self._hops[key] = {
+        binding = self._bindings.get(key)
+        if binding is None and len(self._bindings) < BINDINGS:
+            binding = self._bindings[key] = {
                 "at": at,
                 "how": how,
                 "name": found.name,
                 "paths": [],
                 "carries": [],
-                "after": Clock.visits,
+                "after": Clock.calls,
                 "none_before": (frame.f_code, found.name) in self._nones,
                 "kind": self._trees.of(found.whole),
             }
-        if hop is not None and len(hop["paths"]) < 16 and found.path not in hop["paths"]:
-            hop["paths"].append(found.path)
-            hop["carries"].append(found.join)
+        if (
+            binding is not None
+            and len(binding["paths"]) < 16
+            and found.path not in binding["paths"]
+        ):
+            binding["paths"].append(found.path)
+            binding["carries"].append(found.edge)
 
     def after(self, call: Call) -> None:
         """Record, after the call that freed the graph, everything that holds on to it."""
@@ -218,4 +226,4 @@ class PathWatch(Observer):
             self._stop()
             met = {number_of(node) for node in walk(call.roots).nodes}
             if all(number in met for number, _ in self._wanted):
-                self._emitter.emit({"t": "path", "hops": list(self._hops.values())})
+                self._emitter.emit({"t": "path", "bindings": list(self._bindings.values())})

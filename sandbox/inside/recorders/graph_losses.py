@@ -322,14 +322,14 @@ class _Frozen:
             known, frame = self._parameters.find(tensor), frames.user_frame(sys._getframe(1))
             if known is not None and known.receipts and frame is not None:
                 ended = GraphEnd(frames.place(frame), "frozen", "", tuple(frames.stack(frame)))
-                self._frozen[id(tensor)] = weakref.ref(tensor), Clock.visits, ended
+                self._frozen[id(tensor)] = weakref.ref(tensor), Clock.calls, ended
 
     def among(self, tensors: Sequence[torch.Tensor]) -> GraphEnd | None:
         """Return where the first still frozen tensor was frozen, after the backward call it was
         for."""
         for tensor in tensors:
             known, visits, ended = self._frozen.get(id(tensor), (None, 0, None))
-            if known is not None and known() is tensor and visits < Clock.visits:
+            if known is not None and known() is tensor and visits < Clock.calls:
                 return ended
         return None
 

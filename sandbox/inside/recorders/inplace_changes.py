@@ -54,7 +54,7 @@ class ChangeLog(_Mode):  # type: ignore[misc]
             "op": str(func._schema.name).rpartition("::")[2],
             "library": frames.maker(sys._getframe(1)),
             "version": tensor._version + 1,  # counted when the operation is done
-            "after": Clock.visits,
+            "after": Clock.calls,
         }
         self._shapes[storage] = [*tensor.shape]
         self._changes[storage].append((change, names))

@@ -55,7 +55,7 @@ class _Optimizer:
     rested: list[CallStack] | None = None
     read: list[Json] | None = None
     begun: Json | None = None
-    piled: int = 0
+    closure_accumulated: int = 0
     led_by: object = None
 
 
@@ -113,7 +113,7 @@ class StepWatch:
         one = self._of(optimizer)
         if one.number < 0:
             one.number = self.made
-            self._attention.renew(Clock.visits)
+            self._attention.renew(Clock.calls)
             self.made += 1
             if self.frozen:
                 watch = self
@@ -241,7 +241,7 @@ class StepWatch:
         one.read = None
 
         def reading() -> Any:
-            begun = Clock.visits
+            begun = Clock.calls
             Clock.closure += 1
             loss = closure()
             if one.read is None:
@@ -251,7 +251,7 @@ class StepWatch:
                 and not frames.is_user_class(type(optimizer))  # it may mean to
                 and self._holds_older(optimizer, begun)
             ):
-                one.piled += 1
+                one.closure_accumulated += 1
             return loss
 
         if len(args) > 1:
@@ -346,16 +346,18 @@ class StepWatch:
         if Clock.steps <= 2:
             self._parameters.name_again(frames.user_frame(frame))
             self._parameters.tell()
-        piled, one.piled = one.piled, 0
+        closure_accumulated, one.closure_accumulated = one.closure_accumulated, 0
         for account, listener in self.on_step:
-            account.call(listener, one.number, owned, piled)
+            account.call(listener, one.number, owned, closure_accumulated)
         if self.gradients:
             self.feeding.take(owned)
         if is_due:
             fed = self.feeding.behind(owned) if self.gradients else []
             begun, one.begun = {"count": one.taken, **(one.begun or {})}, None
             at = frames.user_place(frame)
-            self.emit_step(one.number, at, gradients, changed, fed, bool(piled), begun)
+            self.emit_step(
+                one.number, at, gradients, changed, fed, bool(closure_accumulated), begun
+            )
 
     def _count(self, one: _Optimizer) -> None:
         one.taken += 1
@@ -369,7 +371,7 @@ class StepWatch:
         gradients: list[Json],
         changed: int = 0,
         fed: Sequence[int] = (),
-        piled: bool = False,
+        closure_accumulated: bool = False,
         begun: Json | None = None,
     ) -> None:
         """Write one `step` record; `begun` is what it started from."""
@@ -379,12 +381,12 @@ class StepWatch:
                 "n": Clock.steps,
                 "optimizer": optimizer,
                 "at": at,
-                "after": Clock.visits,
+                "after": Clock.calls,
                 "gradients": gradients,
                 "changed": changed,
                 "fed": fed,
                 "unused": self.feeding.unused(),
-                "piled": piled,
+                "closure_accumulated": closure_accumulated,
                 **(begun or {}),
             }
         )
