@@ -82,11 +82,13 @@ _RunMode = Annotated[
     Run | None, typer.Option(help="auto: run it in the sandbox; never: only read it")
 ]
 _TimeLimit = Annotated[
-    float | None, typer.Option(help="seconds that one run may take", show_default="20")
+    float | None,
+    typer.Option(min=1, max=60, help="seconds that one run may take", show_default="20"),
 ]
 _Fix = Annotated[
-    int,
+    int | None,
     typer.Option(
+        min=1,
         metavar="or --fix=N",
         show_default=False,
         help="write the best safe fix, or fix number N",
@@ -104,6 +106,9 @@ _Unsafe = Annotated[
 _Diff = Annotated[bool, typer.Option("--diff", help="only show what --fix would change")]
 _Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="causes, fixes and checks in full")]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no summary line")]
+_StdinFilename = Annotated[
+    str, typer.Option(metavar="NAME", help="what the script on standard input is called")
+]
 _Lenient = Annotated[bool, typer.Option("--lenient", help="exit code 0 where it could not tell")]
 
 
@@ -120,13 +125,14 @@ def diagnose(
     torch: Torch = None,
     form: OutputFormat = "text",
     json: AsJson = False,
-    fix: _Fix = 0,
+    fix: _Fix = None,
     best: _Apply = False,
     unsafe: _Unsafe = None,
     diff: _Diff = False,
     verbose: _Verbose = False,
     quiet: _Quiet = False,
     lenient: _Lenient = False,
+    stdin_filename: _StdinFilename = "-",
 ) -> None:
     """Diagnose scripts. After `--`: the script's own arguments.
 
@@ -136,8 +142,6 @@ def diagnose(
     """
     # Looking for plugins of pydantic reads what every package of the environment says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    if fix < 0:
-        raise typer.BadParameter("fixes are numbered from 1", param_hint="--fix")
     if not paths and not module:
         raise typer.BadParameter("name a script, a folder, or `-` for standard input")
     raise typer.Exit(
@@ -152,7 +156,7 @@ def diagnose(
                 time_limit or config.time_limit_s,
                 "json" if json else form,
                 fix or int(best),
-                chosen=bool(fix),
+                chosen=fix is not None,
                 unsafe=config.unsafe_fixes if unsafe is None else unsafe,
                 diff=diff,
                 lenient=lenient,
@@ -160,6 +164,7 @@ def diagnose(
                 quiet=quiet,
                 ignore=config.ignore,
                 exclude=config.exclude,
+                stdin_filename=stdin_filename,
                 server=config.server if server is None else server,
                 torch=config.torch if torch is None else torch,
             )

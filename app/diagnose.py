@@ -55,6 +55,8 @@ async def diagnose(
     Never raises for anything that the request holds: the findings say what could not be read or
     run. Cancelling the task ends every run that it started.
     """
+    if not (request.script.strip() or request.traceback.strip()):
+        return Findings(verdict="healthy", basis="reading", summary="The file is empty.")
     await progress.stage("reading", 0, 1, "Reading the script")
     if request.run == "never" or sandbox is None:
         with contextlib.suppress(ReadingLimit):  # single steps may still be within their limits

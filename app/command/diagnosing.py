@@ -8,18 +8,19 @@ while the sandbox gets warm.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 
 from app.command.choosing import scripts_of
-from app.command.options import Options
+from app.command.options import BadInput, Options, worst
 from app.command.project import Target, module_file, target_of
 from app.command.sandbox_and_reader import tools
 from gradmend.installing import pip_install
@@ -37,13 +38,35 @@ async def diagnose_here(options: Options) -> int:
     paths = options.paths or ((module_file(options.module),) if options.module else ())
     messages = Console(stderr=True, highlight=False)
     options = _without_torch(options, messages)
-    targets = [target_of(path, options) for path in scripts_of(paths, options.exclude)]
+    targets, refused = _targets(scripts_of(paths, options.exclude), options, messages)
+    if not targets:
+        return worst(refused, lenient=options.lenient)
     for name in sorted({name for target in targets for name in target.gathered.left_out}):
         messages.print(f"[yellow]left out:[/] {escape(name)} (no more fits into one request)")
     async with _diagnosing(options, targets, messages) as ask:
         from app.command.outcomes import diagnosed
 
-        return await diagnosed(targets, options, ask, messages)
+        found = await diagnosed(targets, options, ask, messages, len(refused))
+        return worst([found, *refused], lenient=options.lenient)
+
+
+def _targets(
+    paths: Iterable[Path], options: Options, messages: Console
+) -> tuple[list[Target], list[int]]:
+    """Return what can be diagnosed, and an exit code for each file that cannot; why is printed in
+    a line."""
+    targets: list[Target] = []
+    codes: list[int] = []
+    said: set[str] = set()
+    for path in paths:
+        try:
+            targets.append(target_of(path, options))
+        except BadInput as bad:
+            codes.append(bad.code)
+            if str(bad) not in said:  # an option's fault is the same for each file
+                messages.print(escape(f"gradmend: {bad}"), soft_wrap=True)
+            said.add(str(bad))
+    return targets, codes
 
 
 @asynccontextmanager

@@ -88,11 +88,13 @@ def place_of(cause: Cause, target: Target) -> str:
     return f"{target.request.filename if at.cell else at.file}:{where}:{column}"
 
 
-def summary_of(settled: Sequence[Settled], options: Options) -> str:
-    """Return how many scripts were run or only read, what was found, and which options fix it."""
+def summary_of(settled: Sequence[Settled], options: Options, refused: int = 0) -> str:
+    """Return how many scripts were run or only read, what was found, and which options fix it;
+    `refused` counts files of which nothing could be read."""
     unread = [one for one in settled if _is_unread(one)]
+    not_read = len(unread) + refused
     if len(unread) == len(settled):
-        return f"{counted(len(unread), 'file')} could not be read."
+        return f"{counted(not_read, 'file')} could not be read."
     faults = [one for one in settled if _found(one)]
     parts = [f"{counted(len(faults), 'fault') if faults else 'no faults'} found"]
     unknown = sum(one.code == COULD_NOT_TELL and one not in unread for one in settled)
@@ -100,7 +102,7 @@ def summary_of(settled: Sequence[Settled], options: Options) -> str:
     parts += [f"{n} ignored" for n in [sum(one.ignored for one in settled)] if n]
     parts += [f"{n} fixed" for n in [sum(one.fixed for one in settled)] if n]
     looked = _looked([one for one in settled if one not in unread], options)
-    looked += f", {len(unread)} not read" if unread else ""
+    looked += f", {not_read} not read" if not_read else ""
     counts = f"{looked}: {', '.join(parts)}."
     return " ".join([counts, *_offers([one for one in faults if not one.fixed])])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,11 +15,25 @@ STANDARD_INPUT = Path("-")
 HEALTHY, FOUND, COULD_NOT_TELL, USAGE, INTERNAL = 0, 1, 2, 64, 70
 
 
+def worst(codes: Iterable[int], *, lenient: bool) -> int:
+    """Return the exit code of several files: a fault found, before wrong usage, before could not
+    tell, which is no finding where `lenient`."""
+    ranked = (FOUND, USAGE) if lenient else (FOUND, USAGE, COULD_NOT_TELL)
+    among = set(codes)
+    return next((code for code in ranked if code in among), HEALTHY)
+
+
 class BadInput(ValueError):
     """What was asked for cannot be done; the message says what to give instead. The command exits
     with `code`."""
 
     code = USAGE
+
+
+class UnreadableError(BadInput):
+    """A file's content cannot be read: whether it holds a fault is unknown."""
+
+    code = COULD_NOT_TELL
 
 
 class NoAnswerError(BadInput):
@@ -47,8 +62,9 @@ class Options:
     `chosen`: the number was given, not assumed. `unsafe`: fixes that are not known to keep the
     training may be written, too; `switches`: how they are asked for. `lenient`: could not tell
     counts as no finding. `ignore`: ids and names of patterns that are not reported. `exclude`: what
-    a folder is searched without. `server`: address of a running service that diagnoses in place of
-    this process. `torch`: an interpreter with another torch, or the name of a version.
+    a folder is searched without. `stdin_filename`: what standard input is called. `server`: address
+    of a running service that diagnoses in place of this process. `torch`: an interpreter with
+    another torch, or the name of a version.
     """
 
     paths: tuple[Path, ...]
@@ -69,5 +85,6 @@ class Options:
     quiet: bool = False
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    stdin_filename: str = "-"
     server: str = ""
     torch: str = ""

@@ -12,7 +12,7 @@ from rich.markup import escape
 from app.command.fixing import best, chosen, warned, why_none, written
 from app.command.forms import rendered
 from app.command.lines import Settled, is_clean, lines_of, summary_of
-from app.command.options import COULD_NOT_TELL, FOUND, HEALTHY, Options
+from app.command.options import COULD_NOT_TELL, FOUND, HEALTHY, Options, worst
 from app.command.project import Target
 from app.command.showing import show, show_diff
 from app.diagnose import Progress
@@ -47,13 +47,18 @@ class LiveProgress:
 
 
 async def diagnosed(
-    targets: Sequence[Target], options: Options, ask: Diagnoser, messages: Console
+    targets: Sequence[Target],
+    options: Options,
+    ask: Diagnoser,
+    messages: Console,
+    refused: int = 0,
 ) -> int:
     """Diagnose every script, print what was found, write what was asked for; the exit code.
+    `refused` counts further files, which could not be read.
 
     Raises `BadInput`."""
     output = Console(highlight=False)
-    whole = options.verbose or (len(targets) == 1 and output.is_terminal)
+    whole = options.verbose or (len(targets) + refused == 1 and output.is_terminal)
     settled: list[Settled] = []
     for target in targets:
         with progress_on(messages) as progress:
@@ -64,8 +69,8 @@ async def diagnosed(
     if options.form != "text" and not options.diff:
         print(rendered(options.form, settled))
     elif not options.diff and not options.quiet:
-        output.print(escape(summary_of(settled, options)), soft_wrap=True)
-    return _worst([one.code for one in settled])
+        output.print(escape(summary_of(settled, options, refused)), soft_wrap=True)
+    return worst([one.code for one in settled], lenient=options.lenient)
 
 
 def _tell(one: Settled, options: Options, output: Console, *, whole: bool) -> None:
@@ -113,13 +118,7 @@ def _settled(target: Target, findings: Findings, options: Options, messages: Con
             messages.print(escape(f"{target.request.filename}: {done}"), soft_wrap=True)
         if patch is not None and patch.verification.status == "passed" and target.path:
             return Settled(target, findings, HEALTHY, fixed=True)
-    lenient = options.lenient and code == COULD_NOT_TELL
-    return Settled(target, findings, HEALTHY if lenient else code)
-
-
-def _worst(codes: list[int]) -> int:
-    """Of several: found something, before could not tell, before healthy."""
-    return next((code for code in (FOUND, COULD_NOT_TELL) if code in codes), HEALTHY)
+    return Settled(target, findings, code)
 
 
 @contextmanager

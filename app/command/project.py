@@ -10,11 +10,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from app.command.gathering import Gathered, gather
-from app.command.options import STANDARD_INPUT, BadInput, Options
+from app.command.options import STANDARD_INPUT, BadInput, Options, UnreadableError
 from app.http.problems import ProblemError
 from app.request.launch import paths_of
 from app.request.limits import check
-from app.request.uploads import as_file, texts_of
+from app.request.uploads import as_file, decoded, texts_of
 from app.schemas import DiagnosisRequest, Patch
 
 
@@ -50,25 +50,30 @@ def target_of(
     started. `text` is that of an editor, which the disk does not hold yet. Raises `BadInput` for
     what cannot be read or sent."""
     if path == STANDARD_INPUT:
-        return pasted(sys.stdin.read(), options, traceback)
+        text = _decoded("standard input", sys.stdin.buffer.read())
+        name = "train.py" if options.module else options.stdin_filename
+        return pasted(text, options, traceback, name)
     text = text_of(path) if text is None else text
     return _target(path, text, root or _root(path, options), options, traceback)
 
 
-def pasted(text: str, options: Options, traceback: str = "") -> Target:
+def pasted(text: str, options: Options, traceback: str = "", name: str = "train.py") -> Target:
     """The same for a script that has no file; what it imports lies in the working directory."""
-    return _target(None, text, Path.cwd(), options, traceback)
+    return _target(None, text, Path.cwd(), options, traceback, name)
 
 
-def _target(path: Path | None, text: str, root: Path, options: Options, traceback: str) -> Target:
-    script = path or root / "train.py"
+def _target(
+    path: Path | None, text: str, root: Path, options: Options, traceback: str, name: str = ""
+) -> Target:
+    script = path or root / name
     try:
         gathered = gather(script, text, root, args=options.args, data=options.run == "auto")
         for file in options.files:
-            name = _relative(file, root)
-            gathered.files[name] = as_file(name, _bytes(file))
-            gathered.origin[name] = file
+            placed = _relative(file, root)
+            gathered.files[placed] = as_file(placed, _bytes(file))
+            gathered.origin[placed] = file
         error = traceback or (text_of(options.traceback) if options.traceback else "")
+        empty = path is not None and not (text.strip() or error.strip())
         broken = not error and _is_broken(script, text, gathered)
         request = DiagnosisRequest(
             script=text,
@@ -77,13 +82,13 @@ def _target(path: Path | None, text: str, root: Path, options: Options, tracebac
             args=list(options.args),
             module=options.module,
             traceback=error,
-            run="never" if broken else options.run,
+            run="never" if broken or empty else options.run,
             time_limit_s=options.time_limit_s,
             torch=options.torch if options.server else None,
         )
-        return Target(check(request), path, gathered)
+        return Target(request if empty else check(request), path, gathered)
     except ProblemError as problem:
-        raise BadInput(problem.detail) from None
+        raise UnreadableError(problem.detail) from None
     except ValidationError as error:
         problems = ((each["loc"], each["msg"]) for each in error.errors())
         raise BadInput(
@@ -95,7 +100,7 @@ def _is_broken(script: Path, text: str, gathered: Gathered) -> bool:
     """Return True if Python would refuse a script for a syntax error, so that none of it runs. A
     paste is no script, and is converted.
     """
-    if not gathered.unread or script.suffix != ".py":
+    if not gathered.unread or script.suffix not in (".py", ""):
         return False
     from analyzers.paste import legible
     from analyzers.request.syntax import syntax_fault
@@ -135,10 +140,14 @@ def _relative(path: Path, root: Path) -> str:
 
 def text_of(path: Path) -> str:
     """A file's text with its line ends as they are."""
+    return _decoded(str(path), _bytes(path))
+
+
+def _decoded(name: str, data: bytes) -> str:
     try:
-        return _bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not UTF-8 text (byte {error.start}).") from None
+        return decoded(name, data)
+    except ProblemError as problem:
+        raise UnreadableError(problem.detail) from None
 
 
 def _bytes(path: Path) -> bytes:

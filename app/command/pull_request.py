@@ -33,7 +33,9 @@ def add_pull_request(cli: typer.Typer, run: Runs) -> None:
         steps: Annotated[
             int | None, typer.Option(min=1, help="optimizer steps to compare, at most")
         ] = None,
-        time_limit: Annotated[float, typer.Option(help="seconds that one run may take")] = 20,
+        time_limit: Annotated[
+            float, typer.Option(min=1, max=60, help="seconds that one run may take")
+        ] = 20,
         require: Annotated[
             bool, typer.Option("--require-same", help="exit code 1 where a training changes")
         ] = False,

@@ -45,7 +45,7 @@ _Steps = Annotated[
         "of --time-limit allows); of more than 64, a sample is compared",
     ),
 ]
-_TimeLimit = Annotated[float, typer.Option(help="seconds that one run may take")]
+_TimeLimit = Annotated[float, typer.Option(min=1, max=60, help="seconds that one run may take")]
 _Allow = Annotated[
     Literal["truncated"] | None, typer.Option(help="exit with 0 also for this verdict")
 ]

@@ -99,5 +99,5 @@ def _format(text: str) -> bool:
 
 def _number(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise ArgumentsError(f"--steps wants a number, not {text!r}")
+        raise ArgumentsError(f"--steps wants a whole number from 1 on, not {text!r}")
     return int(text)

@@ -145,22 +145,52 @@ def test_reading_only_from_standard_input(tmp_path: Path) -> None:
         (["."], "calls `backward()`; name the script"),
         (["--nothing"], "No such option: --nothing"),
         (["-m", "pkg.train"], "no module pkg.train here"),
-        (["ok.py", "--time-limit", "90"], "less than or equal to 60"),
+        (["ok.py", "--time-limit", "90"], "90.0 is not in the range 1<=x<=60"),
+        (["ok.py", "--time-limit", "-3"], "-3.0 is not in the range 1<=x<=60"),
+        (["ok.py", "--fix=0"], "0 is not in the range x>=1"),
         ([], "name a script, a folder, or `-`"),
-        (["binary.py"], "not UTF-8 text"),
-        (["empty.py"], "is empty"),
         (["ok.py", "--traceback", "missing.txt"], "missing.txt: no such file"),
         (["ok.py", "--file", "/etc/hostname"], "outside the project's directory"),
     ],
 )
 def test_unusable_files_are_named(tmp_path: Path, arguments: list[str], said: str) -> None:
-    (tmp_path / "binary.py").write_bytes(b"\xff\xfe")
-    (tmp_path / "empty.py").write_text("")
     (tmp_path / "ok.py").write_text("x = 1\n")
     done = gradmend(tmp_path, *arguments)
     assert done.returncode == 64
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_one_file_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
+    (tmp_path / "latin.py").write_bytes(b"# caf\xe9\n")
+    (tmp_path / "declared.py").write_bytes(b"# coding: latin-1\n# caf\xe9\n")
+    (tmp_path / "__init__.py").write_text("\n")
+    (tmp_path / "bad.py").write_text(FAILING)
+    hook = ("--run", "never", "--lenient")
+    done = gradmend(tmp_path, "latin.py", "__init__.py", "declared.py", "bad.py", *hook)
+    assert done.stderr == "gradmend: latin.py: is not UTF-8 text: byte 0xe9 in line 1.\n"
+    finding, summary = done.stdout.splitlines()
+    assert finding.startswith("bad.py:")
+    assert summary == "3 scripts read, 1 not read: 1 fault found."
+    assert done.returncode == 1
+    alone, lenient = gradmend(tmp_path, "latin.py"), gradmend(tmp_path, "latin.py", *hook)
+    assert (alone.returncode, lenient.returncode) == (2, 0)
+    missing = gradmend(tmp_path, "nowhere.py", "bad.py", "--run", "never")
+    assert "nowhere.py: no such file" in missing.stderr
+    assert missing.stdout.startswith("bad.py:")
+
+
+def test_an_empty_file_is_clean(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text("")
+    done = gradmend(tmp_path, "__init__.py")
+    assert (done.returncode, done.stdout) == (0, "1 script read: no faults found.\n")
+
+
+def test_standard_input_is_named_as_its_neighbours_name_it(tmp_path: Path) -> None:
+    done = gradmend(tmp_path, "-", "--run", "never", stdin=FAILING)
+    assert done.stdout.startswith("-:")
+    named = gradmend(tmp_path, "-", "--stdin-filename", "a/b.py", "--run", "never", stdin=FAILING)
+    assert named.stdout.startswith("a/b.py:")
 
 
 def test_a_project_is_followed_started_and_fixed(tmp_path: Path) -> None:
@@ -357,7 +387,8 @@ def test_sarif_is_sarif(tmp_path: Path) -> None:
         "frees the graph",
         "needs it again: error",
     ]
-    moved = gradmend(tmp_path, "-", "--run", "never", "--format", "sarif", stdin=f"\n{FAILING}")
+    named = ("-", "--stdin-filename", "train.py", "--run", "never", "--format", "sarif")
+    moved = gradmend(tmp_path, *named, stdin=f"\n{FAILING}")
     other = json.loads(moved.stdout)["runs"][0]["results"][0]
     assert result.partial_fingerprints == other["partialFingerprints"]
     assert result.fixes is not None
