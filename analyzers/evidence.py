@@ -80,8 +80,9 @@ class SilentFault:
     uncleared-gradients, unfed-parameters, unheld-parameters, cleared-gradients, bootstrap-target,
     constant-term, gradient-read-as-none, unmoved-leaves. `doubtful`: only static analysis can
     decide whether it is a fault. `gradient`: the attribute in which leaves of a hand-written engine
-    hold gradients. `instead`: leaves that get gradients in place of those that an optimizer took at
-    `optimizer_at`.
+    hold gradients. `figures` were measured in these `iterations`, or in one after the other, and
+    count what `counted` says. `instead`: leaves that get gradients in place of those that an
+    optimizer took at `optimizer_at`.
     """
 
     kind: str
@@ -90,6 +91,8 @@ class SilentFault:
     holders: tuple[Referrer, ...] = ()
     params: tuple[str, ...] = ()
     figures: tuple[float, ...] = ()
+    iterations: tuple[int, ...] = ()
+    counted: str = ""
     call: BackwardCall | None = None
     detail: str = ""
     gradient: str = ""

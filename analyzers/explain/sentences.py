@@ -53,7 +53,15 @@ def measured(match: Match, project: Project, meaning: str = "") -> str:
     if evidence.params:
         text += f" It concerns {some(evidence.params)}."
     if evidence.figures and meaning:
-        text += f" {meaning}: {', '.join(f'{figure:g}' for figure in evidence.figures[:6])}."
+        text += f" {meaning}: {_measurements(evidence)}."
     if evidence.detail:
         text += f" {evidence.detail[:1].upper()}{evidence.detail[1:].rstrip('.')}."
     return text
+
+
+def _measurements(evidence: SilentFault) -> str:
+    """List what was measured, with the iteration of each figure if some were left out."""
+    figures = [f"{figure:g}" for figure in evidence.figures[:6]]
+    if len(evidence.iterations) == len(evidence.figures):
+        figures = [f"{f} at pass {n}" for f, n in zip(figures, evidence.iterations, strict=False)]
+    return ", ".join(figures)

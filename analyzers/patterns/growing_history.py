@@ -62,7 +62,7 @@ FAMILY = "silent"
 SHOWN_AS = "graphs"
 TITLE = "A kept value holds the graph of every pass"
 SEEN_AS = "growing-graph"
-FIGURES = "Graph nodes that it keeps alive, pass by pass"
+FIGURES = {"tensors": "Tensors with a graph in it", "nodes": "Graph nodes that it keeps alive"}
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -80,7 +80,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which name it is, and how its graph grew."""
     who = f"`{match.carrier.name}`" if match.carrier else "A kept value"
-    return f"{who} keeps the graph of every pass. {measured(match, project, FIGURES)}"
+    fault = evidence_in(match, SilentFault)
+    label = FIGURES[fault.counted or "nodes"] + ("" if fault.iterations else ", pass by pass")
+    return f"{who} keeps the graph of every pass. {measured(match, project, label)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

@@ -35,7 +35,8 @@ def show(findings: Findings, console: Console, *, apply: str = "", verbose: bool
         console.print(f"\n[bold]{cause.id} {cause.pattern}[/]  {_where(cause)}")
         console.print(_prose(cause.explanation))
     for cause in findings.causes[1:]:
-        console.print(f"[dim]less likely:[/] {cause.id} {cause.pattern}  {_where(cause)}")
+        rank = wording.rank_of(cause)
+        console.print(f"[dim]{rank}:[/] {cause.id} {cause.pattern}  {_where(cause)}")
     for patch in findings.patches[:1]:
         _show_patch(patch, console, apply, verbose=verbose)
     if others := len(findings.patches) - 1:

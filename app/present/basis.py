@@ -45,12 +45,13 @@ def assumptions(case: Case, seen: Observation) -> list[Assumption]:
     stubs = seen.trace.stubs if seen.trace is not None else []
     listed = [Assumption(kind=a.kind, name=a.name, text=_sentence(a.text)) for a in assumed]
     for line in case.pasted.get(case.project.entry, UNCHANGED).quoted:
-        text = f"`{line}` was taken from the words around the code."
+        text = f"`{line}` was read from the words around the code."
         listed.append(Assumption(kind="name", name=line.partition("=")[0].strip(), text=text))
     known = {assumption.name for assumption in listed}
     for stub in stubs:
         if stub.name not in known:
-            text = f"`{stub.name}` was replaced: {stub.detail}."
+            how = "is" if stub.detail.startswith("not installed") else "was replaced:"
+            text = f"`{stub.name}` {how} {stub.detail}."
             listed.append(Assumption(kind="package", name=stub.name, text=text))
     return list({(a.kind, a.name, a.text): a for a in listed}.values())[:MAX_ASSUMPTIONS]
 

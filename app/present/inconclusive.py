@@ -174,7 +174,7 @@ def _ran_synthesized(case: Case, run: RunResult) -> str:
     calls_text = f"{len_backwards(run)} backward calls ran clean"
     seen = f"it did not raise the error ({calls_text})" if case.is_error_given else calls_text
     return (
-        f"Run here with what is missing made up (see what was assumed), {seen}; your own data, "
+        f"Run here with what is missing synthesized (see what was assumed), {seen}; your own data, "
         "arguments and hardware may show more."
     )
 
@@ -186,8 +186,8 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
         return _ENDED_IN_IT
     if run.status == "raised":
         return (
-            "What was sent is a part of a program, and what it leaves out could not be made up so "
-            f"that it runs ({ending(run)}): send the part that is missing."
+            "What was sent is a part of a program, and what it leaves out could not be synthesized "
+            f"so that it runs ({ending(run)}): send the part that is missing."
         )
     if not calls and not case.is_error_given:
         return (

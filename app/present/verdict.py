@@ -126,7 +126,9 @@ def _summary(
     if decided == "likely" and not (shown or seen.from_run):
         return f"{sentence} This comes from reading the source{_because(seen)}."
     if decided == "likely" and shown:
-        sentence += " The run here showed it, with what is missing made up (see what was assumed)."
+        sentence += (
+            " The run here showed it, with what is missing synthesized (see what was assumed)."
+        )
     if best is not None and best.verification.status == "not_run":
         return f"{sentence} A patch is proposed, but could not be run here."
     return f"{sentence} No patch passed its checks."
@@ -147,7 +149,7 @@ def _from_error(sentence: str, case: Case, causes: list[Cause]) -> str:
     return " ".join(filter(None, (f"Perhaps: {sentence} {why}", look)))
 
 
-_WORLD_MISSED = "what is missing was made up, and the error did not show in it"
+_WORLD_MISSED = "what is missing was synthesized, and the error did not show in it"
 
 
 def _in_world(seen: Observation, best: Patch | None) -> str:

@@ -57,6 +57,9 @@ RETAIN_GRAPH = (
 )
 
 
+_LIKELY = 0.7
+
+
 @dataclass(frozen=True, slots=True)
 class Badge:
     """How far a result reaches, in two or three words, and how it is coloured."""
@@ -178,10 +181,15 @@ def lowered(text: str) -> str:
     return text if stays else text[:1].lower() + text[1:]
 
 
+def rank_of(cause: Cause) -> str:
+    """Return how a cause that is not the first is introduced: it may be as certain as that."""
+    return "fits as well" if cause.confidence >= _LIKELY else "less likely"
+
+
 def certainty(cause: Cause) -> str:
     """Return how certain a cause is, in words with the figure."""
-    words = {9: "almost certain", 7: "likely", 4: "possible"}
-    word = next((words[low] for low in words if cause.confidence * 10 >= low), "a guess")
+    words = {0.9: "almost certain", _LIKELY: "likely", 0.4: "possible"}
+    word = next((words[low] for low in words if cause.confidence >= low), "a guess")
     return f"{word} ({cause.confidence:.0%}): {SOURCES[cause.source]}"
 
 

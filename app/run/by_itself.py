@@ -17,7 +17,7 @@ from sandbox.records import Trace
 _UNCLEARED = "uncleared-gradients"
 _OVERWRITTEN = "overwritten-gradient"
 _GROWING = "growing-graph"
-_INVENTED_STEPS = "a plain gradient descent"  # as `sandbox.inside.harness.assumptions` says
+_INVENTED_STEPS = "plain gradient descent"  # as `sandbox.inside.harness.assumptions` says
 
 
 def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:

@@ -95,6 +95,10 @@ class Silent(Record):
     )
     optimizer_at: CodeLine | None = Field(None, description="where an optimizer got its parameters")
     figures: Annotated[tuple[Number, ...], Field(max_length=64)] = ()
+    iterations: Annotated[tuple[Count, ...], Field(max_length=64)] = Field(
+        (), description="in which the figures were measured, where not in one after the other"
+    )
+    counted: Text = Field("", description="what the figures count, where that differs")
     call: BackwardCall | None = None
     detail: Text = ""
     gradient: Text = Field("", description="where leaves of a hand-written engine hold gradients")

@@ -113,6 +113,13 @@ def cause_of(certainty: Certainty) -> Cause:
     )
 
 
+def test_only_a_cause_of_a_lower_certainty_is_called_less_likely() -> None:
+    cause = cause_of(Certainty.USUAL)
+    causes = [cause.model_copy(update={"confidence": figure}) for figure in (0.45, 0.95)]
+    ranks = [wording.rank_of(cause) for cause in causes]
+    assert ranks == ["less likely", "fits as well"]
+
+
 def test_what_only_a_message_says_is_called_a_usual_cause() -> None:
     badges = [
         wording.state(
@@ -142,10 +149,10 @@ def test_prose_is_no_program_and_a_syntax_error_has_a_line() -> None:
 
 
 def test_a_model_of_a_hub_was_not_forgotten_by_the_user() -> None:
-    made = "a small model with random weights, and a tokenizer of bytes, was made up."
+    made = "a small model with random weights, and a tokenizer of bytes, was synthesized."
     lines = [
         {"t": "assumed", "kind": "file", "name": name, "text": f"`{name}` was not sent: {what}"}
-        for name, what in (("bert-base", made), ("a.csv", "a table was made up."))
+        for name, what in (("bert-base", made), ("a.csv", "a table was synthesized."))
     ]
     trace = Trace.model_validate({"assumed": lines})
     found = assumptions(case_of(SCRIPT), Observation(None, trace, ()))

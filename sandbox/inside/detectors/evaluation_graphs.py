@@ -48,7 +48,7 @@ class EvaluationGraphs:
         self._grown = grown
         self._passes: dict[Line, int] = defaultdict(int)
         self._held: dict[Key, int] = {}
-        self._figures: dict[Key, list[float]] = defaultdict(list)
+        self._sizes: dict[Key, list[tuple[int, int]]] = defaultdict(list)  # and at which call
         self._bounded: set[Key] = set()
         self._found: dict[Key, Json] = {}
         self._slips: list[str] = []
@@ -111,12 +111,21 @@ class EvaluationGraphs:
             if key in self._bounded or len(found) == self._held.get(key):
                 continue
             self._held[key] = len(found)
-            figures = self._figures[key]
-            figures.append(float(len(walk([(t.grad_fn, 0) for _, t in found], NODES).nodes)))
-            if len(figures) >= self._grown:
+            sizes = self._sizes[key]
+            size = len(walk([(t.grad_fn, 0) for _, t in found], NODES).nodes)
+            sizes.append((size, self._passes[line]))
+            if len(sizes) >= self._grown:
                 held = found[-1][0].record("now")
                 holders = [{**held, "path": key[2]}, held]
-                self._found[key] = {"at": place(frame), "holders": holders, "figures": figures}
+                self._found[key] = {"at": place(frame), "holders": holders, **measured(sizes)}
+
+
+def measured(sizes: list[tuple[int, int]]) -> Json:
+    """Return the fields of a record for sizes, each with the iteration of its look."""
+    return {
+        "figures": [float(size) for size, _ in sizes],
+        "iterations": [iteration for _, iteration in sizes],
+    }
 
 
 def _called_outermost(frame: FrameType | None) -> FrameType | None:

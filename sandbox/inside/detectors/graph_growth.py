@@ -12,7 +12,7 @@ from ..core.freed_graphs import FreedGraphs
 from ..core.graph import Node, walk
 from ..core.stamps import Stamps, number_of
 from ..core.value_names import Name
-from .evaluation_graphs import EvaluationGraphs, graphs
+from .evaluation_graphs import EvaluationGraphs, graphs, measured
 
 LOOKS = (3, 5, 7, 10, 14, 20, 28, 40)  # passes of one line at which kept graphs are measured
 GROWN = 3  # looks that show growth; what an epoch adds to does not grow at each
@@ -107,7 +107,7 @@ class GraphGrowth:
                 continue
             if held.name.containers and _slows(last):
                 continue  # a store of so many keys gets full
-            found = _report(call, key, held.name, [size for size, _ in last])
+            found = _report(call, key, held.name, last)
             if held.freed:
                 report = report or found
             else:
@@ -155,16 +155,16 @@ def _slows(last: list[tuple[int, int]]) -> bool:
     return (third - second) * (two - one) < (second - first) * (three - two)
 
 
-def _report(call: Call, key: Key, name: Name, sizes: list[int]) -> Json:
+def _report(call: Call, key: Key, name: Name, sizes: list[tuple[int, int]]) -> Json:
     backward_call = call.record()
     whole = name.record("now")
     holders = [{**whole, "path": key[2].partition("[")[0]}]
     if holders[0]["path"] != whole["path"]:
         holders.append(whole)  # what of it keeps the graph: `meters['loss'].total` of `meters`
-    figures = [float(size) for size in sizes]
     return {
         "at": backward_call["at"],
         "call": backward_call,
         "holders": holders,
-        "figures": figures,
+        **measured(sizes),
+        "counted": "tensors" if name.containers and "[" not in key[2] else "nodes",
     }

@@ -1,4 +1,4 @@
-"""Says what was put in the place of what a text leaves out, each once, in plain words."""
+"""Say what replaces what a script leaves out, each once, in plain words."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from .models import Optimizer
 
 Tell = Callable[[str, str, str], None]
 _WORDS = {
-    "module": "a small model was put in its place",
-    "criterion": "a small function that gives one number was put in its place",
-    "function": "a small function of the tensors that it is given was put in its place",
-    "maker": "a stand-in that makes what is used after it was put in its place",
-    "values": "it was taken for the class of the engine's values, which raise the error given",
-    "optimizer": "a plain gradient descent over {over} was put in its place",
-    "weights": "two small parameters were put in its place",
-    "loss": "it was taken for a loss of the models in sight",
-    "tensor": "a tensor of shape {shape} was put in its place",
-    "mask": "a mask of shape {shape} was put in its place",
-    "leaf": "a tensor of shape {shape} that requires grad was put in its place",
-    "result": "a tensor of shape {shape} that the models in sight make was put in its place",
-    "batches": "{count} batches were put in its place",
-    "number": "{value} was taken",
-    "count": "{value} was taken",
-    "sizes": "{value} was taken",
-    "words": "{value} was taken",
-    "file": "it was taken for a file's name",
-    "table": "a table with the columns that the text reads was put in its place",
-    "list": "an empty list was taken",
-    "zero": "0 was taken",
-    "flag": "{value} was taken",
-    "device": "the CPU was taken",
-    "holder": "its attributes were made up as they are asked for",
+    "module": "a small model was used instead",
+    "criterion": "a function that returns one number was used instead",
+    "function": "a small function of its tensors was used instead",
+    "maker": "a stub replaced it",
+    "values": "it was treated as the class of the engine's values, which raise the given error",
+    "optimizer": "plain gradient descent over {over} was used instead",
+    "weights": "two small parameters were used instead",
+    "loss": "it was treated as a loss of the script's models",
+    "tensor": "a tensor of shape {shape} was used instead",
+    "mask": "a mask of shape {shape} was used instead",
+    "leaf": "a tensor of shape {shape} that requires grad was used instead",
+    "result": "an output of shape {shape} of the script's models was used instead",
+    "batches": "{count} random batches were used instead",
+    "number": "the value {value} was used",
+    "count": "the value {value} was used",
+    "sizes": "the value {value} was used",
+    "words": "the value `{value}` was used",
+    "file": "it was treated as the name of a file",
+    "table": "a table with the columns that the script reads was used instead",
+    "list": "an empty list was used",
+    "zero": "the value 0 was used",
+    "flag": "the value {value} was used",
+    "device": "the CPU was used",
+    "holder": "an object whose attributes are synthesized as they are read was used instead",
 }
 
 
@@ -57,14 +57,14 @@ class AssumptionLog:
         if name not in (part, place):
             line += f" as {name}"
         if name == "xrange" or name == "unicode":
-            self._tell("api", name, f"`{name}` of Python 2 was taken as `{part}`.")
+            self._tell("api", name, f"`{name}` of Python 2 was read as `{part}`.")
         else:
             self._tell("import", name, f"`{line}` was added.")
 
     def own(self, path: str, thing: Any) -> None:
         """Report that a name denotes an object of one of the script's classes."""
         name, kind = spelling(path), type(thing).__name__
-        self._tell("name", name, f"`{name}` is not in the text: an object of `{kind}` was made.")
+        self._tell("name", name, f"`{name}` is not in the script: a new `{kind}` was used instead.")
 
     def note(self, path: str, kind: str, made: Any) -> None:
         """Report what replaces a name; its parts are reported with it."""
@@ -74,7 +74,7 @@ class AssumptionLog:
         has_graph = isinstance(made, torch.Tensor) and made.grad_fn is not None
         words = _WORDS["result" if kind == "tensor" and has_graph else kind]
         if isinstance(made, tuple) and kind != "sizes":
-            words = f"{len(made)} values were put in its place"
+            words = f"{len(made)} values were used instead"
         shape = list(made.shape) if isinstance(made, torch.Tensor) else ""
         count = len(made) if isinstance(made, list) else 0
         said = words.format(
@@ -86,13 +86,15 @@ class AssumptionLog:
         home, _, name = path.rpartition(".")
         if home in self._functions:
             function = home.rpartition(".")[2] if "__init__" not in home else home
-            self._tell("name", name, f"`{name}` of `{function}` is not given in the text: {said}.")
+            self._tell(
+                "name", name, f"`{name}` of `{function}` is not given in the script: {said}."
+            )
         else:
             name = spelling(path)
             why = (
                 "is not in the files that were sent"
                 if name in self.left_out
-                else "is not in the text"
+                else "is not in the script"
             )
             self._tell("name", name, f"`{name}` {why}: {said}.")
 

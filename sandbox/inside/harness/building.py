@@ -70,7 +70,7 @@ class Building:
         fitting = [node.name for node in fits if not any(c in calls for c in ast.walk(node))]
         found = vars(sys.modules["__main__"]).get(fitting[0]) if len(fitting) == 1 else None
         if found is not None:
-            text = f"`{path}` is not in the text: `{fitting[0]}`, which nothing calls, was taken."
+            text = f"`{path}` is not in the script: `{fitting[0]}`, which nothing calls, was used."
             self._world.tell("name", path, text)
         return found
 
@@ -184,7 +184,7 @@ class Building:
         if len(found) != 1:
             return None
         ((key, value),) = found.items()
-        self._world.tell("name", path, f"`{path}` is not given in the text: `{key}` was taken.")
+        self._world.tell("name", path, f"`{path}` is not given in the script: `{key}` was used.")
         return value
 
     def _words(self, path: str) -> list[str]:

@@ -133,15 +133,15 @@ class Driver:
                     path = f"{owner}.{name}"
                     if path not in self._supplied:
                         self._supplied.add(path)
-                        said = f"`{path}` is filled by nothing in the text: a number was put in."
+                        said = f"Nothing in the script fills `{path}`: one number was put into it."
                         self._world.tell("name", path, said)
 
     def _name(self, owner: str, node: Definition, thing: Any) -> str:
         return node.name if thing is None else f"{owner}.{node.name}"
 
     def _say(self, name: str, node: Definition, trained: bool) -> None:
-        said = f"`{name}` is called by nothing in the text: it was called {PASSES} times"
-        said += ", and what it gave got a backward, then a step." if trained else "."
+        said = f"Nothing in the script calls `{name}`: it was called {PASSES} times"
+        said += ", each time with a backward of its result and a step." if trained else "."
         self._world.tell("name", name, said)
 
     def _once(
@@ -231,7 +231,7 @@ class Driver:
         self._world.tell(
             "name",
             node.name,
-            f"`{node.name}` is applied by nothing in the text: it was applied to small tensors.",
+            f"Nothing in the script applies `{node.name}`: it was applied to small tensors.",
         )
         result = self._at(forward.lineno, lambda: kind.apply(*leaves))
         self._train(result, forward, [])

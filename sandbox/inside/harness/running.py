@@ -124,7 +124,7 @@ class CompletedRun:
 
     def _go_on(self, world: SynthesizedValues, module: ModuleType) -> None:
         """Run what the text does several times, as a loop around it would."""
-        text = f"What the text does was done {PASSES} times, as in a loop around it."
+        text = f"The script was run {PASSES} times, as in a loop around it."
         world.tell("name", "the loop", text)
         modern = self._text_of(world.plan).modern
         kept = [s for s in modern.body if not (_defines(s) or isinstance(s, IMPORTS))]
@@ -144,7 +144,11 @@ class CompletedRun:
         if world.plan.carried and (names := handed_on(self._tree)):
             tree = filled_in(copy.deepcopy(tree), names)
             listed = ", ".join(f"`{name}`" for name in names)
-            world.tell("name", "...", f"`...` was taken to make {listed} anew from what it was.")
+            world.tell(
+                "name",
+                "...",
+                f"`...` was read as a new value of {listed}, computed from the old one.",
+            )
         if world.plan.unsaid:
             tree = without_reports(tree, world.plan.unsaid)
             for text in world.plan.unsaid:

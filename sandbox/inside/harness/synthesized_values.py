@@ -108,7 +108,9 @@ class SynthesizedValues:
     def base(self, path: str) -> type:
         """Return a base class that the script does not define."""
         name = spelling(path)
-        self.tell("name", name, f"`{name}` is not in the text: a class like `nn.Module` was taken.")
+        self.tell(
+            "name", name, f"`{name}` is not in the script: a class like `nn.Module` was used."
+        )
         return base_class(path)
 
     # ---- one method a role

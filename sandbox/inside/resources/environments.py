@@ -31,7 +31,7 @@ def _hook(gymnasium: Any) -> None:
         except (gymnasium.error.Error, ImportError):
             if not isinstance(name, str):
                 raise
-            report_synthesized(name, "an environment of its spaces, with random observations,")
+            report_synthesized(name, "an environment with its spaces and random observations")
             return kind(name, kwargs.get("render_mode"))
 
     gymnasium.make = make

@@ -33,7 +33,7 @@ def install() -> None:
         folder = kwargs.get("model_dir") or os.path.join(_hub.get_dir(), "checkpoints")
         if os.path.exists(os.path.join(folder, name)):
             return states(url, *args, **kwargs)
-        report_synthesized(name, "a state that changes nothing")
+        report_synthesized(name, "an empty state")
         return State(name=name)
 
     @wraps(models)

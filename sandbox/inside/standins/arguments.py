@@ -106,12 +106,12 @@ def _relax(parser: argparse.ArgumentParser, action: argparse.Action, report: Rep
 
 def said(words: list[str]) -> str:
     """Return the sentence for arguments that the project's own text runs the script with."""
-    return f"Required arguments were not given: `{' '.join(words)}` was taken from the sources."
+    return f"Required arguments were not given: `{' '.join(words)}` from the sources was used."
 
 
 def filled_in(name: str, value: Any) -> str:
     """Return the sentence for a value that was filled in."""
-    return f"`{name}` is required and was not given: `{value}` was taken."
+    return f"`{name}` is required and was not given: the value `{value}` was used."
 
 
 def _value(action: argparse.Action, parser: argparse.ArgumentParser) -> Any:

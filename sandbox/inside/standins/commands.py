@@ -22,7 +22,7 @@ PROVIDES = (
     *("tyro", "fire", "absl", "hydra", "simple_parsing", "click", "typer", "tap", "docopt"),
     *("jsonargparse", "argh", "clize", "defopt", "plac"),
 )
-SAYS = "not installed here: its command line gives the defaults, and what the arguments say"
+SAYS = "not installed here: options have their defaults, or the given arguments"
 _report: Report | None = None
 
 

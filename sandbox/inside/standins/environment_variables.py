@@ -25,7 +25,9 @@ def install(report: Report) -> None:
                 raise
             value = setting_for(key)
             report(
-                f"os.environ[{key!r}]", f"`{key}` is not set here: `{value}` was taken.", "argument"
+                f"os.environ[{key!r}]",
+                f"`{key}` is not set here: the value `{value}` was used.",
+                "argument",
             )
             return value
 

@@ -142,11 +142,11 @@ class Cells(dict[str, str]):
 
 def _made(name: str, mode: str) -> Any:
     if "b" in mode:
-        report_synthesized(name, "what its reader wants")
+        report_synthesized(name, "the content that its reader expects")
         data = np.random.default_rng(0).integers(0, 256, 4096, dtype=np.uint8).tobytes()
         found: Any = SynthesizedBytes(data)
     else:
-        report_synthesized(name, "a small text of its kind")
+        report_synthesized(name, "a small text")
         found = SynthesizedFile(text_for(name))
     found.name = name
     return found

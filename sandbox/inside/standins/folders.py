@@ -43,7 +43,7 @@ def _listing(original: Any) -> Any:
     @wraps(original)
     def listing(path: Any = ".") -> Any:
         if is_missing(path) and asked_by_user():
-            report_synthesized(path, "a directory of some files", folder=path)
+            report_synthesized(path, "a directory with a few files", folder=path)
             return _names()
         return original(path)
 
@@ -54,7 +54,7 @@ def _walking(original: Any) -> Any:
     @wraps(original)
     def walking(top: Any, *args: Any, **kwargs: Any) -> Any:
         if is_missing(top) and asked_by_user():
-            report_synthesized(top, "a directory of some files", folder=top)
+            report_synthesized(top, "a directory with a few files", folder=top)
             return iter([(str(top), [], _names())])
         return original(top, *args, **kwargs)
 

@@ -35,7 +35,7 @@ _MOVED = {
 _LOST = ("imp", "distutils", "Tkinter", "commands", "sets")
 PROVIDES = ("six", "future", "past", *_MOVED, *_LOST)
 KIND = "api"
-SAYS = "A module of an older Python: what it was is taken from where it is today."
+SAYS = "A module of an older Python: the one that replaced it was used."
 _BUILTINS: dict[str, Any] = {
     "xrange": range,
     "unicode": str,
@@ -91,7 +91,7 @@ def _reporting(name: str, value: Any, report: Report) -> Any:
         return value
 
     def older(*args: Any, **kwargs: Any) -> Any:
-        report(name, f"`{name}` is of an older Python: what it does today was taken.", "api")
+        report(name, f"`{name}` is of an older Python: what replaced it was used.", "api")
         return value(*args, **kwargs)
 
     return older
@@ -108,7 +108,7 @@ def _later(module: ModuleType, name: str, get: Any, report: Report) -> None:
     def look_up(wanted: str) -> Any:
         if wanted in kept:
             spelled = f"{module.__name__}.{wanted}"
-            report(spelled, f"`{spelled}` is gone: what replaced it was taken.", "api")
+            report(spelled, f"`{spelled}` is gone: what replaced it was used.", "api")
             return kept[wanted]()
         if asked is not None:
             return asked(wanted)

@@ -53,7 +53,9 @@ def modern(source: bytes, path: str, report: Report) -> Any:
             tree = ast.parse(renamed, path)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return source
-        report("async=", "`async=` is a keyword of Python now: `non_blocking=` was taken.", "api")
+        report(
+            "async=", "`async=` is a keyword of Python now: it was read as `non_blocking=`.", "api"
+        )
         source = renamed
     if not _SUSPECTED.search(source):
         return source
@@ -88,7 +90,7 @@ class _Older(ast.NodeTransformer):
         return node
 
     def _tell(self, old: str, new: str | None) -> None:
-        instead = f"`{new}=` was taken" if new else "it was left out"
+        instead = f"it was read as `{new}=`" if new else "it was left out"
         self._report(f"{old}=", f"`{old}=` is of an older torch: {instead}.", "api")
 
 
@@ -101,7 +103,7 @@ def _item(data: Any, key: Any, report: Report) -> Any:
     """Handle `loss.data[0]`, which read a number before torch 0.4."""
     if getattr(data, "ndim", None) != 0:
         return data[key]
-    report(".data[0]", "`.data[0]` of a single number is `.item()` now, which was taken.", "api")
+    report(".data[0]", "`.data[0]` of a single number was read as `.item()`.", "api")
     return data.item()
 
 
@@ -109,5 +111,5 @@ def _method(owner: Any, name: str, report: Report) -> Any:
     """Handle `d.iteritems`, `d.has_key`."""
     if hasattr(owner, name):
         return getattr(owner, name)
-    report(f".{name}", f"`.{name}()` is of Python 2: what it does today was taken.", "api")
+    report(f".{name}", f"`.{name}()` is of Python 2: what replaced it was used.", "api")
     return owner.__contains__ if name == "has_key" else getattr(owner, _METHODS[name])

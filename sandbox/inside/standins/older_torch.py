@@ -16,7 +16,7 @@ from .null_object import NullModule
 PROVIDES = ("torch._six", "torch.utils.ffi", "torch.legacy")
 NEEDS = "torch._six"
 KIND = "api"
-SAYS = "A module of an older torch: the names in it were taken from where they are today."
+SAYS = "A module of an older torch: its names were imported from where they are today."
 # old function → what does the same today
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "symeig": lambda a, eigenvectors=False, upper=True: torch.linalg.eigh(a),
@@ -80,7 +80,7 @@ Tell = Callable[[str, str], None]
 
 def _reporting(name: str, function: Callable[..., Any], tell: Tell) -> Callable[..., Any]:
     def older(*args: Any, **kwargs: Any) -> Any:
-        tell(name, "what does the same today was taken")
+        tell(name, "what replaced it was used")
         return function(*args, **kwargs)
 
     return older
@@ -137,7 +137,7 @@ def _fitting(output: Any, gradient: Any, tell: Tell) -> Any:
         return gradient
     if gradient.shape == output.shape or gradient.numel() != output.numel():
         return gradient
-    tell("grad_outputs", "a gradient of another shape took that of its output")
+    tell("grad_outputs", "a gradient of another shape was given that of its output")
     return gradient.reshape(output.shape)
 
 
@@ -151,7 +151,7 @@ def _masks(tell: Tell) -> None:
     @wraps(subtract)
     def turned(self: Any, other: Any) -> Any:
         if self.dtype is torch.bool and other is not True and other == 1:
-            tell("1 - mask", "`~mask` was taken")
+            tell("1 - mask", "it was read as `~mask`")
             return ~self
         return subtract(self, other)
 
@@ -162,7 +162,7 @@ def _with_truth(function: Any, name: str, tell: Tell) -> Any:
     @wraps(function)
     def masked(self: Any, mask: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(mask, torch.Tensor) and mask.dtype is torch.uint8:
-            tell(f"{name}(bytes)", "`mask.bool()` was taken")
+            tell(f"{name}(bytes)", "it was read as `mask.bool()`")
             mask = mask.bool()
         return function(self, mask, *args, **kwargs)
 
@@ -191,7 +191,7 @@ def _functions(tell: Tell) -> None:
         cls = type(self)
         if isinstance(inspect.getattr_static(cls, "forward"), staticmethod):
             return cls.apply(*inputs)
-        tell("Function()", f"the methods of `{cls.__name__}` were taken as static ones")
+        tell("Function()", f"the methods of `{cls.__name__}` were treated as static")
         return _static(self).apply(*inputs)
 
     kind.__call__ = called

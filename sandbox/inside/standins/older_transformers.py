@@ -13,7 +13,7 @@ from .sources import says
 
 PROVIDES = ("pytorch_transformers", "pytorch_pretrained_bert")
 KIND = "api"
-SAYS = "An older name of Transformers: the names in it were taken from there."
+SAYS = "An older name of Transformers: `transformers` was used."
 _OPTIMIZERS = ("AdamW", "BertAdam")
 _USED = r"(?:transformers|bert)(?:[\w.]*\s+import\s*(?:\([^)]*|[^\n(]*)|\.)\b{name}\b"
 
@@ -25,7 +25,7 @@ def install(report: Report) -> None:
         for name in _OPTIMIZERS:
             if says(_USED.format(name=name)) and not hasattr(transformers, name):
                 setattr(transformers, name, torch.optim.AdamW)
-                text = f"`transformers.{name}` is gone: `torch.optim.AdamW` was taken."
+                text = f"`transformers.{name}` is gone: `torch.optim.AdamW` was used."
                 report(f"transformers.{name}", text, "api")
 
     when_imported("transformers", add)

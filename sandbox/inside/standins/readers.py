@@ -28,7 +28,7 @@ def read(function: str, args: tuple[Any, ...]) -> Any:
     if not _SUFFIX.fullmatch(path.suffix) or not asked_by_user():
         return None
     if path.suffix.lower() in OF_SETTINGS:
-        report_synthesized(file, "a small text of its kind")
+        report_synthesized(file, "a small text")
         return AnyKeyMapping()
     report_synthesized(file, "noise, in the form that the script asks of it,")
     return State(path.name, second=RATE)

@@ -23,7 +23,7 @@ def report_synthesized(name: Any, what: str, *, folder: Any = None) -> None:
         return
     if folder is not None:
         _folders.add(str(Path(str(folder))))
-    _report(str(name), f"`{name}` was not sent: {what} was made up.", "file")
+    _report(str(name), f"`{name}` was not sent: {what} was synthesized.", "file")
 
 
 def name_of(file: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from .null_object import NullModule
 
 PROVIDES = ("unidecode", "nltk", "jieba", "ftfy", "termcolor", "sacremoses", "inflect")
-SAYS = "not installed here: texts stay as they are, words are what spaces part"
+SAYS = "not installed here: texts are split into words at spaces"
 
 
 def same(text: Any = "", *args: Any, **kwargs: Any) -> Any:
