@@ -21,7 +21,7 @@ from .custom_engines.leaf_steps import LeafSteps
 from .custom_engines.watch import EngineWatch
 from .detectors.gradchecks import Gradchecks
 from .detectors.gradient_reads import GradientReads
-from .detectors.non_finite import NonFiniteLoss
+from .detectors.non_finite import LossWatch
 from .detectors.silent import SilentWatch
 from .errors.inplace import InplaceWatch
 from .errors.missing_graph import MissingWatch
@@ -181,7 +181,7 @@ class Instruments:
             self.steps.on_step.append((account, self.silent.stepped))
             self.attention.on_rest.append(self._rest)
             yield self.silent
-            yield NonFiniteLoss(emitter, parameters)
+            yield LossWatch(emitter, parameters)
         if job.get("follow"):
             self.path = PathWatch(emitter, job["follow"], int(job.get("freed") or 0))
             yield self.path

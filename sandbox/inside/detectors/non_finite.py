@@ -14,7 +14,7 @@ from ..core.parameters import KnownParameter, ParameterRegistry
 BEFORE = 4  # finite losses of the same line that are recorded
 
 
-class NonFiniteLoss(Observer):
+class LossWatch(Observer):
     """Record the first loss that is infinite or not a number, and what came before it.
 
     Calls that are not looked at closely are looked at only on the CPU, where reading a number
