@@ -116,23 +116,25 @@ class LossLog(TorchFunctionMode):
         return next(known, None)
 
     def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
+        name = call_name(func)
         outputs = _tensors(result)
+        if name == "__setitem__" and not arguments[0].requires_grad:
+            outputs = [arguments[0]]
         if any(tensor.requires_grad for tensor in outputs):
             if not torch.is_grad_enabled() or any(map(self._is_bare_leaf, outputs)):
-                self._put_into_leaf(call_name(func), arguments, outputs)
+                self._put_into_leaf(name, arguments, outputs)
             elif any(tensor.grad_fn is not None for tensor in outputs):
                 self._pass_on(arguments)
-                self._add_up(call_name(func), arguments, outputs)
-                self._note_indices(call_name(func), arguments, outputs)
+                self._add_up(name, arguments, outputs)
+                self._note_indices(name, arguments, outputs)
             else:
                 given = {id(tensor) for tensor in _tensors(arguments)}
                 new = [tensor for tensor in outputs if id(tensor) not in given]
-                self._note(new, self._ended(call_name(func), arguments) if new else None)
+                self._note(new, self._ended(name, arguments) if new else None)
             return
-        if call_name(func) == "data" and len(arguments) > 1:  # what it is set to
+        if name == "data" and len(arguments) > 1:  # what it is set to
             for known in self._known(_tensors(arguments[1:]), ()):
                 self._put.note(known)
-        name = call_name(func)
         if _SHAPED.fullmatch(name):  # no value of theirs goes on
             return
         if not outputs and name not in ("item", "tolist", "numpy", "__array__", "__float__"):
