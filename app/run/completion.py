@@ -17,6 +17,7 @@ Files = Mapping[str, str]
 _UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.null_object` says
 _GIVES = re.compile(rf"{_UNKNOWN}|random|noise|synthetic|tables")  # and those that give data
 _DEFINITION = re.compile(r"(?:\A|[\r\n\f])(?:def|class)[ \t]++\w++[ \t]*+[(\[:]")  # no backtracking
+_NO_HEAD = "'return' outside function"
 _INCOMPLETE = ("NameError", "ImportError", "ModuleNotFoundError")
 
 
@@ -52,9 +53,11 @@ def is_partial(case: Case, run: RunResult) -> bool:
 
 def is_incomplete(case: Case, run: RunResult) -> bool:
     """Return True if a run of a script (not of a notebook) ended because a name or module is
-    missing.
+    missing, or the head of a function whose body it is.
     """
-    return case.notebook is None and run.raised is not None and run.raised.type in _INCOMPLETE
+    if case.notebook is not None or run.raised is None:
+        return False
+    return run.raised.type in _INCOMPLETE or run.raised.message.startswith(_NO_HEAD)
 
 
 def _of_growth(given: ParsedTraceback) -> bool:

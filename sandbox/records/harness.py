@@ -65,6 +65,7 @@ class HarnessPlan(Record):
     absent: bool = False
     again: bool = False
     optional: bool = False
+    rooted: bool = False
     unsaid: list[Text] = Field([], max_length=64)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import getattr_static
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from .bodies import is_loss, last_result, loss_in
 from .entries import (
     Definition,
     definition,
@@ -66,6 +67,13 @@ class Driver:
             name: str = getattr(node, "name", "")
             if name not in self._world.plan.skip:
                 self._attempt("" if walks(node) else name, partial(self._call, node))
+
+    def finish(self) -> None:
+        """Call backward on what the text's statements compute last, as training would."""
+        if (found := last_result(self._tree, self._names)) is not None:
+            said = "Backward was called on what the text computes last, then a step."
+            self._world.tell("name", "the end", said)
+            self._step_on(*found, [])
 
     def _is_target(self, node: ast.stmt) -> bool:
         if isinstance(node, FUNCTIONS):
@@ -188,16 +196,22 @@ class Driver:
 
     def _train(self, result: Any, node: Definition, optimizers: list[Any]) -> None:
         """Call backward on a result, and step, as a framework does after it."""
-        loss = _loss_in(result)
-        if loss is None or not (loss.requires_grad or "training_step" in node.name):
+        loss = loss_in(result)
+        plan = self._world.plan
+        lost = plan.weights and plan.data == "graph" and is_loss(node, self._tree)
+        meant = "training_step" in node.name or lost
+        if loss is None or not (loss.requires_grad or meant):
             return
-        loss = loss if loss.dim() == 0 else loss.sum()
         last = max(
             (n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)), default=node.lineno
         )
-        self._at(last, loss.backward)
-        optimizers = optimizers or [self._trainers()]
-        for optimizer in optimizers:
+        self._step_on(loss, last, optimizers)
+
+    def _step_on(self, loss: torch.Tensor, line: int, optimizers: list[Any]) -> None:
+        """Call backward on a loss on behalf of a line, and step."""
+        loss = loss if loss.dim() == 0 else loss.sum()
+        self._at(line, loss.backward)
+        for optimizer in optimizers or [self._trainers()]:
             optimizer.step()
             optimizer.zero_grad()
 
@@ -273,22 +287,3 @@ def _runs_backward(nodes: Sequence[Definition], thing: Any) -> bool:
 
 def _takes_turns(node: Definition) -> bool:
     return bool(node.args.args) and node.args.args[-1].arg == "optimizer_idx"
-
-
-def _loss_in(result: Any) -> torch.Tensor | None:
-    """Return the loss that a function returned: by itself, first among others, or under its
-    name."""
-    if isinstance(result, dict):
-        result = result.get("loss", next(iter(result.values()), None))
-    for part in _flat(result):
-        if isinstance(part, torch.Tensor) and (part.requires_grad or not isinstance(result, tuple)):
-            return part
-    return None
-
-
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for part in value:
-            yield from _flat(part)
-    else:
-        yield value

@@ -36,6 +36,7 @@ class ModelRegistry:
             if not set("[(") & set(path) and self._world.role(path) == "module":
                 if path.count(".") == (1 if ".self." in f".{path}" or path[:5] == "self." else 0):
                     self._world.load(path, None)
+        self._settle_rivals()
         self._settling = False
 
     def models(self) -> Iterator[tuple[str, nn.Module]]:
@@ -52,17 +53,37 @@ class ModelRegistry:
         found = self._world.values.get(spelling(path.rpartition(".")[0]))
         return found if isinstance(found, Model) and not isinstance(found, Criterion) else None
 
-    def parameters(self, name: str = "") -> list[nn.Parameter]:
-        """Return parameters of the models whose names match the name of an optimizer; else all."""
+    def held_by(self, optimizer: str) -> list[nn.Parameter]:
+        """Return what an optimizer trains: models whose names match its own; else all, and no
+        functions that may have weights next to models."""
         models = dict(self.models())
-        chosen = {n: m for n, m in models.items() if name and roles.goes_with(name, n)} or models
-        found = {id(p): p for m in chosen.values() for p in m.parameters()}
-        if len(chosen) == len(models):
+        called = {n for n, value in self._world.values.items() if isinstance(value, Function)}
+        models = {n: m for n, m in models.items() if n not in called} or models
+        matching = {n: m for n, m in models.items() if roles.goes_with(optimizer, n)}
+        return self._parameters_of(matching or models, whole=not matching)
+
+    def parameters(self) -> list[nn.Parameter]:
+        """Return all that learns."""
+        return self._parameters_of(dict(self.models()), whole=True)
+
+    def _parameters_of(self, models: dict[str, nn.Module], *, whole: bool) -> list[nn.Parameter]:
+        """Return the parameters of models; with `whole`, the script's leaves, too. If there are
+        none, make a model."""
+        found = {id(p): p for m in models.values() for p in m.parameters()}
+        if whole:
             found |= {id(p): p for p in self._leaves()}
         if not found:
             self.blind = True
             found = {0: self._world.values.setdefault("model", Model("model")).weight}
         return list(found.values())
+
+    def _settle_rivals(self) -> None:
+        """Make a model for each of several optimizers, if the text names no model at all."""
+        paths = [p for p in self._world.uses.of if self._world.role(p) == "optimizer"]
+        rivals = {roles.of_optimizer(path) for path in paths}
+        if len(rivals) > 1 and all(rivals) and not dict(self.models()):
+            for name in sorted(rivals):
+                self._world.values[f"model_{name}"] = Model(f"model_{name}")
 
     def _leaves(self) -> Iterator[nn.Parameter]:
         """Yield leaves that learn and that the script itself has named; its backward roots are

@@ -10,6 +10,7 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from .context import CurrentHarness
+from .lineage import made_for
 from .roles import is_cutting
 
 WIDTH = 4
@@ -45,6 +46,13 @@ def blend(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
     for tensor in tensors:
         total = total + (tensor * torch.tanh(tensor)).mean()
     return torch.tanh(total)
+
+
+def _is_choice(value: Any) -> bool:
+    """Return True for classes that the script has chosen: what counts these is not trained."""
+    if not isinstance(value, torch.Tensor) or value.is_floating_point() or value.is_complex():
+        return False
+    return made_for(value) is None or made_for(value) not in CurrentHarness.world.plan.whole
 
 
 def _source(path: str, given: Sequence[Any]) -> torch.Tensor:
@@ -127,11 +135,13 @@ class Function:
         if len(args) == 1 and is_cutting(self._path):
             return tree_map(_detached, args[0])
         given = [*args, *kwargs.values()]
-        tensors = list(tensors_in(given))
+        chosen = [one.float() for one in given[1:] and given if _is_choice(one)]
+        tensors = [*tensors_in(given), *chosen]
         if not tensors:
             return CurrentHarness.world.make(self._path + "()")
-        if self._model is not None:
+        if self._model is not None and not chosen:
             return self._model(*args, **kwargs)
+        given += chosen
         source = _source(self._path, given)
         if (owner := CurrentHarness.world.known_models.owner(self._path)) is not None:
             source = blend([source, *owner.parameters()])  # a method of a model
@@ -186,7 +196,7 @@ class Optimizer(torch.optim.Optimizer):
         world = CurrentHarness.world
         world.known_models.settle()
         self._path = path
-        own = world.known_models.parameters(path) if world.plan.moves else None
+        own = world.known_models.held_by(path) if world.plan.moves else None
         params = own if own is not None else [nn.Parameter(torch.ones(1))]
         names = [
             n

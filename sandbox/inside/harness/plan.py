@@ -24,7 +24,8 @@ class ValuePlan:
     `carried`, a `…` in a loop recomputes what the loop's names hold. With `absent`, imports of
     missing packages are synthesized by their use, like undefined names. With `again`, the script's
     body runs several times, as in a loop that was not sent. With `optional`, functions also get
-    optional arguments (`mask=None`). `unsaid` are statements that only report, and are left out.
+    optional arguments (`mask=None`). With `rooted`, backward is called on what a text without any
+    backward call computes last. `unsaid` are statements that only report, and are left out.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class ValuePlan:
     absent: bool = False
     again: bool = False
     optional: bool = False
+    rooted: bool = False
     unsaid: tuple[str, ...] = ()
 
     def with_kind(self, path: str, kind: str) -> ValuePlan:

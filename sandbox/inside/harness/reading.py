@@ -65,6 +65,8 @@ class Uses(Paths, ast.NodeVisitor):
         for keyword in node.keywords:
             if keyword.arg in ("lr", "dim", "size") and (found := self.use(keyword.value)):
                 found.number = True
+            if keyword.arg is None and (found := self.use(keyword.value)):
+                found.mapping = True
             if keyword.arg == "device" and (found := self.use(keyword.value)):
                 found.device = True
         if name == "to" and len(given) == 1 and (found := self.use(given[0])):

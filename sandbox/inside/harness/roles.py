@@ -134,7 +134,7 @@ def role(path: str, uses: Uses, plan: ValuePlan) -> str:
         return "words"
     if use.indexed and not use.iterated and is_no_tensor(uses.known(f"{path}[]")):
         return "holder"  # of several such
-    if name in ("self", "cls", "ctx") or use.base:
+    if name in ("self", "cls", "ctx") or use.base or use.mapping:
         return "holder"
     return _by_methods(use, name) or _by_calls(path, use, name, uses) or _by_rest(path, use, name)
 
@@ -249,9 +249,14 @@ def switched_off(path: str) -> bool:
 
 def goes_with(optimizer: str, model: str) -> bool:
     """Return True if an optimizer's name resembles a model's: `optD` and `netD`."""
-    ours = _letters(optimizer, "optimizer|optim|opt|solver|trainer")
+    ours = of_optimizer(optimizer)
     theirs = _letters(model, "net|model")
     return bool(ours and theirs) and (ours.startswith(theirs) or theirs.startswith(ours))
+
+
+def of_optimizer(path: str) -> str:
+    """Return what an optimizer's name says of its model: `d` of `self.optimizer_D`."""
+    return _letters(path, "optimizer|optimiser|optim|opt|solver|trainer")
 
 
 def _letters(name: str, without: str) -> str:

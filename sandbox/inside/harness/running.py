@@ -22,6 +22,7 @@ from ..references.common_random_numbers import seed_everything
 from ..script import entry as scripts
 from . import absent
 from .absent import names_left_out, without_absent
+from .bodies import body_alone, computes_alone
 from .driving import PASSES, Driver
 from .elided import filled_in, handed_on
 from .entries import may_leave_out, walks, walks_outside_loops, without_quoted
@@ -66,10 +67,10 @@ class CompletedRun:
         with open(self._path, "rb") as file:
             source = file.read()
         folders = scripts.folders(self._path)
-        self._tree = defined_ahead(without_quoted(ast.parse(source, self._path)))
+        self._tree = body_alone(defined_ahead(without_quoted(ast.parse(source, self._path))))
         modern = scripts.read_as(source, self._path)
         parsed = ast.parse(modern) if isinstance(modern, bytes | str) else modern
-        self._modern = defined_ahead(without_quoted(parsed))
+        self._modern = body_alone(defined_ahead(without_quoted(parsed)))
         self._texts = {False: ScriptText(self._tree, self._modern)}
         if (rest := without_absent(self._tree, folders)) is not None:
             modern_rest = without_absent(self._modern, folders) or self._modern
@@ -90,8 +91,9 @@ class CompletedRun:
             return given
         wanted = GivenError.from_json(self._asked.get("wanted") or {})
         part = walks_outside_loops(self._tree)
-        optional = may_leave_out(self._tree)
-        choices = Choices(bool(handed_on(self._tree)), True in self._texts, part, optional)
+        optional, rooted = may_leave_out(self._tree), computes_alone(self._tree)
+        elided = bool(handed_on(self._tree))
+        choices = Choices(elided, True in self._texts, part, optional, rooted)
         plan, self.shows = Searcher(self._tried, self._uses_of, wanted, choices, given).best()
         self._emitter.emit({"t": "plan", "shows": self.shows, **plan.to_json()})
         return plan
@@ -116,13 +118,16 @@ class CompletedRun:
             __file__=self._path, __builtins__=EveryName(world, left_out), __cached__=None
         )
         sys.modules["__main__"] = module
+        driver = Driver(world, self._tree, self._path, attempt)
         exec(self._code(world), module.__dict__)
+        if world.plan.rooted:
+            driver.finish()
         if world.plan.again:
-            self._go_on(world, module)
+            self._go_on(world, module, driver)
         if not any(walks(node) for node in self._tree.body if not _defines(node)):
-            Driver(world, self._tree, self._path, attempt).drive()
+            driver.drive()
 
-    def _go_on(self, world: SynthesizedValues, module: ModuleType) -> None:
+    def _go_on(self, world: SynthesizedValues, module: ModuleType, driver: Driver) -> None:
         """Run what the text does several times, as a loop around it would."""
         text = f"The script was run {PASSES} times, as in a loop around it."
         world.tell("name", "the loop", text)
@@ -132,6 +137,8 @@ class CompletedRun:
         for _ in range(PASSES - 1):
             world.losses.begin_pass()
             exec(code, module.__dict__)
+            if world.plan.rooted:
+                driver.finish()
 
     def _uses_of(self, plan: ValuePlan) -> Uses:
         return self._text_of(plan).uses

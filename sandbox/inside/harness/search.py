@@ -47,12 +47,14 @@ class TrialResult:
 @dataclass(frozen=True)
 class Choices:
     """What else a text leaves open: `elided`, something in a loop; `absent`, what it imports from
-    packages that are not here; `part`, a loop around it; `optional`, arguments that may be None."""
+    packages that are not here; `part`, a loop around it; `optional`, arguments that may be None;
+    `rooted`, a backward call on what it computes."""
 
     elided: bool = False
     absent: bool = False
     part: bool = False
     optional: bool = False
+    rooted: bool = False
 
 
 class Searcher:
@@ -187,6 +189,8 @@ class Searcher:
             kind, ["graph", "leaf"]
         )
         for change in (
+            *({"rooted": True, "data": d} for d in ("plain", "graph") if self._choices.rooted),
+            *([{"rooted": True, "again": True}] if self._choices.rooted else []),
             *([{"optional": True}] if self._choices.optional else []),
             *([{"again": True}] if self._ran_backward_once and self._choices.part else []),
             *([{"longer": True}] if self._ran_backward_once else []),

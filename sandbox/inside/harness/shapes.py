@@ -36,7 +36,7 @@ from .lineage import came_of, flat, ints, made_for, origin, shape_of, sources, t
 from .modules import asked_by
 from .placeholders import Placeholder
 from .plan import ValuePlan
-from .taking_apart import of_parts_taken, scopes
+from .taking_apart import of_asserted, of_parts_taken, scopes
 
 RANK = 6  # videos, in batches of sequences
 _FEWER = re.compile(  # so many were wanted, so many were there
@@ -141,6 +141,8 @@ def _of_complaints(
         for path, tensor in made:
             if not tensor.dim():
                 yield path, [8]
+    if isinstance(failure.error, AssertionError):
+        yield from of_asserted(failure.error.__traceback__)
     if found := re.search(r"too many values to unpack \(expected (\d+)", message):
         yield from of_parts_taken(failure.error.__traceback__, int(found[1]))
     if found := re.search(r"each A matrix is (\d+) by", message):
@@ -173,7 +175,8 @@ def _of_indices(
     """Yield whole numbers where these are asked for, and long enough tensors for them to index."""
     if re.search(
         r"dtype (?:to be )?Long|dtype int|type Long|Long, Int|torch\.LongTensor"
-        r"|must be.*int(?:eger|64|egral)|indices must be|used as indices",
+        r"|must be.*int(?:eger|64|egral)|indices must be|used as indices"
+        r"|not implemented for '(?:Float|Double)'",
         message,
     ):
         indexed = failure.function == "__getitem__"

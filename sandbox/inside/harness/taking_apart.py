@@ -1,4 +1,4 @@
-"""What a line takes apart into so many values, and is something else: from its error."""
+"""What a line takes apart into so many values, or asserts: from its error."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from torch.utils.data import DataLoader
 from .functions import Wished
 from .lineage import made_for
 from .placeholders import Batches
+
+_RANKS = re.compile(r"\b(\w+)\.(?:ndim|dim\(\)|ndimension\(\)) == (\d)")
 
 
 def of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tuple[str, Wished]]:
@@ -31,6 +33,16 @@ def of_parts_taken(traceback: TracebackType | None, count: int) -> Iterator[tupl
                 yield path, "batches"
             if value.dim() and value.shape[0] > count:
                 yield path, [count, *map(int, value.shape[1:])]
+
+
+def of_asserted(traceback: TracebackType | None) -> Iterator[tuple[str, Wished]]:
+    """Yield as many dimensions for tensors as an assertion wants: `assert y.ndim == 1`."""
+    for name, count in _RANKS.findall(_code_at(traceback)):
+        value: Any
+        value = next((held[name] for held in [*scopes(traceback)][::-1] if name in held), None)
+        if path := made_for(value):
+            shape = list(map(int, value.shape))
+            yield path, [*shape, *[8] * int(count)][: int(count)]
 
 
 def _data_of(value: Any) -> Any:

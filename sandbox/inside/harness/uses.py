@@ -45,9 +45,9 @@ class ValueUse:
     values a call or an unpacking wants of it, and `places` the numbers of items that it reads;
     `axes` are the dimensions that an index speaks of (`x[:, t]` leaves one more); `multiplied`:
     it is the matrix of a product; `device`: something is moved to it; `begins`: a range does;
-    `sizes`: `*x` stands among those of a new tensor; `key`: a dictionary is made with it as a key;
-    `counted`: a range ends there; `cycled`: only every so many of them count. `names` are those
-    that the text binds to it.
+    `sizes`: `*x` stands among those of a new tensor; `mapping`: a call gets `**x`; `key`: a
+    dictionary is made with it as a key; `counted`: a range ends there; `cycled`: only every so
+    many of them count. `names` are those that the text binds to it.
     """
 
     called: list[ast.Call] = field(default_factory=list)
@@ -60,6 +60,7 @@ class ValueUse:
     device: bool = False
     begins: bool = False
     sizes: bool = False
+    mapping: bool = False
     key: bool = False
     counted: bool = False
     cycled: bool = False

@@ -1,0 +1,131 @@
+"""Parts of programs that call no backward, or whose metric counts chosen classes: completed, they
+come to the error that their words name."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.schemas import DiagnosisRequest, Findings
+from benchmarks.asking import RUNNING, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+NO_GRAPH = (
+    "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn\n\n"
+)
+IN_PLACE = (
+    "RuntimeError: one of the variables needed for gradient computation has been modified by an "
+    "inplace operation: [torch.FloatTensor [8, 32]], which is output 0 of ReluBackward0\n\n"
+)
+AGAIN = "RuntimeError: Trying to backward through the graph a second time\n\n"
+BODY_WITHOUT_ITS_HEAD = """\
+h = self.relu(self.conv1(x))
+skip = h
+h = self.conv2(h)
+skip += h
+return skip
+"""
+COUNTED_BY_BINS = """\
+def iou_loss(target, pred, n):
+    hist = torch.bincount(n * target.view(-1) + pred.view(-1), minlength=n ** 2)
+    hist = hist.reshape(n, n).float()
+    union = hist.sum(0) + hist.sum(1) - torch.diag(hist)
+    return 1 - (torch.diag(hist) / (union + 1e-6)).mean()
+
+for images, masks in loader:
+    pred = unet(images).argmax(1)
+    loss = iou_loss(masks, pred, num_classes)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+RANKS_ASSERTED = """\
+def f1_loss(y_true, y_pred):
+    assert y_true.ndim == 1
+    if y_pred.ndim == 2:
+        y_pred = y_pred.argmax(dim=1)
+    tp = (y_true * y_pred).sum().float()
+    rest = (y_true * (1 - y_pred)).sum().float() + ((1 - y_true) * y_pred).sum().float()
+    return 1 - tp / (tp + rest / 2 + 1e-7)
+
+out = model(batch_x)
+loss = f1_loss(batch_y, out)
+loss.backward()
+"""
+LOSS_THAT_NOTHING_CALLS = """\
+class PrecisionLoss(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.classes = classes
+
+    def forward(self, logits, labels):
+        picked = torch.topk(logits, 1, dim=1)[1].squeeze(1)
+        matrix = torch.zeros(self.classes, self.classes)
+        for p, l in zip(picked, labels):
+            matrix[l, p] += 1
+        return 1 - torch.diagonal(matrix).sum() / matrix.sum()
+"""
+METRIC_THAT_WAS_NOT_SENT = """\
+for data, target in loader:
+    output = classifier(data)
+    _, predicted = torch.max(output, 1)
+    accuracy = metric(predicted, target)
+    loss = 1.0 - accuracy
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+RIVALS = """\
+optim_g.zero_grad()
+loss_g.backward()
+optim_g.step()
+
+optim_d.zero_grad()
+loss_d.backward()
+optim_d.step()
+"""
+SETTINGS_UNPACKED = """\
+decoder = Decoder(**decoder_settings)
+out = decoder(codes)
+out.mean().backward()
+"""
+
+
+async def asked(service: Service, text: str) -> Findings:
+    return await service.ask(DiagnosisRequest(script=text), RUNNING)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "code"),
+    [
+        pytest.param(
+            IN_PLACE + BODY_WITHOUT_ITS_HEAD, "inplace-activation", "skip += h", id="body"
+        ),
+        pytest.param(NO_GRAPH + COUNTED_BY_BINS, "detached-loss", ".argmax(1)", id="bins"),
+        pytest.param(NO_GRAPH + RANKS_ASSERTED, "detached-loss", ".argmax(dim=1)", id="ranks"),
+        pytest.param(NO_GRAPH + LOSS_THAT_NOTHING_CALLS, "detached-loss", "torch.topk", id="class"),
+        pytest.param(
+            NO_GRAPH + METRIC_THAT_WAS_NOT_SENT, "detached-loss", "torch.max", id="metric"
+        ),
+    ],
+)
+async def test_a_part_comes_to_the_line_that_its_error_is_about(
+    service: Service, text: str, pattern: str, code: str
+) -> None:
+    found = await asked(service, text)
+    assert found.basis == "completed"
+    assert found.causes[0].pattern == pattern
+    assert code in found.causes[0].location.code
+
+
+async def test_each_of_several_optimizers_has_a_model_of_its_own(service: Service) -> None:
+    found = await asked(service, AGAIN + RIVALS)
+    said = {assumed.name: assumed.text for assumed in found.world}
+    assert "over `model_g` was put" in said["optim_g"]
+    assert "over `model_d` was put" in said["optim_d"]
+
+
+async def test_what_a_call_unpacks_is_a_mapping(service: Service) -> None:
+    found = await asked(service, SETTINGS_UNPACKED)
+    assert found.run is not None
+    assert found.run.status == "ran_clean"
