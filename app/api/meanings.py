@@ -91,7 +91,8 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
     "DiagnosisRequest": {
         "script": "Python source or a notebook's JSON, 1 B to 256 KiB; may be left out where there "
         "is a traceback",
-        "files": "the project's other modules and small data, at most 2 MiB in all",
+        "files": "the project's other modules and small data, at most 64 files and 2 MiB; a zip of "
+        "the project is unpacked (in a form, `script` takes it too)",
         "run": "`never`: only read it",
         "trace": "what `gradmend_trace.py` wrote on your machine, at most 4 MiB",
     },

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from analyzers.notebooks.notebook import NotANotebookError, is_notebook, to_project
-from app.request.limits import FILES_LIMIT
-from app.request.uploads import as_file, decoded
+from app.request.uploads import FILES_LIMIT, MOST_FILES, as_file, decoded
 from app.schemas import SourceFile
 
-MOST_FILES = 64  # as many as a request takes
 LONGEST_NAME = 200  # characters of a text that may name a file
 _UNREADABLE = (OSError, ValueError, RecursionError, MemoryError)  # ValueError: a NUL byte
 

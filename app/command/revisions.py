@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.command.options import BadInput
-from app.request.limits import FILES_LIMIT
+from app.request.uploads import FILES_LIMIT
 
 GIT_S = 60.0
 

@@ -80,6 +80,7 @@ def not_found(what: str, hint: str = "") -> ProblemError:
 EXPIRED = "It may have expired or been deleted."
 
 
+LONGEST_NAME = 40  # of a field as an error names it; what was sent may be no name at all
 UNKNOWN = "is no field"
 PLAINER = {
     "string_unicode": "holds half a surrogate pair, which is no character",
@@ -92,7 +93,7 @@ def field_errors(errors: Any, fields: Sequence[str] = ()) -> list[dict[str, str]
     script). `fields` are those that the body may have."""
     return [
         {
-            "field": ".".join(str(part) for part in error["loc"]) or "body",
+            "field": ".".join(str(part)[:LONGEST_NAME] for part in error["loc"]) or "body",
             "message": _message(error, fields),
         }
         for error in errors
@@ -101,6 +102,8 @@ def field_errors(errors: Any, fields: Sequence[str] = ()) -> list[dict[str, str]
 
 def _message(error: Any, fields: Sequence[str]) -> str:
     """Return Pydantic's message, for an unknown field of the body with the one that was meant."""
+    if error["type"] == "too_long":
+        return "are {actual_length}; at most {max_length} are taken".format(**error["ctx"])
     if error["type"] != "extra_forbidden" or len(error["loc"]) > 1 or not fields:
         return PLAINER.get(error["type"], str(error["msg"]))
     meant = get_close_matches(str(error["loc"][0]), fields, 1)

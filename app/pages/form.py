@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import PurePath
 from shlex import join, split
 from typing import Annotated, Any
@@ -20,9 +19,9 @@ from analyzers.notebooks.notebook import is_notebook
 from app.api.common import TheService
 from app.http.problems import ProblemError, invalid, refused
 from app.pages.examples import Example, examples
-from app.pages.unpacked import from_its_root, unpacked
 from app.pages.view import page
 from app.request.limits import NOTHING_SENT
+from app.request.unpacked import from_its_root, is_zip, main_script, unpacked
 from app.request.uploads import SOURCES, as_file, decoded
 from app.schemas import DiagnosisRequest, SourceFile
 from app.service import TOKEN_COOKIE, Service
@@ -30,6 +29,9 @@ from app.store.request_kinds import DIAGNOSIS, RequestKind
 
 LARGEST_FIELD = 2 * 2**20
 NOTES = (".txt", ".log")
+NO_SCRIPT = (
+    "no Python script (.py), notebook (.ipynb) or traceback; attach or paste the script that fails"
+)
 _SIGNS = ("Traceback", "Error")
 router = APIRouter(include_in_schema=False)
 
@@ -218,12 +220,15 @@ async def _take_uploads(entered: FormInput, form: FormData) -> None:
         entered.traceback = notes[0].content
         uploads.remove(notes[0])
     if not typed or _is_left_over(entered, uploads):
-        main = _main_script(uploads, entered.traceback)
+        main = main_script(uploads, entered.traceback)
         if main:
             entered.script, entered.filename = main.content, main.path
             uploads.remove(main)
     uploaded = {upload.path for upload in uploads}
     entered.files = [f for f in entered.files if f.path not in uploaded] + uploads
+    if uploads and not (entered.script or entered.traceback or entered.module):
+        named = f"{uploads[0].path} is" if len(uploads) == 1 else f"the {len(uploads)} files are"
+        raise refused("files", f"{named} {NO_SCRIPT}")
 
 
 def _is_left_over(entered: FormInput, uploads: list[SourceFile]) -> bool:
@@ -251,7 +256,7 @@ async def _uploaded(form: FormData, typed: str) -> dict[str, bytes]:
         if not isinstance(part, UploadFile) or not part.filename:
             continue
         data = await part.read()
-        if part.filename.endswith(".zip"):
+        if is_zip(part.filename):
             zips.append(await asyncio.to_thread(unpacked, part.filename, data))
         else:
             (folders if "/" in part.filename else alone)[part.filename] = data
@@ -266,14 +271,3 @@ async def _uploaded(form: FormData, typed: str) -> dict[str, bytes]:
 def _is_note(upload: SourceFile) -> bool:
     """Whether a text is a traceback rather than data."""
     return upload.path.endswith(NOTES) and any(word in upload.content for word in _SIGNS)
-
-
-def _main_script(uploads: list[SourceFile], traceback: str) -> SourceFile | None:
-    """The script among several: the first that the traceback names, else one with a backward."""
-    scripts = [upload for upload in uploads if upload.path.endswith(SOURCES)]
-
-    def unfitness(script: SourceFile) -> tuple[float, bool]:
-        at = traceback.find(PurePath(script.path).name)
-        return at if at >= 0 else inf, ".backward(" not in script.content
-
-    return min(scripts, key=unfitness, default=None)

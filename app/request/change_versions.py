@@ -10,6 +10,7 @@ from app.change_schemas import ChangeRequest, ProjectVersion, VerificationReques
 from app.http.problems import ProblemError, refused
 from app.request.limits import LIMITS, check, check_text
 from app.request.patches import applied
+from app.request.unpacked import expanded, main_script, with_unpacked
 from app.request.uploads import texts_of
 from app.schemas import DiagnosisRequest, SourceFile
 
@@ -96,9 +97,10 @@ def _base(sent: VerificationRequest, earlier: DiagnosisRequest | None) -> Diagno
         if not earlier.script.strip():
             raise refused("diagnosis", "was made of a traceback alone; send the script as `before`")
         return earlier.model_copy(update={**given, "trace": ""})
-    if not sent.before.strip() and sent.module is None:
+    base = with_unpacked(DiagnosisRequest(script=sent.before, files=sent.files_before, **given))
+    if not base.script.strip() and sent.module is None:
         raise refused("before", "is empty; send the script before the change, or a `diagnosis`")
-    return DiagnosisRequest(script=sent.before, files=sent.files_before, **given)
+    return base
 
 
 def _checked(side: str, request: DiagnosisRequest) -> DiagnosisRequest:
@@ -117,7 +119,11 @@ def _changed(sent: VerificationRequest, before: DiagnosisRequest) -> DiagnosisRe
         name, script, files = _patched(sent.patch, before, files)
     else:
         name, script = sent.filename_after or before.filename, sent.after or before.script
-        files |= {file.path: file for file in sent.files_after}
+        new = expanded(sent.files_after, script)
+        files |= {file.path: file for file in new}
+        if new is not sent.files_after and not sent.after and name not in files:
+            main = main_script(new, "")  # the zip's own script, which is called otherwise
+            name = main.path if main is not None else name
         files = {path: file for path, file in files.items() if path not in sent.files_removed}
         if name in files:  # the script itself came among the files
             script = sent.after or files[name].content

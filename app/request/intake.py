@@ -10,17 +10,19 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
-from app.http.problems import ProblemError, invalid, refused
+from app.http.problems import UNKNOWN, ProblemError, invalid, refused
 from app.request.reader import Reader, ReadingLimit
-from app.request.uploads import as_file, decoded
+from app.request.unpacked import is_zip
+from app.request.uploads import MOST_FILES, as_file, decoded
 from app.schemas import DiagnosisRequest, SourceFile
 
 AT_ONCE = 256 * 1024  # so much JSON is parsed within milliseconds, whatever it holds
 PARSING_S = 10.0
-MOST_FILES = 64
 M = TypeVar("M", bound=BaseModel)
 SCRIPTS = ("script", "before")  # texts whose file's name is that of the script
 LISTS = ("files", "files_before", "files_after")
+PROJECTS = {"script": "files", "before": "files_before", "after": "files_after"}
+"""The list of files that takes a project which is sent as a zip in place of its script."""
 _WANTED = 'Send a JSON object: {{"{}": "…"}}.'
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
@@ -50,7 +52,8 @@ async def read_body(request: Request, parser: Reader, model: type[M]) -> M:
     raise ProblemError(
         415,
         "unsupported-media-type",
-        f"Content-Type {media_type!r} is not read; send application/json or multipart/form-data.",
+        f"Content-Type {media_type!r} is not read; send application/json or multipart/form-data "
+        "(a zip in its field `files`).",
     )
 
 
@@ -79,10 +82,12 @@ async def _from_form(form: FormData, model: type[M]) -> M:
             if not value.filename and not value.size:
                 continue  # a browser's file field that was left empty
             data = await value.read()
-            if name in LISTS:
-                files.setdefault(name, []).append(as_file(value.filename or "", data).model_dump())
+            into = PROJECTS.get(name, name) if is_zip(value.filename or "", data) else name
+            if into in LISTS:
+                files.setdefault(into, []).append(as_file(value.filename or "", data).model_dump())
                 continue
-            text = decoded(name, data)
+            # A field that there is not is refused by its name, whatever it holds.
+            text = decoded(name, data) if name in model.model_fields else UNKNOWN
             if name in SCRIPTS and value.filename:
                 fields.setdefault("filename", value.filename)
         elif name == "args":

@@ -7,27 +7,29 @@ from pathlib import PurePosixPath
 
 from app.http.problems import ProblemError, refused
 from app.request.launch import with_entry
-from app.request.uploads import bytes_of
+from app.request.unpacked import with_unpacked
+from app.request.uploads import FILES_LIMIT, MOST_FILES, bytes_of
 from app.schemas import DiagnosisRequest, SourceFile
 
 NOTHING_SENT = "is empty; send the script that fails, its traceback, or both"
 KIB = 1024
 LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
-FILES_LIMIT = 2048 * KIB
 NAME_BYTES = 255  # what Linux takes as the name of a file
 PATH_BYTES = 1024
 
 
 def check(request: DiagnosisRequest) -> DiagnosisRequest:
-    """Return the request with the script that it asks to run.
+    """Return the request with zips unpacked, and with the script that it asks to run.
 
     Raise `ProblemError` if a text exceeds its limit or a path is unsafe.
     """
-    request = with_entry(request)
+    request = with_entry(with_unpacked(request))
     if not request.script.strip() and not request.traceback.strip():
         raise refused("script", NOTHING_SENT)
     for name, limit in LIMITS.items():
         check_text(name, getattr(request, name), limit)
+    if len(request.files) > MOST_FILES:
+        raise refused("files", f"are {len(request.files)}; at most {MOST_FILES} are taken")
     total = 0
     for file in request.files:
         total += _check_file(file)
@@ -49,7 +51,9 @@ def check_text(name: str, text: str, limit: int) -> int:
     if size > limit:
         raise _too_large(name, size, limit)
     if (at := text.find("\0")) >= 0:
-        raise refused(name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte: not text")
+        raise refused(
+            name, f"line {text.count(chr(10), 0, at) + 1} holds a NUL byte: a binary file, not text"
+        )
     return size
 
 

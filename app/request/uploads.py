@@ -11,6 +11,8 @@ from app.http.problems import refused
 from app.schemas import SourceFile
 
 SOURCES = (".py", ".ipynb")
+FILES_LIMIT = 2 * 2**20  # bytes of all further files
+MOST_FILES = 64
 
 
 def as_file(path: str, data: bytes) -> SourceFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from app.http.problems import ProblemError
 from app.request.uploads import as_file, bytes_of
 from tests.serving import serving
+from tests.unit.test_unpacked import zipped
 
 URL = "/v1/diagnoses"
 
@@ -91,7 +93,8 @@ async def test_files_count_together(http: httpx.AsyncClient) -> None:
     response = await http.post(URL, json={"script": "x", "files": files})
     assert "2100000 bytes" in problem(response, 413)
     many = [{"path": f"{n}.py", "content": ""} for n in range(65)]
-    assert "64" in problem(await http.post(URL, json={"script": "x", "files": many}), 422)
+    refusal = await http.post(URL, json={"script": "x", "files": many})
+    assert problem(refusal, 422) == "files: are 65; at most 64 are taken"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b"nonsense"])
@@ -139,6 +142,40 @@ async def test_multipart_takes_files_and_fields(http: httpx.AsyncClient) -> None
     response = await http.post(URL, files=parts, data={"run": "never", "time_limit_s": "5"})
     assert response.status_code == 200, response.text
     assert response.json()["summary"] == "mine.py: print(1)\r\n"
+
+
+@pytest.mark.parametrize("field", ["files", "script", "json"])
+async def test_a_project_may_come_as_a_zip(http: httpx.AsyncClient, field: str) -> None:
+    project = zipped({"p/train.py": b"import net\nnet.loss.backward()\n", "p/net.py": b"x = 1\n"})
+    if field == "json":
+        content = b64encode(project).decode()
+        file = {"path": "p.zip", "content": content, "encoding": "base64"}
+        response = await http.post(URL, json={"files": [file]})
+    else:
+        response = await http.post(URL, files={field: ("p.zip", project)})
+    assert response.status_code == 200, response.text
+    assert response.json()["summary"] == "train.py: import net\nnet.loss.backward()\n"
+
+
+async def test_a_zip_is_refused_with_what_to_do(http: httpx.AsyncClient) -> None:
+    many = zipped({f"{n}.py": b"" for n in range(80)})
+    response = await http.post(URL, files={"files": ("p.zip", many)})
+    assert "holds 80 files; at most 64 and the script are taken: leave" in problem(response, 422)
+    raw = await http.post(URL, content=many, headers={"content-type": "application/zip"})
+    assert "a zip in its field `files`" in problem(raw, 415)
+    other = await http.post(URL, files={"file": ("p.zip", many + b"\xff")})
+    assert problem(other, 422) == "file: is no field; did you mean files?"
+
+
+async def test_a_change_may_come_as_two_zips(http: httpx.AsyncClient) -> None:
+    sides = {
+        side: (f"{side}.zip", zipped({"p/train.py": text, "p/net.py": b""}))
+        for side, text in {"before": b"x = 1\n", "after": b"x = 2\n"}.items()
+    }
+    made = await http.post("/v1/verifications", files=sides)
+    assert made.status_code == 200, made.text
+    missing = await http.post("/v1/verifications", files={"after": sides["after"]})
+    assert "before: is empty" in problem(missing, 422)
 
 
 async def test_form_text_gets_plain_line_ends(http: httpx.AsyncClient) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.command.choosing import scripts_of
-from app.command.gathering import MOST_FILES, Gathered, gather
+from app.command.gathering import Gathered, gather
 from app.command.options import BadInput
+from app.request.uploads import MOST_FILES
 
 
 def write(root: Path, **files: str) -> None:

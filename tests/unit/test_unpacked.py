@@ -8,8 +8,9 @@ import zipfile
 import pytest
 
 from app.http.problems import ProblemError
-from app.pages.unpacked import from_its_root, unpacked
-from app.request.limits import FILES_LIMIT
+from app.request.unpacked import from_its_root, unpacked, with_unpacked
+from app.request.uploads import FILES_LIMIT, as_file
+from app.schemas import DiagnosisRequest
 
 
 def zipped(files: dict[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -48,13 +49,23 @@ def test_the_folder_around_everything_is_the_root() -> None:
         (zipped({"a.bin": bytes(FILES_LIMIT), "b.bin": b"1"}), "holds more than"),
         (zipped({"a.py": b"x"}, zipfile.ZIP_LZMA), "packed unusually"),
         (bytes(FILES_LIMIT + 1), "at most"),
+        (zipped({f"{n}.py": b"" for n in range(80)}), "holds 80 files; at most 64 and the script"),
     ],
-    ids=["broken", "bomb", "sum", "lzma", "large"],
+    ids=["broken", "bomb", "sum", "lzma", "large", "many"],
 )
 def test_what_cannot_be_taken_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(ProblemError) as refusal:
         unpacked("p.zip", data)
     assert why in refusal.value.detail
+
+
+def test_a_zip_among_the_files_is_the_project_and_has_the_script() -> None:
+    project = zipped({"p/train.py": b"import net\nnet.loss.backward()\n", "p/net.py": b"x = 1\n"})
+    found = with_unpacked(DiagnosisRequest(files=[as_file("p.zip", project)]))
+    assert (found.filename, [file.path for file in found.files]) == ("train.py", ["net.py"])
+    assert found.script.endswith("net.loss.backward()\n")
+    data = DiagnosisRequest(script="open('p.zip')\n", files=[as_file("p.zip", project)])
+    assert with_unpacked(data) is data
 
 
 def test_a_folder_that_a_script_beside_it_speaks_of_keeps_its_name() -> None:
