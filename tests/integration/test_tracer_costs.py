@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.overhead import LOOPS
+from sandbox.inside.core.sampling import CallSampler
 
 ROOT = Path(__file__).parents[2]
 TRAINING = """\
@@ -112,6 +113,36 @@ def test_a_known_step_costs_few_calls(tmp_path: Path, loop: str) -> None:
     assert later < first / 4
     assert later <= MOST[loop][0]
     assert events <= MOST[loop][1]
+
+
+def test_a_long_run_is_looked_at_ever_more_seldom() -> None:
+    sampler = CallSampler()
+    looked = [n for n in range(1, 40_000) if sampler.begin(n, n)]
+    assert {n // 512 for n in looked if n < 4096} == {0, 1, 2, 4}
+    assert len(looked) <= 32 + 16 * (3 + 9)
+    assert max(looked) > 36_000
+
+
+def test_the_tracer_reads_gradients_as_torch_does(tmp_path: Path) -> None:
+    reads = f"""\
+{STEPS.rpartition("print")[0]}
+import collections
+read = collections.Counter()
+
+
+def count(frame, event, arg):
+    if event == "call" and frame.f_code.co_filename.endswith("gradient_reads.py"):
+        read[frame.f_back.f_code.co_filename.startswith(INSIDE)] += 1
+
+
+sys.setprofile(count)
+for _ in range(20):
+    step()
+sys.setprofile(None)
+print(read[True] / 20, read[False] / 20)
+"""
+    own, others = _printed(tmp_path, reads)
+    assert own <= 16 <= others
 
 
 def test_a_run_that_is_not_checked_calls_less(tmp_path: Path) -> None:

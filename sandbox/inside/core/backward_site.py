@@ -37,8 +37,7 @@ class TracedBackward:
 
     def line(self) -> str:
         """Return the location of the call: `train.py:12`."""
-        at = self.standing.stack()[-1:]
-        return f"{at[0]['file']}:{at[0]['line']}" if at else ":0"
+        return self.standing.line()
 
     def alone(self) -> TracedBackward:
         """Return the same without references to the graph."""

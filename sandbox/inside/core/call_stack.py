@@ -15,9 +15,9 @@ from .frames import (
     Activation,
     Json,
     activation,
-    column_at,
     file_name,
     function_name,
+    position_at,
     works,
 )
 
@@ -40,16 +40,25 @@ class CallStack:
 
     def stack(self) -> list[Json]:
         """Return the user's frames, outermost first, at most the innermost 40."""
-        return [
-            {
-                "file": file_name(code.co_filename),
-                "line": line_at(code, instruction),
-                "function": function_name(code),
-                "frame": number,
-                "column": column_at(code, instruction),
-            }
-            for code, instruction, number in self._users[:STACK][::-1]
-        ]
+        return [self._place(*one) for one in self._users[:STACK][::-1]]
+
+    def line(self) -> str:
+        """Return the location of the innermost of the user's frames: `train.py:12`."""
+        if not self._users:
+            return ":0"
+        code, instruction, _ = self._users[0]
+        return f"{file_name(code.co_filename)}:{position_at(code, instruction)[0]}"
+
+    @staticmethod
+    def _place(code: CodeType, instruction: int, number: int) -> Json:
+        line, column = position_at(code, instruction)
+        return {
+            "file": file_name(code.co_filename),
+            "line": line,
+            "function": function_name(code),
+            "frame": number,
+            "column": column,
+        }
 
     def activations(self) -> list[int]:
         """Return the numbers of the user's frames, innermost first."""
@@ -58,8 +67,8 @@ class CallStack:
     def libraries(self) -> list[str]:
         """Return libraries' frames, each as `torch/optim/lbfgs.py:421 in step`, innermost last."""
         return [
-            f"{file_name(code.co_filename)}:{line_at(code, instruction)} in {function_name(code)}"
-            for code, instruction in self._libraries[:LIBRARIES][::-1]
+            f"{file_name(code.co_filename)}:{position_at(code, at)[0]} in {function_name(code)}"
+            for code, at in self._libraries[:LIBRARIES][::-1]
         ]
 
 
@@ -109,11 +118,3 @@ def _noted(innermost: FrameType, below: list[tuple[CodeType, int]]) -> CallStack
             since.append((code, frame.f_lasti))
         frame = frame.f_back
     return CallStack(users, libraries)
-
-
-def line_at(code: CodeType, instruction: int) -> int:
-    """Return the line of an instruction; 0 if it has none."""
-    for begin, end, line in code.co_lines():
-        if begin <= instruction < end:
-            return line or 0
-    return 0

