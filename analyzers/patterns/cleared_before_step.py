@@ -9,7 +9,8 @@ Why: a gradient exists from the backward that computes it until it is cleared. A
 parameter whose `.grad` is None, and raises nothing.
 
 The fix: clear, then backward, then step, in this order. Where gradients of several backward calls
-are to be added up, clear once, before the first of them.
+are to be added up, clear once, before the first of them: a `zero_grad()` with every micro-batch
+leaves the step only the gradients of the last.
 
 When this fix is wrong: when the gradients were kept somewhere else and are put back before the
 step. Then put them back before that.
@@ -50,14 +51,21 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.reschedule.clearing import clear_before_backward, optimizer_stepped
+from analyzers.repair.reschedule.partly_cleared import (
+    PARTLY,
+    clear_after_step,
+    clears_each_call,
+)
 from analyzers.repair.reschedule.stepping import step_after_backward
 from analyzers.source.project import Project
+from provenance import CodeLine
 
 ID = "GM050"
 NAME = "cleared-before-step"
 FAMILY = "silent"
 SHOWN_AS = "cleared"
 TITLE = "Gradients are cleared before the step uses them"
+TITLE_OF_SOME = "Gradients of all but the last backward are cleared before the step"
 SEEN_AS = "cleared-gradients"
 
 
@@ -67,6 +75,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     where = resolve_location(project, fault.at) if fault is not None else None
     if fault is None or where is None:
         return None
+    if fault.detail == PARTLY:
+        clears = clears_each_call(fault, project)
+        at = CodeLine(where.module.path, clears[0].lineno) if clears else None
+        return matched(NAME, fault, at, title=TITLE_OF_SOME) if at is not None else None
     name = optimizer_stepped(where)
     return matched(NAME, fault, fault.at, GraphCarrier(name, where.place) if name else None)
 
@@ -74,6 +86,13 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which parameters got a gradient where, and before which step it was cleared."""
     fault = evidence_in(match, SilentFault)
+    if fault.detail == PARTLY and fault.call is not None and fault.at is not None:
+        calls = max(fault.figures, default=1) + 1
+        return (
+            f"The backward at {line(fault.call.at, project)} is called {calls:g} times before each "
+            f"step at {line(fault.at, project)}. Each time {line(match.location, project)} clears "
+            "what the call before has computed: the step uses the gradients of the last call alone."
+        )
     given = f" at {line(fault.call.at, project)}" if fault.call is not None else ""
     return (
         f"The backward{given} gives gradients to {some(fault.params) or 'the parameters'}. They "
@@ -83,7 +102,13 @@ def explain(match: Match, project: Project) -> str:
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to clear the gradients before the backward call, or to step after it."""
+    """Propose to clear the gradients before the backward call, or to step after it; where several
+    calls are to be added up, to clear after the step.
+    """
+    fault = evidence_in(match, SilentFault)
+    if fault.detail == PARTLY:
+        yield from clear_after_step(fault, project)
+        return
     where = resolve_location(project, match.location)
     if where is not None:
         moved = list(step_after_backward(where))

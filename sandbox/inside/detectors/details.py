@@ -17,3 +17,4 @@ ELSEWHERE = "backward calls of others give them gradients, and the one before th
 BEFORE_BACKWARD = "read before a backward has given it one"
 AFTER_CLEARING = "read where it has been cleared"
 FROZEN = "each is frozen at every step of its optimizer"
+PARTLY = "of the calls before each step only the last one counts: the others' gradients are cleared"

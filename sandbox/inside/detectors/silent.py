@@ -20,6 +20,7 @@ from ..core.stamps import Clock, Stamps
 from ..recorders.graph_losses import LossLog
 from .closure_accumulation import ClosureAccumulation
 from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
+from .discarded_gradients import DiscardedGradients
 from .empty_steps import EmptySteps
 from .foreign_gradients import ForeignGradients
 from .graph_depth import GROWTH, GraphDepth
@@ -69,6 +70,7 @@ class SilentWatch(Observer):
         self._aliases = OverwrittenGradients(parameters)
         self._untrained = UntrainedParameters(parameters)
         self._empty_steps = EmptySteps()
+        self._discarded = DiscardedGradients()
         self._rebound = ReboundLeaves(parameters)
         self._uncleared = UnclearedGradients()
         self._foreign = ForeignGradients()
@@ -98,6 +100,7 @@ class SilentWatch(Observer):
             self._uncleared.before()
             self._foreign.before()
             self._ascents.before()
+            self._discarded.before()
         elif call.kind == "backward":
             self._ascents.forget()
         if call.kind == "backward" and Clock.steps:
@@ -133,6 +136,7 @@ class SilentWatch(Observer):
             if early:
                 self._empty_steps.after_backward(call)
                 self._foreign.after(call)
+                self._discarded.after(call)
                 self._tell_uncleared(call)
                 self._tell_ascents(call)
                 if not any(known.optimizer is not None for known in call.received):
@@ -168,6 +172,7 @@ class SilentWatch(Observer):
         for numbers in (self._candidates, self._leftover):
             numbers.clear()
         self._foreign.rest()
+        self._discarded.rest()
         self._ascents.forget()
         self._untrained.rest()
 
@@ -180,6 +185,7 @@ class SilentWatch(Observer):
         here = frames.user_frame(sys._getframe())
         if Clock.calls <= self._until:
             self._empty_steps.stepped(optimizer, owned, here)
+            self._discarded.stepped(optimizer, owned, here)
         self._note_lost(owned)
         self._rebound.stepped(owned, here)
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
@@ -305,6 +311,8 @@ class SilentWatch(Observer):
         if not self._reported and (fields := unheld(self._parameters.known, self._stepped)):
             figures = [float(len(fields["instead"]))]
             self._tell("unheld-parameters", figures=figures, doubtful=True, **fields)
+        if not self._reported and (lost := self._discarded.found()) is not None:
+            self._emit("cleared-gradients", doubtful=True, **lost)
         for kind, fields in list(self.composed.found())[:LINES] if not self._reported else ():
             self._emit(kind, doubtful=True, **fields)  # one a line: reading takes what is a fault
 

@@ -1,0 +1,61 @@
+"""Fix gradients of which a step uses only the last of several backward calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from analyzers.evidence import SilentFault
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.source_locations import SourceLocation, resolve_location
+from analyzers.repair.blocks import joined
+from analyzers.source.calls import ZERO_GRAD, calls_of
+from analyzers.source.project import Project, spelled
+from analyzers.source.statement_ranges import statements_after
+
+PARTLY = "of the calls before each step only the last one counts: the others' gradients are cleared"
+
+
+def clears_each_call(fault: SilentFault, project: Project) -> Sequence[ast.Expr]:
+    """Return the statements that clear the gradients before or after each backward call, whereas
+    the step comes after several of them.
+
+    Return nothing if the script reads gradients: then it may gather them itself.
+    """
+    step, backward = _places(fault, project)
+    if step is None or backward is None or backward.block is step.block:
+        return []
+    if step.module is not backward.module or _reads_gradients(project):
+        return []
+    return [s for s in backward.block if isinstance(s, ast.Expr) and calls_of(s, *ZERO_GRAD)]
+
+
+def clear_after_step(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal that clears after the step instead of with each backward call."""
+    step, _ = _places(fault, project)
+    clears = clears_each_call(fault, project)
+    if step is None or not clears:
+        return
+    edits = step.editor.delete_all(clears)
+    following = statements_after(step.module, step.statement)
+    if not any(calls_of(s, *ZERO_GRAD) for s in following):
+        lines = [spelled(clear.value) for clear in clears]
+        edits.append(step.editor.insert_after(step.statement, *lines))
+    yield Proposal("zero-grad", "Clear the gradients after each step", joined(edits), "", 0)
+
+
+def _places(
+    fault: SilentFault, project: Project
+) -> tuple[SourceLocation | None, SourceLocation | None]:
+    at = fault.call.at if fault.call is not None else None
+    return resolve_location(project, fault.at), resolve_location(project, at)
+
+
+def _reads_gradients(project: Project) -> bool:
+    """Return True if anything reads `.grad` of a tensor."""
+    return any(
+        node.attr == "grad"
+        and isinstance(node.ctx, ast.Load)
+        and not spelled(node).endswith("autograd.grad")
+        for _, node in project.each(ast.Attribute)
+    )
