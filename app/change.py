@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from analyzers.request.syntax import SyntaxFault, new_fault
 from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion
 from app.diagnose import Progress
 from app.present.run_environment import environment_of
-from app.request.case import Case, read_case
+from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.change_versions import as_diagnosis
-from app.request.reader import Reader
+from app.request.reader import Reader, ReadingLimit
 from app.run.clock import StageClock
 from app.run.completion import is_partial
 from app.run.observation import Observation, as_observed
@@ -37,14 +38,17 @@ async def verify_change(
 ) -> ChangeFindings:
     """Return what a change does to the training. Never raises for anything the request holds.
     Cancelling the task ends every run that it started."""
-    if sandbox is None:
-        return ChangeFindings(verdict="not_comparable", summary=NOT_RUN)
     clock = StageClock()
     await progress.stage("reading", 0, 1, "Reading both versions")
     with clock.stage("read"):
         before, after = await asyncio.gather(
             *(_read(version, request, reader) for version in (request.before, request.after))
         )
+        error = await _new_syntax_error(before, after, reader)
+    if error:
+        return ChangeFindings(verdict="breaks", summary=f"{error} Nothing was run.")
+    if sandbox is None:
+        return ChangeFindings(verdict="not_comparable", summary=NOT_RUN)
     async with session_of(sandbox) as warm:
         assert warm is not None
         session = _Watched(warm)
@@ -52,6 +56,9 @@ async def verify_change(
             comparing = _ReadVersions(request, before, after, reader, progress)
             verdict, assumed = await comparing.compare(session)
     found = ChangeFindings(**dict(verdict), timings_ms=clock.timings())
+    if before.fault is not None:
+        error = _syntax_error(before.project.entry, before.fault)
+        found.notes.append(f"before the change: {error} That line was repaired or left out.")
     found.notes += assumed
     found.environment = environment_of(before.project.files, session.trace)
     return found
@@ -76,6 +83,27 @@ class _Watched:
 async def _read(version: ProjectVersion, request: ChangeRequest, reader: Reader) -> Case:
     """Return one version as a case: a notebook's cells as a script, a pasted part as Python."""
     return await read_case(as_diagnosis(version, request), reader)
+
+
+async def _new_syntax_error(before: Case, after: Case, reader: Reader) -> str:
+    """Return the syntax error that the change makes, with its place; empty if it makes none."""
+    sent = _sent(before, after.project.entry), _sent(after, after.project.entry)
+    try:
+        fault = await reader.call(new_fault, *sent, timeout=READING_LIMIT_S)
+    except ReadingLimit:
+        return ""
+    return _syntax_error(*fault) if fault is not None else ""
+
+
+def _syntax_error(path: str, fault: SyntaxFault) -> str:
+    return f"{path}:{fault.line}:{fault.column}: syntax error: {fault.message}."
+
+
+def _sent(case: Case, entry: str) -> dict[str, str]:
+    """Return a version's sources as they were sent, the script under the name `entry`."""
+    sent = {path: pasted.sent for path, pasted in case.pasted.items()}
+    texts = {**case.project.files, **sent}
+    return {**texts, entry: texts[case.project.entry]}
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,16 @@ def before(name: str) -> frozenset[str]:
     return frozenset(getattr(patterns()[name], "BEFORE", ()))
 
 
+@cache
+def pattern_seen_as(kind: str) -> Pattern | None:
+    """Return the pattern that a silent fault of this kind shows (`SEEN_AS`, `UNHELD` in its file);
+    None if there is none."""
+    seen = (
+        (getattr(p, "SEEN_AS", None), getattr(p, "UNHELD", None), p) for p in patterns().values()
+    )
+    return next((pattern for *kinds, pattern in seen if kind in kinds), None)
+
+
 def pattern_for(kind: str | None) -> str | None:
     """Return the pattern that an error of this kind indicates (`KIND` in its file); None if there
     is none.

@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from codeop import compile_command
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analyzers.paste.pasted import Pasted
@@ -37,13 +38,36 @@ def syntax_fault(pasted: Pasted) -> SyntaxFault | None:
     sent = pasted.sent.splitlines()
     if not (_is_nearly_program(sent, pasted) or _begins_as_code(sent, pasted)):
         return None
+    fault = _fault(pasted.sent)
+    if fault is None or fault.message.startswith(_PYTHON_2) or _is_prose(sent, pasted):
+        return None
+    return fault
+
+
+def new_fault(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> tuple[str, SyntaxFault] | None:
+    """Return the first file of a changed project that Python refuses, with its error; None if there
+    is none, or if Python refused it before the change, too (a paste).
+    """
+    for path, text in after.items():
+        old = before.get(path)
+        if path.endswith(".py") and text != old and (old is None or _fault(old) is None):
+            fault = _fault(text)
+            if fault is not None:
+                return path, fault
+    return None
+
+
+def _fault(text: str) -> SyntaxFault | None:
+    """Return the error that Python raises for a program."""
+    lines = text.splitlines()
     try:
-        ast.parse(pasted.sent)
+        ast.parse(text)
     except SyntaxError as error:
         line = error.lineno or 0
-        if not 0 < line <= len(sent) or error.msg.startswith(_PYTHON_2) or _is_prose(sent, pasted):
-            return None
-        return SyntaxFault(line, max(error.offset or 1, 1), error.msg, sent[line - 1].strip())
+        if 0 < line <= len(lines):
+            return SyntaxFault(line, max(error.offset or 1, 1), error.msg, lines[line - 1].strip())
     except (ValueError, RecursionError, MemoryError):
         return None
     return None

@@ -61,10 +61,9 @@ def show(request: ChangeRequest, found: ChangeFindings, console: Console) -> Non
     terminal."""
     found = _harmless(found)
     mark = MARKS.get(found.verdict or "", "[bold]?")
-    console.print(
-        f"{mark} {changes.WORDS[found.verdict]}[/]  {escape(request.after.filename)}: "
-        f"{escape(found.summary)}"
-    )
+    name = f"{request.after.filename}:"
+    named = found.summary if found.summary.startswith(name) else f"{name} {found.summary}"
+    console.print(f"{mark} {changes.WORDS[found.verdict]}[/]  {escape(named)}")
     for side, place in changes.places(found.witness) if found.witness else ():
         console.print(f"  {side}: {escape(place)}")
     for note in found.notes:

@@ -9,6 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 from math import inf
 
+from analyzers.explain.listed import counted as with_number
 from analyzers.source.project import Project
 from app.request.reader import Reader
 from app.run import outcome
@@ -187,9 +188,10 @@ class _Asking:
         if compared.lost_gradients and not said:
             names = ", ".join(f"`{name or 'a parameter'}`" for name in compared.lost_gradients[:3])
             self._check("learns", "failed", f"no gradient any more: {names}")
-            lead = f"{names} stops learning"
-        steps = "compared steps" if compared.is_sample else "steps"
-        before = f"; {compared.equal} {steps} before it are the same" if compared.equal else ""
+            lead = f"{names} {'stop' if ',' in names else 'stops'} learning"
+        steps = with_number(compared.equal, "compared step" if compared.is_sample else "step")
+        are = "is" if compared.equal == 1 else "are"
+        before = f"; {steps} before it {are} the same" if compared.equal else ""
         summary = f"{lead}: {describe(compared.first)}{before}."
         word: Sameness = "breaks" if compared.lost_gradients and not said else "changed"
         return self._verdict(word, summary, compared)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from math import inf
 
+from analyzers.explain.pattern import pattern_seen_as
 from app.run import outcome
 from app.verdict import Witness
 from app.verify.compared_version import Version
@@ -57,13 +58,18 @@ def describe(first: Difference) -> str:
 
 
 def silent_faults(one: RunResult, other: RunResult) -> list[str]:
-    """Return messages about silent faults that are left, gone, or new."""
-    before, after = outcome.silent_kinds(one), outcome.silent_kinds(other)
+    """Return messages about silent faults that are left, gone, or new, by the catalogue's names."""
+    before, after = _faults_of(one), _faults_of(other)
     return [
-        *(f"both train with a fault: {kind}" for kind in sorted(before & after)),
-        *(f"a fault is gone: {kind}" for kind in sorted(before - after)),
-        *(f"a new fault: {kind}" for kind in sorted(after - before)),
+        *(f"both train with a fault: {fault}" for fault in sorted(before & after)),
+        *(f"a fault is gone: {fault}" for fault in sorted(before - after)),
+        *(f"a new fault: {fault}" for fault in sorted(after - before)),
     ]
+
+
+def _faults_of(result: RunResult) -> set[str]:
+    seen = map(pattern_seen_as, outcome.silent_kinds(result))
+    return {f"{pattern.ID} {pattern.TITLE}" for pattern in seen if pattern is not None}
 
 
 def printed_difference(one: RunResult, other: RunResult) -> str | None:

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from rich.console import Console
 
+from app.change import verify_change
 from app.change_schemas import ChangeRequest, ProjectVersion, VerificationRequest
+from app.command.verdicts import show
 from app.http.problems import ProblemError
 from app.present.changes import CHECKS, STATES, TONES, WORDS
 from app.request.change_versions import as_sent, resolved
 from app.request.patches import applied
-from app.schemas import DiagnosisRequest, SourceFile
+from app.request.reader import InlineReader
+from app.schemas import Cause, DiagnosisRequest, Patch, SourceFile
 from app.verdict import ComparisonName, ComparisonStatus, Sameness
 from tests.serving import serving
 from tests.verified import HEALTHY, REFACTORED, diff
@@ -180,6 +184,41 @@ async def test_the_api_refuses_as_clearly(tmp_path: Path) -> None:
         assert "hunk 1" in misfit.json()["detail"]
         form = {"before": "a", "after": "b", "before2": "c"}
         assert (await http.post("/v1/verifications", data=form)).status_code == 422
+
+
+@pytest.mark.parametrize("broken", ["train.py", "net.py"])
+async def test_a_syntax_error_of_the_change_comes_first(broken: str) -> None:
+    texts = {"train.py": "import net\n\nprint(net.x)\n", "net.py": "x = 1\n"}
+    change = ChangeRequest(
+        before=version(texts), after=version({**texts, broken: "x = 1\nx = (\n"})
+    )
+    found = await verify_change(change, sandbox=None, reader=InlineReader(), progress=Unheard())
+    error = f"{broken}:2:5: syntax error: '(' was never closed."
+    assert (found.verdict, found.summary) == ("breaks", f"{error} Nothing was run.")
+    shown = Console(record=True, width=200)
+    show(change, found, shown)
+    assert "Breaks the training" in shown.export_text()
+    same = ChangeRequest(before=change.after, after=change.after)
+    kept = await verify_change(same, sandbox=None, reader=InlineReader(), progress=Unheard())
+    assert kept.verdict == "not_comparable"
+
+
+def version(texts: dict[str, str]) -> ProjectVersion:
+    """A project whose script is `train.py`."""
+    files = [SourceFile(path=path, content=text) for path, text in texts.items()]
+    script = next(file for file in files if file.path == "train.py")
+    files.remove(script)
+    return ProjectVersion(filename="train.py", script=script.content, files=files)
+
+
+class Unheard:
+    """Progress that nobody watches."""
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
+
+    async def cause(self, cause: Cause) -> None: ...
+
+    async def patch(self, patch: Patch) -> None: ...
 
 
 async def test_without_a_sandbox_nothing_is_claimed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf
 
 import pytest
@@ -9,8 +10,18 @@ import pytest
 from app.repair.matching import matched
 from app.verify.comparing import DOUBLE, compare
 from app.verify.moments import gaps
-from app.verify.wording import counted, describe
-from sandbox.records import Final, Gradient, Parameter, ParameterValue, Step, Trace, UntrainedTensor
+from app.verify.wording import counted, describe, silent_faults
+from sandbox.protocol import RunResult
+from sandbox.records import (
+    Final,
+    Gradient,
+    Parameter,
+    ParameterValue,
+    Silent,
+    Step,
+    Trace,
+    UntrainedTensor,
+)
 from tests.trainings import Reason, parameter, three, trained
 
 STEPS = [{0: 1.0, 1: 2.0}, {0: 0.5, 1: 1.5}, {0: 0.25, 1: 1.0}]
@@ -24,6 +35,20 @@ def test_a_run_equals_itself_in_every_step() -> None:
     found = compare(trained(STEPS), trained(STEPS))
     assert found.is_same
     assert (found.steps, found.equal, found.parameters) == (3, 3, 2)
+
+
+def test_silent_faults_have_the_names_of_the_catalogue() -> None:
+    documented = (Silent.__doc__ or "").partition("`kind`:")[2].partition(".")[0]
+    kinds = [kind.strip() for kind in documented.split(",")]
+    assert len(kinds) > 10
+    faulty = Trace(silent=[Silent(t="silent", kind=kind) for kind in kinds])
+    run, fine = (RunResult(status="finished", trace=trace) for trace in (faulty, Trace()))
+    new = silent_faults(fine, run)
+    assert all(re.match(r"a new fault: GM\d{3} \w", note) for note in new)
+    assert len(new) == len(kinds) - 1  # two kinds of parameters without a gradient
+    assert "a fault is gone: GM029 Gradients of earlier steps are never cleared" in silent_faults(
+        run, fine
+    )
 
 
 def test_nothing_compared_is_not_the_same() -> None:
