@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,16 @@ from analyzers.source import typeset
 _SAID = re.compile(r'"[^"]{0,500}"')
 _WORD = re.compile(r"[a-z_]+")
 
-__all__ = ["Message", "UsualCause", "catalogue", "entry_for", "entry_of", "plain", "question_in"]
+__all__ = [
+    "Message",
+    "UsualCause",
+    "catalogue",
+    "entry_for",
+    "entry_of",
+    "named_in_words",
+    "plain",
+    "question_in",
+]
 
 
 @cache
@@ -83,12 +93,18 @@ def question_in(text: str) -> Message | None:
     """
     asked = [entry for entry in catalogue().values() if entry.question]
     lines = [_SAID.sub("", plain(line)) for line in text.replace("`", "").splitlines()]
-    return next((entry for line in lines for entry in asked if _asks(entry, line)), None)
+    return next((e for line in lines for e in asked if _is_about(line, e.asks)), None)
 
 
-def _asks(entry: Message, line: str) -> bool:
+def named_in_words(line: str) -> Message | None:
+    """Return the entry of a message that words name without its text, or None."""
+    text = plain(line)
+    return next((e for e in catalogue().values() if e.named and _is_about(text, e.named)), None)
+
+
+def _is_about(line: str, questions: Sequence[Sequence[str]]) -> bool:
     topics = _topics()
-    return any(close_together([topics[name] for name in names], line) for names in entry.asks)
+    return any(close_together([topics[name] for name in names], line) for names in questions)
 
 
 def entry_for(message: str, family: Family, kind: str | None) -> Message | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from analyzers.messages import named_in_words
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
 from analyzers.tracebacks.messages import classify, is_denied, quoted_error, warned_of_grad
 from analyzers.tracebacks.model import ParsedTraceback, TracebackFrame, TracebackPart
@@ -91,9 +92,17 @@ def _mentioned(lines: Sequence[str]) -> TracebackPart | None:
         for at in range(len(lines) - wrapped + 1):
             text = " ".join(lines[at : at + wrapped])
             if (part := quoted_error(text)) is not None:
-                paragraph = takewhile(str.strip, lines[at + wrapped : at + MAX_PARAGRAPH])
-                return None if is_denied(" ".join([text, *paragraph])) else part
+                return None if _is_denied_at(at, wrapped, lines) else part
+    for at, line in enumerate(lines):
+        if (entry := named_in_words(line)) is not None and not _is_denied_at(at, 1, lines):
+            return TracebackPart(entry.exception, entry.texts[0])
     return None
+
+
+def _is_denied_at(at: int, count: int, lines: Sequence[str]) -> bool:
+    """Return True if the paragraph of so many lines says that no such error is raised."""
+    paragraph = takewhile(str.strip, lines[at + count : at + MAX_PARAGRAPH])
+    return is_denied(" ".join([*lines[at : at + count], *paragraph]))
 
 
 def _spoken(lines: Sequence[str]) -> tuple[TracebackFrame, ...]:

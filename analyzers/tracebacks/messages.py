@@ -23,7 +23,7 @@ _QUOTED = re.compile(
     r"""(?P<message>.{1,400}?)(?(mark)(?P=mark)|”)"""
 )
 _SENTENCES = re.compile(r"[.;!?]\s")
-_NONE_RAISED = re.compile(r"\bno (?:error|exception)s?\b", re.IGNORECASE)
+_NONE_RAISED = re.compile(r"\bno (?:in-?place )?(?:error|exception)s?\b", re.IGNORECASE)
 _GOES_WELL = re.compile(  # of one's own script: other frameworks may do what this one refuses
     r"\b(?:my|our|it|this)\b.{0,200}\bwithout(?: any| an?)? (?:error|exception|complaint)s?\b",
     re.IGNORECASE,

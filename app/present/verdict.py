@@ -91,14 +91,7 @@ def _summary(
     if decided == "healthy":
         return " ".join(filter(None, (_why_healthy(case, seen), _asked(case))))
     if decided == "unreproduced" and seen.plan is None:
-        script, source = "script", "in the traceback"
-        if case.notebook is not None:
-            script, source = "notebook", "that it holds or that was given"
-        return (
-            f"The {script} ran clean here ({_seen(seen)}), so the error {source} comes from "
-            "something that differs: data, arguments, versions, hardware, or another file."
-            f"{_of_hints(case)}"
-        )
+        return _of_given(case, seen)
     if not causes:
         return inconclusive.why(case, seen)
     first = causes[0]
@@ -176,6 +169,23 @@ def _asked(case: Case) -> str:
     """Return the likeliest line of what the words ask about, if one shows it."""
     hint = answer.first_hint(case) if case.asked is not None else None
     return inconclusive.look(case) if hint is not None and hint.place is not None else ""
+
+
+def _of_given(case: Case, seen: Observation) -> str:
+    """Return what is known of an error that was given and that a clean run did not show: the error
+    is the question, the run only says what it does not come from.
+    """
+    script, source = "script", "in the traceback"
+    if case.notebook is not None:
+        script, source = "notebook", "that it holds or that was given"
+    ran = (
+        f"The {script} ran clean here ({_seen(seen)}), so the error {source} comes from "
+        "something that differs: data, arguments, versions, hardware, or another file."
+    )
+    first = answer.first_hint(case)
+    shown = first is not None and (first.kind == "version" or _is_around(first))
+    looked = "" if shown else inconclusive.look(case)
+    return " ".join(filter(None, (looked, answer.meaning(case), f"{ran}{_of_hints(case)}")))
 
 
 def _of_hints(case: Case) -> str:

@@ -88,6 +88,23 @@ async def test_a_silent_fault_does_not_answer_another_error(service: Service) ->
     assert found.causes[0].pattern == "numpy-on-grad"
 
 
+async def test_an_error_that_does_not_come_is_still_what_is_asked(service: Service) -> None:
+    script = (
+        "import torch\nfrom torch import nn\n\nrnn, head = nn.GRU(4, 8), nn.Linear(8, 1)\n"
+        "state = None\nfor x in [torch.randn(5, 2, 4)]:\n    out, state = rnn(x, state)\n"
+        "    head(out).mean().backward()\n"
+    )
+    found = await asked(
+        service, script, "RuntimeError: Trying to backward through the graph a second time"
+    )
+    assert found.verdict == "unreproduced"
+    assert found.summary.startswith(
+        "The first place to look at: line 7: `state` goes into the call"
+    )
+    assert "an earlier backward had already freed" in found.summary
+    assert "ran clean here (1 backward call)" in found.summary
+
+
 async def test_an_error_of_a_transform_that_does_not_come_is_not_reproduced(
     service: Service,
 ) -> None:

@@ -121,8 +121,17 @@ async def test_a_part_comes_to_the_line_that_its_error_is_about(
 async def test_each_of_several_optimizers_has_a_model_of_its_own(service: Service) -> None:
     found = await asked(service, AGAIN + RIVALS)
     said = {assumed.name: assumed.text for assumed in found.world}
-    assert "over `model_g` was put" in said["optim_g"]
-    assert "over `model_d` was put" in said["optim_d"]
+    assert "over `model_g`" in said["optim_g"]
+    assert "over `model_d`" in said["optim_d"]
+
+
+async def test_each_backward_of_rivals_fills_its_own_optimizer(service: Service) -> None:
+    words = "\nAfter I changed the order, I get an error: some inplace operation.\n"
+    first, second = RIVALS.split("\n\n")
+    found = await asked(service, f"{second}\n{first}\n{words}")
+    assert found.causes[0].pattern == "step-between-backwards"
+    assert found.patches[0].level == "safe"
+    assert 'loss_g.backward(inputs=optim_g.param_groups[0]["params"])' in found.patches[0].script
 
 
 async def test_what_a_call_unpacks_is_a_mapping(service: Service) -> None:

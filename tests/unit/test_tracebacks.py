@@ -337,6 +337,19 @@ def test_an_error_that_stands_in_words_alone_is_prose_only(text: str, *, prose_o
     assert parse(text).prose_only is prose_only
 
 
+@pytest.mark.parametrize(
+    ("words", "family"),
+    [
+        ("I swapped the two updates, and now it stops with some inplace error.", "inplace"),
+        ("换了顺序以后会报错：因为inplace操作导致梯度更新失败", "inplace"),
+        ("I made everything in-place, and it is faster.", "other"),
+        ("We use inplace activations. Here there is no in-place error at all.", "other"),
+    ],
+)
+def test_words_name_an_error_without_its_text(words: str, family: str) -> None:
+    assert parse(words).family == family
+
+
 def test_a_forward_trace_inside_of_the_message_is_that_of_the_forward_call() -> None:
     text = """\
 Traceback (most recent call last):

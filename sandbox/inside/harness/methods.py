@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from functools import cache
+from inspect import signature
+from types import FunctionType
 
 import torch
 
@@ -25,7 +27,11 @@ def fits(call: ast.Call) -> bool:
 def _forms(name: str) -> tuple[tuple[frozenset[str], float], ...]:
     """Return, for each overload, the names of its arguments, and how many may be unnamed."""
     packet = getattr(torch.ops.aten, name, None) if name.isidentifier() else None
-    found = []
+    written = getattr(torch.Tensor, name, None)
+    found: list[tuple[frozenset[str], float]] = []
+    if packet is not None and isinstance(written, FunctionType):  # which knows more
+        own = [*signature(written).parameters][1:]
+        found.append((frozenset(own), len(own)))
     for overload in packet.overloads() if packet is not None else ():
         arguments = getattr(packet, overload)._schema.arguments[1:]
         plain = [one for one in arguments if not one.kwarg_only]
