@@ -37,6 +37,7 @@ class CallStack:
 
     _users: list[tuple[CodeType, int, int]]
     _libraries: list[tuple[CodeType, int]]
+    at: tuple[str, int] = "", 0  # file and line of the innermost of the user's
 
     def stack(self) -> list[Json]:
         """Return the user's frames, outermost first, at most the innermost 40."""
@@ -107,6 +108,7 @@ def _noted(innermost: FrameType, below: list[tuple[CodeType, int]]) -> CallStack
     users: list[tuple[CodeType, int, int]] = []
     libraries: list[tuple[CodeType, int]] = []
     since = [*below]  # the last frame of the user
+    at = innermost.f_code.co_filename, innermost.f_lineno or 0
     frame: FrameType | None = innermost
     while frame is not None:
         code = frame.f_code
@@ -117,4 +119,4 @@ def _noted(innermost: FrameType, below: list[tuple[CodeType, int]]) -> CallStack
         elif works(code.co_filename):
             since.append((code, frame.f_lasti))
         frame = frame.f_back
-    return CallStack(users, libraries)
+    return CallStack(users, libraries, at)

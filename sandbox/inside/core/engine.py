@@ -216,15 +216,14 @@ class WrappedEngine:
         self, outputs: Sequence[Any], args: tuple[Any, ...], kwargs: Json, per_line: Calls
     ) -> Call:
         frame, stands = standing()
-        line = (frame.f_code.co_filename, frame.f_lineno or 0) if frame else ("", 0)
-        per_line[line] += 1
+        iteration = per_line[stands.at] = per_line[stands.at] + 1
         n = Clock.calls + 1
         return Call(
             n=n,
-            closely=self.attention.begin(n, per_line[line]),
+            closely=self.attention.begin(n, iteration),
             frame=frame,
             standing=stands,
-            iteration=per_line[line],
+            iteration=iteration,
             kind="backward" if kwargs.get("accumulate_grad", True) else "grad",
             retain=bool(args[1]) or self.keep_graphs,
             create_graph=bool(args[2]),

@@ -211,17 +211,21 @@ def _stamp(frame: FrameType | None, code: CodeType | None, now: int) -> Stamp:
 
 
 class Stamps:
-    """Stamping, switched on by `install`. `kind` is `anomaly`, `lines` or `none`."""
+    """Stamping, switched on by `install`. `kind` is `anomaly`, `lines` or `none`.
+
+    `are_complete` if every node that a script makes has a stamp.
+    """
 
     def __init__(self) -> None:
         self.kind = "none"
+        self.are_complete = False
         self._lines = _Lines()
         self._set_anomaly = torch.set_anomaly_enabled
 
     def install(self, hook: bool = True) -> None:
         """Use the hook when it works with this torch, else follow the user's lines."""
         if hook and self._hook() and self._hook_works():
-            self.kind = "anomaly"
+            self.kind, self.are_complete = "anomaly", True
             self._keep_on()
         else:
             self.pause()
@@ -238,11 +242,6 @@ class Stamps:
         """Return the user's line that made the node, if that was seen."""
         stamp = self.of(node)
         return stamp.at if stamp is not None else None
-
-    @property
-    def are_complete(self) -> bool:
-        """Return True if every node that a script makes has one."""
-        return self.kind == "anomaly"
 
     def origins(self, nodes: Iterable[Any]) -> set[Origin]:
         """Return where these nodes were made, as far as that was seen."""

@@ -26,30 +26,29 @@ class LossWatch(Observer):
     def __init__(self, emitter: Emitter, parameters: ParameterRegistry) -> None:
         self._emitter = emitter
         self._parameters = parameters
-        self._before: dict[object, deque[float]] = defaultdict(lambda: deque(maxlen=BEFORE))
+        self._before: dict[tuple[str, int], deque[float]] = defaultdict(
+            lambda: deque(maxlen=BEFORE)
+        )
         self._found = False
 
     def before(self, call: Call) -> None:
         """Look at the loss that a call begins from."""
-        self._look(call)
-
-    def glanced(self, call: Call) -> None:
-        """Look at a loss that can be read at once."""
-        if all(getattr(output, "is_cpu", False) for output in call.outputs):
-            self._look(call)
-
-    def _look(self, call: Call) -> None:
         if self._found or call.kind != "backward":
             return
-        line = (call.frame.f_code, call.frame.f_lineno) if call.frame is not None else None
         for output in call.outputs:
-            if not _is_number(output):
-                continue
-            loss = float(output.detach())
-            if not isfinite(loss):
-                self._tell(call, loss, self._before[line])
-                return
-            self._before[line].append(loss)
+            if (
+                isinstance(output, torch.Tensor)
+                and output.numel() == 1
+                and output.is_floating_point()
+                and (output.is_cpu or (call.closely and not output.is_meta))
+            ):
+                loss, before = output.item(), self._before[call.standing.at]
+                if not isfinite(loss):
+                    self._tell(call, loss, before)
+                    return
+                before.append(loss)
+
+    glanced = before  # what is at hand is looked at in every call
 
     def _tell(self, call: Call, loss: float, before: deque[float]) -> None:
         self._found, self.glances = True, False
@@ -63,15 +62,6 @@ class LossWatch(Observer):
                 "params": [name for name in spoilt if name][:64],
             }
         )
-
-
-def _is_number(output: object) -> bool:
-    return (
-        isinstance(output, torch.Tensor)
-        and output.numel() == 1
-        and output.is_floating_point()
-        and not output.is_meta
-    )
 
 
 def _is_spoilt(known: KnownParameter) -> bool:
