@@ -42,13 +42,22 @@ def lines_of(one: Settled) -> Iterator[str]:
     if findings.verdict in ("confirmed", "likely") and findings.causes:
         cause = findings.causes[0]
         mark = FIXED if one.fixed else FIXABLE if best(findings.patches) is not None else ""
-        yield visible(f"{place_of(cause, one.target)}: {cause.id} {mark}{titled(cause)}")
+        said = as_likely(findings) or f"{cause.id} {mark}{titled(cause)}"
+        yield visible(f"{place_of(cause, one.target)}: {said}")
     elif not wrong:
         if one.target.request.run == "never" and (unread := one.target.gathered.unread):
             yield visible(f"{unread[0]}: not read: Python cannot parse it")
             return
         summary = wording.sentences(findings.summary)[0]
         yield visible(f"{name}: {wording.lowered(wording.state(findings).words)}: {summary}")
+
+
+def as_likely(findings: Findings) -> str:
+    """Return what a traceback alone says where several patterns are as likely; else nothing."""
+    alike = [c.id for c in findings.causes if c.confidence == findings.causes[0].confidence]
+    if findings.basis != "traceback" or len(alike) < 2:
+        return ""
+    return f"{'/'.join(alike)}: usual causes of this error; the script tells which it is"
 
 
 def _syntax_error(findings: Findings, name: str) -> str:
@@ -108,16 +117,15 @@ def summary_of(settled: Sequence[Settled], options: Options, refused: int = 0) -
 
 
 def _looked(settled: Sequence[Settled], options: Options) -> str:
-    """Return how many scripts were run, and how many only read."""
-    run = [o for o in settled if options.run == "auto" and o.target.request.run == "auto"]
-    if len(run) == len(settled):
-        return f"{counted(len(run), 'script')} run"
-    read = len(settled) - len(run)
-    return (
-        f"{counted(len(run), 'script')} run, {read} read"
-        if run
-        else f"{counted(len(settled), 'script')} read"
-    )
+    """Return how many scripts were run, how many only read, and how many tracebacks came alone."""
+    requests = [one.target.request for one in settled]
+    alone = sum(bool(r.traceback.strip()) and not r.script.strip() for r in requests)
+    run = sum(options.run == r.run == "auto" for r in requests)
+    read = len(requests) - run - alone
+    parts = [f"{counted(run, 'script')} run"] * bool(run)
+    parts += [f"{read} read" if run else f"{counted(read, 'script')} read"] * bool(read)
+    parts += [f"{counted(alone, 'traceback')} read"] * bool(alone)
+    return ", ".join(parts) or "0 scripts run"
 
 
 def _is_unread(one: Settled) -> bool:

@@ -74,7 +74,7 @@ def _target(
             gathered.origin[placed] = file
         error = traceback or (text_of(options.traceback) if options.traceback else "")
         empty = path is not None and not (text.strip() or error.strip())
-        broken = not error and _is_broken(script, text, gathered)
+        nothing = not text.strip() or (not error and _is_broken(script, text, gathered))
         request = DiagnosisRequest(
             script=text,
             filename=_relative(script, root),
@@ -82,7 +82,7 @@ def _target(
             args=list(options.args),
             module=options.module,
             traceback=error,
-            run="never" if broken or empty else options.run,
+            run="never" if nothing else options.run,
             time_limit_s=options.time_limit_s,
             torch=options.torch if options.server else None,
         )

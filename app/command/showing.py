@@ -62,8 +62,7 @@ def _prose(text: str) -> Text:
 
 
 def _show_patch(patch: Patch, console: Console, apply: str, *, verbose: bool) -> None:
-    level = f"{fix_wording.LEVELS[patch.level]}; " if patch.level != "display_only" else ""
-    notes = f"{level}{fix_wording.proof(patch)}; {fix_wording.effect(patch)}"
+    notes = f"{fix_wording.level_and_proof(patch)}; {fix_wording.effect(patch)}"
     console.print(f"\n[bold]{escape(patch.title)}[/]  [dim]{escape(notes)}[/]")
     show_diff(patch.diff, console)
     if apply:

@@ -12,7 +12,7 @@ from analyzers.source.linediff import opcodes
 from app.command.lines import titled
 from app.command.project import Target
 from app.present.columns import columns_of
-from app.present.fix_wording import effect, proof
+from app.present.fix_wording import effect, level_and_proof
 from app.present.guide import page_of
 from app.present.story import notes
 from app.present.suppressions import is_ignored, is_marked
@@ -82,7 +82,7 @@ def actions(seen: DocumentFindings) -> Iterator[types.CodeAction]:
     for patch in seen.findings.patches if found else []:
         if patch.verification.status != "failed":
             yield types.CodeAction(
-                title=f"{patch.title.replace('`', '')} ({proof(patch)}; {effect(patch)})",
+                title=f"{patch.title.replace('`', '')} ({level_and_proof(patch)}; {effect(patch)})",
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=found,
                 is_preferred=patch.n == preferred,

@@ -174,6 +174,12 @@ def proof(patch: Patch) -> str:
     return words[patch.verification.status]
 
 
+def level_and_proof(patch: Patch) -> str:
+    """Return a fix's level, as far as there is one to apply, and whether it was tested."""
+    level = "" if patch.level == "display_only" else f"{LEVELS[patch.level]}; "
+    return f"{level}{proof(patch)}"
+
+
 def effect(patch: Patch) -> str:
     """Return what a fix does to the training, in a few words; for a failed one, why it failed."""
     if patch.verification.status == "failed":

@@ -54,7 +54,7 @@ def as_short_markdown(diagnosis: Diagnosis) -> str:
         ]
         short = len(changed) <= LONGEST_CHANGE
         where = ":" if short else f": {len(changed)} lines, at the address below."
-        parts.append(f"{patch.title} ({fix_wording.proof(patch)}){where}")
+        parts.append(f"{patch.title} ({fix_wording.level_and_proof(patch)}){where}")
         if short:
             parts.append(fenced("\n".join(changed), "diff"))
     parts.append(f"[How we know]({diagnosis.url})")
@@ -75,7 +75,7 @@ def _event(event: Event) -> str:
 
 
 def _patch(patch: Patch) -> Iterator[str]:
-    yield f"**{patch.title}** ({fix_wording.proof(patch)}; {fix_wording.effect(patch)})"
+    yield f"**{patch.title}** ({fix_wording.level_and_proof(patch)}; {fix_wording.effect(patch)})"
     yield fenced(patch.diff, "diff")
     yield "\n".join(
         f"- {fix_wording.CHECKS[check.name]}: {fix_wording.STATES[check.status]}"

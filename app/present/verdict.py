@@ -132,6 +132,8 @@ def _from_error(sentence: str, case: Case, causes: list[Cause]) -> str:
     several causes that are as likely none.
     """
     hint, look = answer.first_hint(case), inconclusive.look(case)
+    if hint is not None and hint.usual:
+        look = answer.with_place(hint, case)  # the badge says that it is the usual cause
     if look and len(causes) > 1 and causes[0].confidence == causes[1].confidence:
         return f"{look} The error was raised at line {causes[0].location.line}."
     if hint is not None and not hint.usual:

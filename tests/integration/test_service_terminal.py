@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from sarif_pydantic import Level, Sarif  # type: ignore[import-untyped]
 
+from app.pages.examples import examples
 from tests.case_files import load_case
 from tests.processes import COMMAND, ROOT, Process, alive, children, eventually, hear_interrupts
 
@@ -251,6 +252,16 @@ def test_one_line_a_finding_and_nothing_for_clean_files(tmp_path: Path) -> None:
     assert summary == "2 scripts read: 1 fault found."
     quiet = gradmend(tmp_path, "good.py", "--run", "never", "-q")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_a_traceback_alone_is_read_and_says_its_usual_cause_once(tmp_path: Path) -> None:
+    (tmp_path / "tb.txt").write_text(examples()[0].traceback)
+    done = gradmend(tmp_path, "-", "--traceback", "tb.txt")
+    finding, summary = done.stdout.splitlines()
+    assert re.search(r":\d+:1: GM\d+/GM\d+.*: usual causes of this error; the script", finding)
+    assert summary == "1 traceback read: 1 fault found."
+    whole = gradmend(tmp_path, "-", "--traceback", "tb.txt", "-v").stdout
+    assert whole.lower().count("usual cause") == 1
 
 
 def test_what_python_refuses_is_not_run(tmp_path: Path) -> None:

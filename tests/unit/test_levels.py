@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
+from rich.console import Console
 
 from analyzers.explain.listed import counted
+from app.command.showing import show
 from app.present import fix_wording, wording
 from app.present.levels import level_of
+from app.present.share import findings_as_markdown
 from app.schemas import (
     Check,
     Effect,
@@ -61,6 +66,18 @@ def test_a_difference_that_was_measured_is_said_in_badge_chip_and_list() -> None
     assert fix_wording.chip(check, differing) == "gradients differ (0 of 24 steps equal)"
     assert fix_wording.STATES[check.status] == "differs"
     assert not any("gradients match" in told for told in fix_wording.unchecked_fix(differing))
+
+
+@pytest.mark.parametrize("level", get_args(Level))
+def test_every_text_says_the_level_that_the_terminal_says(level: Level) -> None:
+    status: Verified = "not_run" if level == "display_only" else "passed"
+    shown = patch_of(gradients="same", level=level, verification=Verification(status=status))
+    found = Findings(verdict="confirmed", patches=[shown])
+    said = {"safe": "safe; tested", "unsafe": "unsafe: read it first; tested"}
+    terminal = Console(record=True, width=200)
+    show(found, terminal)
+    for text in (findings_as_markdown(found), terminal.export_text()):
+        assert said.get(level, "not tested") in text
 
 
 def test_a_change_of_gradients_that_are_the_fault_is_said_to_be_intended() -> None:
