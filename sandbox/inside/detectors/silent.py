@@ -141,7 +141,7 @@ class SilentWatch(Observer):
                 self._tell_ascents(call)
                 if not any(known.optimizer is not None for known in call.received):
                     self._idle = call.alone()
-                    self._note_leaves(call.outputs)
+                    self._note_leaves(call)
                 if any(known.optimizer is None for known in call.received):
                     self._last = call.alone()
         self._aliases.crossed(call)
@@ -283,7 +283,7 @@ class SilentWatch(Observer):
             fields["uncalled"] = uncalled[:64]
             if self._idle is not None and not self.learns:
                 fields |= {"call": self._idle.record(), "detail": IDLE}
-                fields["at"] = at or self._idle_end or self._left_torch(untrained)
+                fields["at"] = self._idle_end or at or self._left_torch(untrained)
                 fields |= replaced(self._parameters.known, self._stepped) or replaced_by_leaves(
                     self._parameters.known, untrained, self._stepped
                 )
@@ -327,11 +327,12 @@ class SilentWatch(Observer):
                 ended = self._log.of_leaf(tensor)
                 known.lost = ended.at if ended is not None else None
 
-    def _note_leaves(self, reached: tuple[Any, ...]) -> None:
-        """Record whether a leaf is a root, and where it was made of what had a graph."""
-        leaves = [one for one in reached if isinstance(one, torch.Tensor) and one.is_leaf]
+    def _note_leaves(self, call: Call) -> None:
+        """Record whether a leaf is a root, and where any leaf was made of what had a graph."""
+        roots = [one for one in call.outputs if isinstance(one, torch.Tensor) and one.is_leaf]
+        leaves = [*roots, *(leaf.variable for _, leaf in call.walk.leaves)]
         ends = [self._log.of(leaf) for leaf in leaves] if self._log is not None else []
-        self._idle_leaf = bool(leaves)
+        self._idle_leaf = bool(roots)
         self._idle_end = next((ended.at for ended in ends if ended is not None), None)
 
     def _left_torch(self, untrained: list[KnownParameter]) -> Json | None:

@@ -22,7 +22,8 @@ class GraphEnd:
 
     `reached`: an earlier backward call reached all of it. `by_library`: torch has cut it, where the
     script's line asks for a module's state. `derived`: a derivative by what is no parameter, in a
-    function that gives others a graph of their own.
+    function that gives others a graph of their own. `discrete`: what went on are whole
+    numbers, such as an action or an index, which have no gradient anyhow.
     """
 
     at: Json | None
@@ -33,6 +34,7 @@ class GraphEnd:
     reached: bool = False
     by_library: bool = False
     derived: bool = False
+    discrete: bool = False
 
     def with_leaves(self, others: Iterable[GraphEnd]) -> GraphEnd:
         """Return the same for the leaves of others, too.

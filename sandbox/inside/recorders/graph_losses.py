@@ -154,8 +154,9 @@ class LossLog(TorchFunctionMode):
     def _note(self, outputs: Sequence[torch.Tensor], ended: GraphEnd | None) -> None:
         """Record where the graph ended that these would have had."""
         if ended is not None:
-            known = {id(tensor): (weakref.ref(tensor), ended) for tensor in outputs}
-            self._tensors.update(known)
+            for tensor in outputs:
+                end = ended if _is_graded(tensor) else replace(ended, discrete=True)
+                self._tensors[id(tensor)] = weakref.ref(tensor), end
         _trim(self._tensors)
 
     def _ended(self, name: str, arguments: tuple[Any, ...]) -> GraphEnd | None:
@@ -218,7 +219,7 @@ class LossLog(TorchFunctionMode):
 
     def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[GraphEnd]:
         """Yield where the graphs ended of arguments that have none; indices need no gradient."""
-        given = [t for t in _tensors(arguments) if t.is_floating_point() or t.is_complex()]
+        given = [tensor for tensor in _tensors(arguments) if _is_graded(tensor)]
         plain = [tensor for tensor in given if not tensor.requires_grad]
         numbers = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
         return self._known(plain, numbers)
@@ -342,10 +343,17 @@ def _trim(*logs: OrderedDict[Any, Any]) -> None:
             log.popitem(last=False)
 
 
-def _similarity(ended: GraphEnd) -> tuple[bool, bool]:
-    """Return a sort key: graphs of parameters first, then those of data; a gradient last."""
+def _is_graded(tensor: torch.Tensor) -> bool:
+    """Return True for a tensor of a type that can have a gradient."""
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def _similarity(ended: GraphEnd) -> tuple[bool, bool, bool]:
+    """Return a sort key: graphs of parameters first, then those of data, each before choices made
+    by them; a gradient last."""
     of_parameters = any(isinstance(known(), Parameter) for known in ended.leaves)
-    return not (of_parameters or ended.how == "frozen"), ended.how in ("grad", "constant")
+    derivative = ended.how in ("grad", "constant")
+    return not (of_parameters or ended.how == "frozen"), ended.discrete, derivative
 
 
 def _is_round(number: float) -> bool:
@@ -381,9 +389,10 @@ def _tensors(value: Any) -> list[torch.Tensor]:
 
 
 def _values(value: Any, depth: int = 2) -> Iterator[object]:
-    """Yield what identifies a value outside torch: floats by value, arrays by their memory."""
+    """Yield what identifies a value outside torch: floats by value without the sign, which a
+    script may turn, arrays by their memory."""
     if isinstance(value, float):
-        yield value
+        yield abs(value)
     elif isinstance(value, list | tuple) and depth:
         for item in value[:64]:
             yield from _values(item, depth - 1)
