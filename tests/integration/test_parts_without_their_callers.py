@@ -84,6 +84,19 @@ optim_d.zero_grad()
 loss_d.backward()
 optim_d.step()
 """
+JUDGED_BEFORE_THE_STEP = """\
+for photos, _ in loader:
+    photos = photos.to(device)
+    drawn = generator(torch.randn(photos.size(0), width).to(device))
+    d_loss = bce(discriminator(photos), valid) + bce(discriminator(drawn), fake)
+    g_loss = bce(discriminator(drawn), valid)
+    optimizer_D.zero_grad()
+    d_loss.backward(retain_graph=True)
+    optimizer_D.step()
+    optimizer_G.zero_grad()
+    g_loss.backward()
+    optimizer_G.step()
+"""
 SETTINGS_UNPACKED = """\
 decoder = Decoder(**decoder_settings)
 out = decoder(codes)
@@ -132,6 +145,20 @@ async def test_each_backward_of_rivals_fills_its_own_optimizer(service: Service)
     assert found.causes[0].pattern == "step-between-backwards"
     assert found.patches[0].level == "safe"
     assert 'loss_g.backward(inputs=optim_g.param_groups[0]["params"])' in found.patches[0].script
+
+
+async def test_a_generator_is_judged_again_after_the_step_of_its_discriminator(
+    service: Service,
+) -> None:
+    found = await asked(service, IN_PLACE + JUDGED_BEFORE_THE_STEP)
+    assert (found.causes[0].pattern, found.causes[0].location.code.strip()) == (
+        "step-between-backwards",
+        "optimizer_D.step()",
+    )
+    patch = found.patches[0]
+    assert patch.level == "safe"
+    _, _, after = patch.script.partition("optimizer_D.step()")
+    assert "g_loss = bce(discriminator(drawn), valid)" in after
 
 
 async def test_what_a_call_unpacks_is_a_mapping(service: Service) -> None:

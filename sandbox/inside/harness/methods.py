@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from inspect import signature
+from inspect import signature, unwrap
 from types import FunctionType
 
 import torch
@@ -27,9 +27,9 @@ def fits(call: ast.Call) -> bool:
 def _forms(name: str) -> tuple[tuple[frozenset[str], float], ...]:
     """Return, for each overload, the names of its arguments, and how many may be unnamed."""
     packet = getattr(torch.ops.aten, name, None) if name.isidentifier() else None
-    written = getattr(torch.Tensor, name, None)
+    written = unwrap(getattr(torch.Tensor, name, fits))
     found: list[tuple[frozenset[str], float]] = []
-    if packet is not None and isinstance(written, FunctionType):  # which knows more
+    if packet is not None and isinstance(written, FunctionType) and written is not fits:
         own = [*signature(written).parameters][1:]
         found.append((frozenset(own), len(own)))
     for overload in packet.overloads() if packet is not None else ():
