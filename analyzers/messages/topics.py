@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 NEAR = 60  # characters between one topic and the next
 _NOT = (
-    r"(?:\bno[tr]?|n['’]?t|\bnever|\bnothing|\bnone|\bwithout|\bcannot|\bunable|\bfails?(?: to)?|"
+    r"(?:\bno[tr]?|n['’]t|\b(?:do|does|did|is|are|was|wo|ca|could|has|have)nt|"
+    r"\bnever|\bnothing|\bnone|\bwithout|\bcannot|\bunable|\bfails?(?: to)?|"
     r"\bstop(?:s|ped)?|\bhardly|\bbarely|\bprevents?|\bblocks?)\b"
 )
 _WORDS_BETWEEN = r"(?:[ \"'(]+[\w.'’-]+){0,3}?[ \"'(]+"

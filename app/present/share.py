@@ -34,6 +34,7 @@ def _as_markdown(found: Findings, headline: str) -> str:
         parts += [cause.explanation.strip(), "\n".join(_places(cause))]
     for patch in found.patches[:1]:
         parts += _patch(patch)
+    parts += _next(found)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -57,8 +58,16 @@ def as_short_markdown(diagnosis: Diagnosis) -> str:
         parts.append(f"{patch.title} ({fix_wording.level_and_proof(patch)}){where}")
         if short:
             parts.append(fenced("\n".join(changed), "diff"))
+    parts += _next(diagnosis)
     parts.append(f"[How we know]({diagnosis.url})")
     return "\n".join(parts) + "\n"
+
+
+def _next(found: Findings) -> Iterator[str]:
+    """Yield what would settle what is open."""
+    for step in wording.open_steps(found)[:1]:
+        value = f": `{step.value}`" if step.value and "`" not in step.value else ""
+        yield f"Next: {step.text.removesuffix('.')}{value or '.'}"
 
 
 def _places(cause: Cause) -> Iterator[str]:

@@ -171,6 +171,27 @@ def test_a_question_in_words_alone_has_its_usual_causes() -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "my generator does not learn",
+        "The generator of my GAN doesn't train, what is wrong?",
+        "Why do the weights of the generator not change during training?",
+        "the generator is stuck",
+        "training has no effect on the generator",
+    ],
+)
+def test_one_question_has_one_answer_however_it_is_worded(words: str) -> None:
+    examined = examine(words, "train.py", {}, "")
+    assert examined.asked == "nothing-learns"
+    assert "D(fake.detach())" in examined.hints[0].text
+
+
+def test_a_word_that_ends_like_a_negation_is_none() -> None:
+    assert examine("I want to train a model", "train.py", {}, "").asked is None
+    assert examine("every component is updated", "train.py", {}, "").asked is None
+
+
+@pytest.mark.parametrize(
     ("words", "part"),
     [
         ("The codebook of my tokenizer never changes: its gradient is None.", "straight-through"),
