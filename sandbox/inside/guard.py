@@ -18,8 +18,8 @@ from typing import Any
 
 from .core import frames
 from .core.call_stack import standing
+from .core.node_stamps import make_stamp
 from .core.own_modules import PACKAGE, own_modules
-from .core.stamps import make_stamp
 
 _MOST = 16
 _MISSING = object()
@@ -90,7 +90,7 @@ class Guard:
         sys.addaudithook(_hook(self._found, codes[0], frozenset(codes)))
 
     def found(self) -> list[str]:
-        """Return what the script did, in words."""
+        """Return what the script did, each as a sentence."""
         changed = [f"it changed {part.name}" for part in self._parts if part.changed()]
         return list(dict.fromkeys([*self._found, *changed]))[:_MOST]
 
@@ -127,47 +127,17 @@ def _part(name: str, holder: Mapping[str, object], key: str, value: object) -> G
     return GuardedItem(name, holder, key, value, getattr(value, "__code__", None))
 
 
-def _hook(
-    found: list[str], top: CodeType, bare: Set[CodeType]
-) -> Callable[[str, tuple[Any, ...]], None]:
-    """Return an audit hook that holds all that it uses, so that the script can replace none of
-    it."""
-    frame_of, user, most, events = sys._getframe, frames.USER, _MOST, frozenset(_EVENTS)
-    owner, own, searches, package = frames.owner, frames.is_own, dict(_SEARCHES), PACKAGE
-    profiling, tracing, function, inspecting = (
-        sys.getprofile,
-        sys.gettrace,
-        FunctionType,
-        inspect.__file__,
-    )
+Heard = Callable[[str, tuple[Any, ...]], None]
+Judged = Callable[[str, tuple[Any, ...], FrameType], str | None]
+# Closures that hold all that they use, so that the script can replace none of it.
+
+
+def _hook(found: list[str], top: CodeType, bare: Set[CodeType]) -> Heard:
+    """Return an audit hook that adds to `found` what the script does."""
+    frame_of, most, events = sys._getframe, _MOST, frozenset(_EVENTS)
     stamping, calling = make_stamp.__globals__, standing.__globals__
+    judged = _judge(_nesting(top, bare))
     busy: list[bool] = []
-
-    def within(frame: FrameType) -> bool:
-        """Return True if a frame of the tracer's that holds something is between this and the
-        top."""
-        above = frame.f_back
-        while above is not None and above.f_code is not top:
-            if own(above.f_code) and above.f_code not in bare:
-                return True
-            above = above.f_back
-        return False
-
-    def reached(event: str, arguments: tuple[Any, ...], frame: FrameType) -> str | None:
-        for watching in (profiling(), tracing()):
-            if type(watching) is function and owner(watching.__code__) == user:
-                return "it watched the tracer's calls"
-        asking = frame.f_back if frame.f_code.co_filename == inspecting else frame
-        if asking is None or owner(asking.f_code) != user:
-            return None
-        if event == "import":
-            return "it imported the tracer" if str(arguments[0]).startswith(package) else None
-        if event == "sys._getframe":
-            return "it read frames of the tracer" if within(asking) else None
-        if event == "object.__getattr__":
-            read = arguments[1] == "tb_frame" and own(arguments[0].tb_frame.f_code)
-            return "it read frames of the tracer" if read else None
-        return searches[event]
 
     def heard(event: str, arguments: tuple[Any, ...]) -> None:
         # what the tracer itself does at each node of a program is let go at once; asking a frame
@@ -185,10 +155,52 @@ def _hook(
             return
         busy.append(True)
         try:
-            said = reached(event, arguments, frame_of(1))
+            said = judged(event, arguments, frame_of(1))
         finally:
             busy.clear()
         if said is not None:
             found.append(said)
 
     return heard
+
+
+def _judge(nested: Callable[[FrameType], bool]) -> Judged:
+    """Return a function that says what an event, seen at a frame, did to the tracer; or None."""
+    user, owner, own = frames.USER, frames.owner, frames.is_own
+    searches, package = dict(_SEARCHES), PACKAGE
+    profiling, tracing, function = sys.getprofile, sys.gettrace, FunctionType
+    inspecting = inspect.__file__
+
+    def judged(event: str, arguments: tuple[Any, ...], frame: FrameType) -> str | None:
+        for watching in (profiling(), tracing()):
+            if type(watching) is function and owner(watching.__code__) == user:
+                return "it watched the tracer's calls"
+        asking = frame.f_back if frame.f_code.co_filename == inspecting else frame
+        if asking is None or owner(asking.f_code) != user:
+            return None
+        if event == "import":
+            return "it imported the tracer" if str(arguments[0]).startswith(package) else None
+        if event == "sys._getframe":
+            return "it read frames of the tracer" if nested(asking) else None
+        if event == "object.__getattr__":
+            read = arguments[1] == "tb_frame" and own(arguments[0].tb_frame.f_code)
+            return "it read frames of the tracer" if read else None
+        return searches[event]
+
+    return judged
+
+
+def _nesting(top: CodeType, bare: Set[CodeType]) -> Callable[[FrameType], bool]:
+    """Return a function that says whether a frame of the tracer's that holds something is between a
+    frame and the top."""
+    own = frames.is_own
+
+    def nested(frame: FrameType) -> bool:
+        above = frame.f_back
+        while above is not None and above.f_code is not top:
+            if own(above.f_code) and above.f_code not in bare:
+                return True
+            above = above.f_back
+        return False
+
+    return nested

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from torch.autograd.graph import saved_tensors_hooks
 
 from .core.budget import Budget
+from .core.clock import Clock
 from .core.emitter import Emitter
 from .core.engine import Observer, WrappedEngine
 from .core.follow_limit import FollowLimit
@@ -16,7 +17,7 @@ from .core.frames import Json
 from .core.freed_graphs import FreedGraphs
 from .core.parameters import ParameterRegistry
 from .core.sampling import CallSampler
-from .core.stamps import Clock, Stamps
+from .core.stamps import Stamps
 from .custom_engines.leaf_steps import LeafSteps
 from .custom_engines.watch import EngineWatch
 from .detectors.gradchecks import Gradchecks
@@ -97,7 +98,7 @@ class Instruments:
 
     def _steps_taken(self) -> int:
         """Return how many steps were taken; without an optimizer, backward calls count as such."""
-        return Clock.steps if self.steps.made else Clock.calls
+        return Clock.steps if self.steps.optimizers.made else Clock.calls
 
     def _watch_steps(self) -> None:
         job, reference = self.job, self._reference
@@ -121,7 +122,7 @@ class Instruments:
         )
         self.steps.install()
         if self.steps.frozen and not job.get("own_random"):
-            CommonRandomness(RandomDraws(self.steps.passes)).install()
+            CommonRandomness(RandomDraws(self.steps.optimizers.passes)).install()
         self.hidden = HiddenSteps(self.steps)
 
     def _watch_errors(self) -> None:
@@ -171,7 +172,7 @@ class Instruments:
         yield BackwardRecorder(emitter, stamps, parameters, values=self.steps.gradients)
         yield self.hidden
         if not self._unlike():
-            stepped = self.steps.latest
+            stepped = self.steps.optimizers.latest
             self.silent = SilentWatch(emitter, stamps, parameters, graphs, stepped, self.losses)
             if not job.get("attached"):  # a user's own process keeps torch's attribute
                 self.reads = GradientReads(parameters)
@@ -256,7 +257,10 @@ class Instruments:
         if self.hand is not None:
             self.hand.finish()
         if self.state is not None:
-            taken = [self.steps.totals[n] for n in range(min(self.steps.made, 4096))]
+            taken = [
+                self.steps.optimizers.totals[n]
+                for n in range(min(self.steps.optimizers.made, 4096))
+            ]
             self.emitter.emit({**self.state.final(), "optimizer_steps": taken})
         if self.double is not None:
             self.emitter.emit({"t": "precision", "asked": list(self.double.asked)[:16]})

@@ -13,10 +13,10 @@ from functools import partial
 import torch
 
 from .core import frames
+from .core.clock import Clock, next_number
 from .core.emitter import Emitter
 from .core.engine import Stopped
 from .core.frames import Json
-from .core.stamps import Clock, next_number
 from .errors import failure
 from .guard import Guard
 from .instruments import Instruments

@@ -89,11 +89,11 @@ class HiddenSteps(Observer):
 
     def before(self, call: Call) -> None:
         """Compare the parameters of optimizers under suspicion with what they were."""
-        for optimizer in self.steps.optimizers():
+        for optimizer in self.steps.optimizers.alive():
             own = vars(optimizer).get("step")
             if own is None:
                 continue
-            if self.steps.is_led_by(optimizer, own):
+            if self.steps.optimizers.is_led_by(optimizer, own):
                 self._suspected.pop(optimizer, None)
             else:
                 self._look(optimizer, own)

@@ -14,9 +14,9 @@ from gradmend.run_wrapper import rerun
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import Turns, furnish, runs_at_once
+from sandbox.inside.core.clock import Clock
 from sandbox.inside.core.engine import Calls
 from sandbox.inside.core.follow_limit import FollowLimit
-from sandbox.inside.core.stamps import Clock
 from sandbox.protocol import Job
 
 

@@ -26,6 +26,7 @@ from sandbox.inside.harness.ordering import defined_ahead
 from sandbox.inside.harness.plan import ValuePlan
 from sandbox.inside.harness.reading import Uses
 from sandbox.inside.harness.reports import report_of, without_reports
+from sandbox.inside.harness.size_messages import Failure
 from sandbox.inside.harness.trial import HarnessTrial
 from sandbox.inside.standins import sizes
 from sandbox.records import HarnessPlan as HarnessPlan
@@ -87,7 +88,7 @@ def mended(function: torch.nn.Module, *given: torch.Tensor) -> ValuePlan | None:
     try:
         function(*given)
     except Exception as error:
-        return next(shapes.refitted(ValuePlan(), shapes.Failure(error, "", given)), None)
+        return next(shapes.refitted(ValuePlan(), Failure(error, "", given)), None)
     return None
 
 
@@ -112,7 +113,7 @@ def test_labels_become_whole_numbers_within_the_classes() -> None:
     plan = mended(torch.nn.CrossEntropyLoss(), torch.rand(4, 3), made("y", 5, 8))
     assert plan is not None
     given = (torch.rand(4, 3), made("y", 4, 8))
-    failure = shapes.Failure(RuntimeError("expected scalar type Long but found Float"), "", given)
+    failure = Failure(RuntimeError("expected scalar type Long but found Float"), "", given)
     plan = next(shapes.refitted(ValuePlan(), failure), None)
     assert plan is not None
     assert plan.whole == {"y": 2}
@@ -196,7 +197,7 @@ def test_a_cell_and_its_state_agree_on_the_batch() -> None:
     try:
         cell(given, state)
     except RuntimeError as error:
-        failure = shapes.Failure(error, "gru_cell", (given, state))
+        failure = Failure(error, "gru_cell", (given, state))
     plans = [plan.shapes["x"] for plan in shapes.refitted(ValuePlan(), failure)]
     assert [1, 8] in plans
 
@@ -233,7 +234,7 @@ def test_of_two_with_as_many_rows_the_one_with_more_dimensions_has_too_many() ->
     kept._came_of = "data labels"  # type: ignore[attr-defined]
     sizes.made["data labels"] = [4, 8]
     try:
-        failure = shapes.Failure(
+        failure = Failure(
             RuntimeError("The size of tensor a (12) must match the size of tensor b (8)"),
             "__eq__",
             (answers, kept),
@@ -302,7 +303,7 @@ def test_what_is_walked_and_does_not_learn_is_of_a_parameter() -> None:
     heat, batch = made("self.heat", 4), made("loader[]", 4)
     said = "element 0 of tensors does not require grad and does not have a grad_fn"
     loss = remembered((heat * batch).sum(), (heat, batch))
-    failure = shapes.Failure(RuntimeError(said), "backward", (loss,))
+    failure = Failure(RuntimeError(said), "backward", (loss,))
     assert [plan.kinds for plan in shapes.refitted(ValuePlan(), failure)] == [{"self.heat": "leaf"}]
 
 
@@ -354,7 +355,7 @@ def test_values_of_a_mapping_are_no_table() -> None:
 
 def test_a_matrix_takes_the_size_of_the_vector_it_meets() -> None:
     said = "size mismatch, got input (6), mat (6x8), vec (3)"
-    failure = shapes.Failure(RuntimeError(said), "mv", (made("spread", 6, 8), torch.rand(3)))
+    failure = Failure(RuntimeError(said), "mv", (made("spread", 6, 8), torch.rand(3)))
     assert next(shapes.refitted(ValuePlan(), failure)).shapes == {"spread": [6, 3]}
 
 

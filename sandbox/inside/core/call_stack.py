@@ -17,9 +17,9 @@ from .frames import (
     activation,
     file_name,
     function_name,
-    position_at,
     works,
 )
+from .positions import position_at
 
 STACK, LIBRARIES = 40, 12
 

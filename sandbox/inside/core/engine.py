@@ -15,11 +15,12 @@ import torch.autograd.graph
 from .backward_site import TracedBackward
 from .budget import Budget, InstrumentTime
 from .call_stack import standing
+from .clock import Clock
 from .frames import Json
 from .graph import GraphTraversal, Root, executed, roots_of
 from .parameters import KnownParameter
 from .sampling import CallSampler
-from .stamps import Clock, Stamps
+from .stamps import Stamps
 
 _autograd: Any = torch.autograd  # its entry to the engine is private
 ONE_ENTRY = hasattr(_autograd.graph, "_engine_run_backward")  # since torch 2.3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .clock import Clock
 from .engine import Calls
 from .frames import Json
-from .stamps import Clock
 
 MANY, SOME = 40, 8  # calls of one line: enough at once, enough for a slow script
 LIMITS = ("stop_after_steps", "stop_after_s", "stop_after_backwards", "follow_s")

@@ -10,7 +10,8 @@ from functools import lru_cache, partial
 from .backward_site import TracedBackward
 from .engine import Call
 from .graph import ACCUMULATE, VISITED, Node, edges, is_freed
-from .stamps import Origin, Stamp, Stamps
+from .node_stamps import Origin, Stamp
+from .stamps import Stamps
 
 KEPT = 4096  # calls
 

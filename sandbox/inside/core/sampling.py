@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .stamps import Clock
+from .clock import Clock
 
 FIRST = 64
 NEW = 24  # calls of a line that are looked at closely, and

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any
 
+from ..core.clock import Clock
 from ..core.frames import Json, is_user_class
-from ..core.stamps import Clock
 from ..core.value_parts import LIGHT, attributes
 from .backward_functions import computes
 

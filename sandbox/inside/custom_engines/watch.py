@@ -19,13 +19,7 @@ from typing import Any
 from ..core import frames
 from ..core.budget import InstrumentTime, now
 from ..core.emitter import Emitter
-from ..core.frames import Json
-from ..core.holders import ReferrerSearch
 from ..core.parameters import ParameterRegistry
-from ..core.sampling import sampled
-from ..core.stamps import Clock
-from ..core.value_names import Name
-from ..detectors.graph_depth import GraphDepth
 from .backward_functions import (
     BackwardFunction,
     computes,
@@ -36,20 +30,19 @@ from .backward_functions import (
     tapes_of,
     walkers_of,
 )
-from .backward_record import EngineBackward, edges_into_past, reuse_record, stale_edges_of
+from .backward_record import EngineBackward
+from .engine_calls import EngineCalls
 from .graph_restoration import GraphRestoration, cut_off
 from .instance_log import Allotment, Allotting
-from .instances import LIMIT, Instances, makes_from
+from .instances import Instances, makes_from
 from .leaf_steps import LeafSteps
-from .received_gradients import ReceivedGradients
 from .uncleared_leaves import UnclearedLeaves
 
 _builtins: Any = builtins
-KEPT = 512
 
 
 class EngineWatch:
-    """Wraps the classes as they are made; emits visits, and the first second use.
+    """Wraps the classes as they are made; reports backward calls, and the first second use.
 
     With a `reference` graphs are restored after each call, and for `truncated` what was reached
     before is cut off ahead of it. With `steps`, what leaves gather is reported.
@@ -69,18 +62,15 @@ class EngineWatch:
         self._limited, account.limited = account.limited, True  # until it is known
         account.take_off = self._take_off
         self._undo: list[Callable[[], None]] = []
-        self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
-        self._deepening = GraphDepth() if judges else None
         self._reference = reference
-        self._emitter = emitter
         self._parameters = parameters
         self._instances = Instances()
+        self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
+        self._calls = EngineCalls(
+            emitter, parameters, self._instances, self._outside, steps, self._uncleared
+        )
         self._codes: dict[int, CodeType] = {}  # of their methods, by id: codes are slow to hash
-        self._freeing: dict[int, EngineBackward] = {}
-        self._per_line: dict[tuple[str, int], int] = {}
         self._walk: EngineBackward | None = None
-        self._ids: dict[int, int] = {}  # of leaves, by the number of their making
-        self._reported = False
         self._armed = False  # once something may run backward
         self._derived = False  # once an instance was made of others
         self._settled = False  # once it is known what runs backward
@@ -203,14 +193,14 @@ class EngineWatch:
                 self._walk.entered = given[0]
                 return walker.function(*args, **kwargs)
             root = self._root(given[0], given[1:]) if walker.method else given[0]
-            walk = self._walk = self._begin(walker, root, sys._getframe(1))
+            walk = self._walk = self._calls.begin(walker, root, sys._getframe(1))
             self._prepare(walk, given[0])
             self._account.charge(began)
             try:
                 result = walker.function(*args, **kwargs)
             except Exception as error:
                 if walker.known:
-                    self._failed(walk, error)
+                    self._calls.failed(walk, error)
                 raise
             finally:
                 self._walk = None
@@ -219,7 +209,7 @@ class EngineWatch:
             began = now()
             if walker.judge(walk.received, result if walk.recorded else None):
                 self._settle()
-                self._done(walk)
+                self._calls.done(walk)
             self._account.charge(began)
             return result
 
@@ -255,7 +245,7 @@ class EngineWatch:
             return
         if self.steps is not None:
             self.steps.before()
-            walk.stale = self.steps.stale(walk.nodes, self._instances, self._ids)
+            walk.stale = self.steps.stale(walk.nodes, self._instances, self._calls.ids)
         if self._uncleared is not None:
             self._uncleared.before(walk.received)
         if self._reference:
@@ -273,124 +263,3 @@ class EngineWatch:
             return instance
         self._instances.kinds = tuple(k for k in self._instances.kinds if k is not type(instance))
         return nodes[0]
-
-    def _begin(
-        self, walker: BackwardFunction, root: Any, frame: FrameType | None
-    ) -> EngineBackward:
-        outside = self._outside(frame)
-        stack = frames.stack(outside)
-        at: Json = stack[-1] if stack else {"file": "", "line": 0}
-        below = list(self._instances.below(root))
-        nodes = [node for node, _ in below]
-        names: dict[int, list[Name]] = {}
-        if len(nodes) > 1:
-            line = (str(at["file"]), int(at["line"]))
-            self._per_line[line] = self._per_line.get(line, 0) + 1
-            search = ReferrerSearch(
-                lambda value: True, budget=2000, depth=4, kinds=self._instances.kinds
-            )
-            for name, value in search.around(outside):
-                names.setdefault(id(value), []).append(name)
-        backward_call = {
-            "n": Clock.calls + 1,
-            "at": at,
-            "stack": stack,
-            "iteration": self._per_line.get((str(at["file"]), int(at["line"])), 1),
-            "kind": "backward",
-            "root": sorted((name.path for name in names.get(id(root), [])), key=len)[:8],
-        }
-        received = None
-        leaves = [node for node, parents in below if not parents]
-        if len(nodes) > 1:
-            numbered = {self._instances.number(leaf): leaf for leaf in leaves}
-            received = ReceivedGradients(
-                self._parameters, self._instances.kinds, numbered, self._ids
-            )
-        leaf_ids, begun = frozenset(map(id, leaves)), self._instances.newest
-        walk = EngineBackward(
-            walker, begun, root, backward_call, nodes, leaf_ids, names, root, received
-        )
-        made = self._instances.of(root)
-        walk.recorded = made is not None and bool(made.recorded)
-        walk.edges = edges_into_past(below, self._instances)
-        return walk
-
-    def _done(self, walk: EngineBackward) -> None:
-        """Mark what was reached. A call over a lone instance is no backward call."""
-        if len(walk.nodes) < 2:
-            return
-        n = walk.call["n"] = Clock.calls + 1
-        if walk.rewind is not None and walk.received is not None:
-            walk.rewind.back(walk.received.gradients)
-        oldest = n - 1
-        for instance in walk.nodes:
-            made = self._instances.of(instance)
-            if made is not None and id(instance) not in walk.leaves:
-                oldest = min(oldest, made.after)
-                made.visited_by = made.visited_by or n
-        if (root := self._instances.of(walk.root)) is not None:
-            root.root_of = n
-        self._tell(walk, "ok", n - 1 - oldest)
-        self._measure(walk, n - 1 - oldest)
-        Clock.calls += 1
-        count, walk.nodes, walk.root, walk.received = len(walk.nodes), [], None, None
-        walk.edges = []
-        self._freeing[n] = walk
-        if len(self._freeing) > KEPT or count >= LIMIT:
-            del self._freeing[next(iter(self._freeing))]
-
-    def _tell(self, walk: EngineBackward, outcome: str, reach: int) -> None:
-        if outcome != "ok" or sampled(walk.call["n"]):
-            received: list[int] = []
-            if outcome == "ok" and walk.received is not None:
-                fed = walk.received.named(self._outside(sys._getframe(1)))
-                received = sorted(fed)
-                if self._uncleared is not None:
-                    self._uncleared.after(walk.call, walk.received, fed)
-                if self.steps is not None:
-                    newest = self._instances.newest
-                    self.steps.after(walk.call["at"], walk.call["n"], walk.received, fed, newest)
-                self._parameters.tell()
-            self._emitter.emit(
-                {
-                    "t": "backward",
-                    "call": walk.call,
-                    "outcome": outcome,
-                    "nodes": len(walk.nodes),
-                    "reach": reach,
-                    "received": received,
-                    "stale": walk.stale,
-                }
-            )
-
-    def _measure(self, walk: EngineBackward, reach: int) -> None:
-        """Report, once, calls of a line that reach ever more of what earlier ones reached."""
-        at = walk.call["at"]
-        line = (at["file"], at["line"])
-        if self._deepening is None or walk.received is None:
-            return
-        if figures := self._deepening.after(line, len(walk.nodes), reach):
-            stale_edges = stale_edges_of(walk, self._freeing, self._instances)
-            leaves = [node for node in walk.nodes if id(node) in walk.leaves]
-            given = {name for leaf in leaves for name in walk.received.gradients(leaf)}
-            self._emitter.emit(
-                {
-                    "t": "silent",
-                    "kind": "growing-graph",
-                    "call": walk.call,
-                    "holders": [holder for edge in stale_edges for holder in edge["holders"]][:32],
-                    "figures": figures,
-                    "gradient": min(given, default=""),
-                }
-            )
-            self._deepening = None
-
-    def _failed(self, walk: EngineBackward, error: Exception) -> None:
-        found = stale_edges_of(walk, self._freeing, self._instances)
-        if self._reported or not found:
-            return
-        self._reported = True
-        first = self._freeing[found[0]["freed"]]
-        self._emitter.emit(reuse_record(walk, first, found, self._instances, str(error)))
-        self._tell(walk, "raised", 0)
-        Clock.calls += 1

@@ -10,11 +10,11 @@ from types import FrameType
 import torch
 
 from ..core.backward_site import TracedBackward
+from ..core.clock import Clock
 from ..core.engine import Call
 from ..core.frames import Json, place
 from ..core.parameters import KnownParameter
 from ..core.sampling import doubling
-from ..core.stamps import Clock
 from .details import ELSEWHERE, FROZEN
 
 ENOUGH = 3  # steps without a gradient, and no other, are no accident

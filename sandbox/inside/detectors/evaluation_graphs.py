@@ -12,11 +12,12 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+from ..core.clock import Clock
 from ..core.frames import OWNERS, USER, Json, activation, local_values, place, user_frames
 from ..core.graph import Node, edges, op_name, walk
 from ..core.holders import ReferrerSearch
 from ..core.internal_errors import notify_safely
-from ..core.stamps import Clock, Stamps
+from ..core.stamps import Stamps
 from ..core.value_names import Name
 
 SUM, NODES = "AddBackward0", 4000

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..core.clock import number_of
 from ..core.engine import Call
 from ..core.frames import Json
 from ..core.freed_graphs import FreedGraphs
 from ..core.graph import Node, walk
-from ..core.stamps import Stamps, number_of
+from ..core.stamps import Stamps
 from ..core.value_names import Name
 from .evaluation_graphs import EvaluationGraphs, graphs, measured
 

@@ -6,7 +6,7 @@ import sys
 import weakref
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from types import FrameType, MappingProxyType
 from typing import Any
@@ -18,28 +18,25 @@ from ..core.frames import Json
 from ..core.holders import ReferrerSearch
 from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.value_names import Name
+from .gradient_lists import (
+    NOWHERE,
+    OUTLIVED,
+    GradientList,
+    Values,
+    holds_any,
+    is_rewritten,
+    is_short,
+    items_of,
+    memory_of,
+)
 
 CALLS = 16  # at which kept gradients are looked for, since a line first called the engine
 LASTING = 1024  # at which those are that an object keeps
-ENTRIES = 4096  # of a collection that is looked into
 DOUBTS = 8  # names of which only reading can tell
-OUTLIVED = 3  # calls that rewrote what an object keeps from an earlier one
 REWRITTEN = "later calls rewrote what was kept"
 SETTLED = 3  # calls by which what follows the gradients for good is set up
 
-Values = tuple[int, int]  # where values lie, and how many
-NOWHERE = (0, 0)
 MANY = sys.maxsize
-
-
-@dataclass(frozen=True)
-class GradientList:
-    """A list of gradients under one name: which list, since which call, as written how often."""
-
-    name: Name
-    identity: int
-    since: int
-    versions: dict[Values, int]
 
 
 class OverwrittenGradients:
@@ -84,7 +81,7 @@ class OverwrittenGradients:
         for known in self._parameters.known:
             if (gradient := known.gradient) is not None:
                 owner = self._owners[id(gradient)] = weakref.ref(gradient), known
-                if (values := _values(gradient)) != NOWHERE:
+                if (values := memory_of(gradient)) != NOWHERE:
                     self._values[values] = owner
                 self._written.setdefault(id(gradient), gradient._version)
 
@@ -96,7 +93,7 @@ class OverwrittenGradients:
             return None
         tensors = [known.tensor() for known in self._parameters.known]
         now = {id(t.grad) for t in tensors if t is not None and t.is_leaf}
-        search = ReferrerSearch(lambda held: _holds_any(held, now), kinds=(list, tuple, dict))
+        search = ReferrerSearch(lambda held: holds_any(held, now), kinds=(list, tuple, dict))
         self._used |= {id(held) for _, held in search.around(frame)}
         report = self._twice_in_one(frame, written)
         return report or self._two_lists(self._lists_of(frame, self._calls + 1))
@@ -107,7 +104,7 @@ class OverwrittenGradients:
         held, self._local = self._local, []
         for name, gradients, versions in held:
             if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
-                known = self._values[_values(gradients[0])][1]
+                known = self._values[memory_of(gradients[0])][1]
                 self._doubt(call, name, known, 1, early=True)
         gathered, self._gathered = self._gathered, []
         for name, values in gathered:
@@ -131,7 +128,7 @@ class OverwrittenGradients:
             if "]" in name.path[:-1] and not name.path.endswith(".grad"):
                 base, _, keys = name.path.partition("[")
                 entry = keys.rpartition("[")[2] if "." in base else ""
-                found.setdefault((name.scope, base, entry), (name, _values(self._gradient(held))))
+                found.setdefault((name.scope, base, entry), (name, memory_of(self._gradient(held))))
         return list(found.values())
 
     def _outlived(self, call: Call) -> None:
@@ -145,7 +142,7 @@ class OverwrittenGradients:
                 continue
             owners = [self._values[one] for one in kept.versions if one in self._values]
             gradients = [known.tensor() for _, known in owners]
-            if all(_rewritten(kept, tensor) for tensor in gradients) and owners:
+            if all(is_rewritten(kept, tensor) for tensor in gradients) and owners:
                 early = kept.since <= SETTLED and len(self._snapshots[key]) == 1
                 self._doubt(call, kept.name, owners[0][1], call.n - kept.since, early=early)
 
@@ -177,7 +174,7 @@ class OverwrittenGradients:
 
     def _gradient(self, value: Any) -> torch.Tensor | None:
         """Return the gradient that a tensor is, or shares its values with, or None."""
-        reference, _ = self._values.get(_values(value), (None, None))
+        reference, _ = self._values.get(memory_of(value), (None, None))
         return reference() if reference is not None else None
 
     def _twice_in_one(
@@ -210,8 +207,8 @@ class OverwrittenGradients:
         search = ReferrerSearch(self._holds_gradients, kinds=(list, tuple, dict, torch.Tensor))
         found: list[tuple[GradientList, Any]] = []
         for name, held in search.around(frame):
-            gradients = [g for item in _items(held) if (g := self._gradient(item)) is not None]
-            versions = {_values(gradient): gradient._version for gradient in gradients}
+            gradients = [g for item in items_of(held) if (g := self._gradient(item)) is not None]
+            versions = {memory_of(gradient): gradient._version for gradient in gradients}
             kept = self._lists.get((name.scope, name.path))
             if kept is None or kept.identity != id(held) or kept.versions.keys() != versions.keys():
                 kept = self._renamed(name, held, versions) or GradientList(
@@ -224,7 +221,7 @@ class OverwrittenGradients:
         """Keep what names hold as a call begins."""
         for kept, held in found:
             lasting = "." in kept.name.path
-            items = _items(held)
+            items = items_of(held)
             gradients = [g for item in items if (g := self._gradient(item)) is not None]
             itself = kept.name.kind == "attribute" and kept.name.path.endswith(".grad")
             unused = kept.identity not in self._used and not itself
@@ -242,7 +239,7 @@ class OverwrittenGradients:
         lists = [
             kept
             for kept, held in found
-            if not isinstance(held, torch.Tensor) and any(map(self._owner, _items(held)))
+            if not isinstance(held, torch.Tensor) and any(map(self._owner, items_of(held)))
         ]
         for one, other in combinations(sorted(lists, key=lambda kept: kept.since), 2):
             changed = [
@@ -263,45 +260,9 @@ class OverwrittenGradients:
         return None
 
     def _holds_gradients(self, held: Any) -> bool:
-        items = _items(held) if _is_short(held) else []
+        items = items_of(held) if is_short(held) else []
         tensors = (item for item in items if isinstance(item, torch.Tensor))
         return any(self._gradient(one) is not None for one in tensors)
-
-
-def _is_short(held: Any) -> bool:
-    """Return True if it may be a list of gradients: data sets have more entries than models
-    parameters."""
-    return isinstance(held, torch.Tensor) or 0 < len(held) <= ENTRIES
-
-
-def _holds_any(held: Any, numbers: set[int]) -> bool:
-    """Return True if a collection holds any of these, by `id`."""
-    return _is_short(held) and not numbers.isdisjoint(map(id, _items(held)))
-
-
-def _items(held: Any) -> list[Any]:
-    if isinstance(held, torch.Tensor):
-        return [held]
-    return list(held.values() if isinstance(held, dict) else held)
-
-
-def _rewritten(kept: GradientList, parameter: torch.Tensor | None) -> bool:
-    gradient = parameter.grad if parameter is not None else None
-    if gradient is None:
-        return False
-    before = kept.versions.get(_values(gradient))
-    return before is not None and gradient._version > before + OUTLIVED
-
-
-def _values(held: Any) -> Values:
-    """Return the address and number of a tensor's values.
-
-    They are the same for the results of `detach()`, `.data` and `view`.
-    """
-    try:
-        return (held.data_ptr(), held.numel()) if isinstance(held, torch.Tensor) else NOWHERE
-    except (RuntimeError, NotImplementedError):  # a sparse one, or no real one
-        return NOWHERE
 
 
 def _report(names: list[Name], known: KnownParameter | None) -> Json:

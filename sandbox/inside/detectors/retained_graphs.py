@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
+from ..core.clock import number_of
 from ..core.engine import Call
 from ..core.frames import Json
 from ..core.holders import ReferrerSearch
-from ..core.stamps import number_of
 from ..core.value_names import Name
 
 LISTED = 32

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import torch
 
+from ..core.clock import Clock
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
-from ..core.stamps import Clock
 
 ALONG = 0.9  # of what was changed, weighed by the gradient, went up
 MOST = 1 << 20  # numbers of a parameter that are compared

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-import torch
-
 from ..core import frames
 from ..core.backward_site import TracedBackward
+from ..core.clock import Clock
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.freed_graphs import FreedGraphs
-from ..core.parameters import KnownParameter, ParameterRegistry, values_of
-from ..core.stamps import Clock, Stamps
+from ..core.parameters import KnownParameter, ParameterRegistry
+from ..core.stamps import Stamps
 from ..recorders.graph_losses import LossLog
 from .closure_accumulation import ClosureAccumulation
 from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
 from .discarded_gradients import DiscardedGradients
 from .empty_steps import EmptySteps
 from .foreign_gradients import ForeignGradients
-from .graph_depth import GROWTH, GraphDepth
+from .graph_depth import GROWTH
 from .graph_growth import GraphGrowth
+from .idle_calls import IdleCalls
 from .loss_composition import LossComposition
 from .module_siblings import note_module_siblings
 from .overwritten_gradients import OverwrittenGradients
+from .reaching_back import ReachingBack
 from .rebound_leaves import ReboundLeaves
 from .replaced_parameters import added, replaced, replaced_by_leaves, unheld, unlisted
-from .retained_graphs import RetainedGraphs, old_names
+from .reused_gradients import ReusedGradients
 from .sharpness_steps import SharpnessSteps
 from .uncleared_gradients import UnclearedGradients, unmoved
 from .untrained_parameters import UntrainedParameters
 
-HOLDERS = 32  # that are recorded
 LINES = 8  # of losses with moving targets, or constant terms, that are recorded
 UPDATES = 64  # calls since a line's first, within which updates are looked at
 
@@ -59,14 +58,11 @@ class SilentWatch(Observer):
     ) -> None:
         """Store what is measured by; `stepped` has the latest step of each optimizer."""
         self._stepped = stepped
-        self._log = log
         self._emitter = emitter
-        self._stamps = stamps
         self._parameters = parameters
         self._reported: set[str] = set()
-        self._growth = GraphGrowth(stamps, graphs, self._is_reaching_more)
-        self._deepening = GraphDepth()
-        self._retained = RetainedGraphs()
+        self._reaching_back = ReachingBack(stamps)
+        self._growth = GraphGrowth(stamps, graphs, self._reaching_back.at_line_of)
         self._aliases = OverwrittenGradients(parameters)
         self._untrained = UntrainedParameters(parameters)
         self._empty_steps = EmptySteps()
@@ -76,20 +72,10 @@ class SilentWatch(Observer):
         self._foreign = ForeignGradients()
         self._ascents = SharpnessSteps(parameters)
         self.composed = LossComposition(stamps, parameters)
-        self._used: dict[int, tuple[int, int]] = {}
-        self._cleared: set[int] = set()  # parameters, at any time between a step and a backward
-        self._stood: dict[int, tuple[float, float]] = {}  # values, as they were last
-        self._candidates: set[int] = set()
-        self._leftover: set[int] = set()
-        self._chain: dict[int, tuple[int, int] | None] = {}
-        self._unzeroed: dict[int, list[float]] = defaultdict(list)
+        self._reused = ReusedGradients(parameters)
         self._piled = ClosureAccumulation()
-        self._steps: dict[int, int] = defaultdict(int)
         self._last: TracedBackward | None = None  # that may have added to what nothing clears
-        # the latest that gave no optimizer's parameter anything
-        self._idle: TracedBackward | None = None
-        self._idle_leaf = False  # backward was called on a leaf, which has no graph
-        self._idle_end: Json | None = None  # where that was made of what had a graph
+        self._idle = IdleCalls(log)
         self._until = UPDATES  # up to which call updates are looked at
 
     def before(self, call: Call) -> None:
@@ -104,16 +90,7 @@ class SilentWatch(Observer):
         elif call.kind == "backward":
             self._ascents.forget()
         if call.kind == "backward" and Clock.steps:
-            known = self._parameters.known
-            self._candidates = {
-                number
-                for number, used in self._used.items()
-                if used == known[number].mark and known[number].norm > 0
-            }
-            self._cleared |= self._used.keys() - self._candidates
-            self._leftover = {
-                number for number in self._leftover if self._chain[number] == known[number].mark
-            }
+            self._reused.before()
         if (aliased := self._aliases.look(call)) is not None:
             self._tell("overwritten-gradient", during=call, **aliased)
         self._doubt_aliases(ended=False)
@@ -124,13 +101,7 @@ class SilentWatch(Observer):
             self._untrained.after_backward(call.received)
             note_module_siblings(call.received, self._parameters)
             for known in call.received:
-                self._used.pop(known.id, None)
-                tensor = known.tensor()
-                if known.id in self._candidates and tensor is not None:
-                    self._leftover.add(known.id)
-                    self._stood[known.id] = values_of(tensor)
-                if known.id in self._leftover:
-                    self._chain[known.id] = known.mark
+                self._reused.received(known)
             early = call.n <= self._until
             self.composed.after(call, early=early)
             if early:
@@ -140,13 +111,13 @@ class SilentWatch(Observer):
                 self._tell_uncleared(call)
                 self._tell_ascents(call)
                 if not any(known.optimizer is not None for known in call.received):
-                    self._idle = call.alone()
-                    self._note_leaves(call)
+                    self._idle.note(call)
                 if any(known.optimizer is None for known in call.received):
                     self._last = call.alone()
         self._aliases.crossed(call)
         self.glanced(call)
-        self._measure_walk(call)
+        if (fields := self._reaching_back.after(call)) is not None:
+            self._tell("reaching-back", during=call, **fields)
 
     def glanced(self, call: Call) -> None:
         """Look for growth alone: any call may reach what was gathered."""
@@ -167,10 +138,7 @@ class SilentWatch(Observer):
 
     def rest(self) -> None:
         """Forget what one call leaves for the next: those that follow are not looked at."""
-        for kept in (self._used, self._stood, self._chain):
-            kept.clear()
-        for numbers in (self._candidates, self._leftover):
-            numbers.clear()
+        self._reused.rest()
         self._foreign.rest()
         self._discarded.rest()
         self._ascents.forget()
@@ -186,54 +154,22 @@ class SilentWatch(Observer):
         if Clock.calls <= self._until:
             self._empty_steps.stepped(optimizer, owned, here)
             self._discarded.stepped(optimizer, owned, here)
-        self._note_lost(owned)
+        self._idle.note_lost(owned, self._empty_steps.misses)
         self._rebound.stepped(owned, here)
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
-        moved = [known for known in owned if self._has_moved(known)]
-        over = [known for known in moved if known.id in self._leftover]
-        stale = [known for known in over if self._is_as_reached(known)]
-        self._leftover -= {known.id for known in over}
-        for known in moved:
-            if known.mark is not None:
-                self._used[known.id] = known.mark
-        self._steps[optimizer] += 1
-        if stale:
-            norms = [known.norm for known in stale]
-            self._unzeroed[optimizer].append(sum(norm**2 for norm in norms) ** 0.5)
-            untouched = self._cleared.isdisjoint(known.id for known in stale)
-            figures, detail = self._unzeroed[optimizer], UNTOUCHED if untouched else ""
-            self._tell_stale(stale, figures, self._steps[optimizer], detail)
+        if stale := self._reused.stepped(optimizer, owned, early=Clock.calls <= self._until):
+            self._tell_stale(
+                stale,
+                self._reused.norms[optimizer],
+                self._reused.steps[optimizer],
+                UNTOUCHED if self._reused.never_cleared(stale) else "",
+            )
         if (fields := self._piled.stepped(optimizer, owned, closure_accumulated)) is not None:
             self._tell("uncleared-gradients", at=frames.user_place(sys._getframe()), **fields)
         if Clock.calls <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             self._tell_stale(stale, used, len(used) + cleared, detail=self._foreign.detail)
-
-    def _is_as_reached(self, known: KnownParameter) -> bool:
-        """Return True if a parameter's gradient is still the tensor that backward last added to.
-
-        A script may put another one in its place.
-        """
-        reached, now = self._chain.get(known.id), known.mark
-        return reached is None or now is None or reached[0] == now[0]
-
-    def _has_moved(self, known: KnownParameter) -> bool:
-        """Return True if the step has used its gradient.
-
-        A group may wait for a later step, or stay as it is; and a write through `.data` changes no
-        version.
-        """
-        tensor, written = known.tensor(), known.changed_by == Clock.steps
-        if (
-            tensor is None
-            or Clock.calls > self._until
-            or (written and known.id not in self._leftover)
-        ):
-            return written
-        now = values_of(tensor)
-        before, self._stood[known.id] = self._stood.get(known.id, now), now
-        return before != now
 
     def _tell_stale(
         self, stale: list[KnownParameter], figures: list[float], occasions: int, detail: str = ""
@@ -281,9 +217,9 @@ class SilentWatch(Observer):
             fields: Json = {"at": at, "params": names[:64], "figures": [float(len(untrained))]}
             uncalled = [known.name for known in self._untrained.doubted() if known.name]
             fields["uncalled"] = uncalled[:64]
-            if self._idle is not None and not self.learns:
-                fields |= {"call": self._idle.record(), "detail": IDLE}
-                fields["at"] = self._idle_end or at or self._left_torch(untrained)
+            if self._idle.last is not None and not self.learns:
+                fields |= {"call": self._idle.last.record(), "detail": IDLE}
+                fields["at"] = self._idle.end or at or self._idle.left_torch(untrained)
                 fields |= replaced(self._parameters.known, self._stepped) or replaced_by_leaves(
                     self._parameters.known, untrained, self._stepped
                 )
@@ -315,34 +251,6 @@ class SilentWatch(Observer):
             self._emit("cleared-gradients", doubtful=True, **lost)
         for kind, fields in list(self.composed.found())[:LINES] if not self._reported else ():
             self._emit(kind, doubtful=True, **fields)  # one a line: reading takes what is a fault
-
-    def _note_lost(self, owned: list[KnownParameter]) -> None:
-        """Note where what came of parameters without a gradient lost its graph, while they live."""
-        if self._log is None:
-            return
-        for known in owned:
-            tensor = known.tensor()
-            missed = not known.receipts or self._empty_steps.misses(known)
-            if tensor is not None and missed and known.lost is None:
-                ended = self._log.of_leaf(tensor)
-                known.lost = ended.at if ended is not None else None
-
-    def _note_leaves(self, call: Call) -> None:
-        """Record whether a leaf is a root, and where any leaf was made of what had a graph."""
-        roots = [one for one in call.outputs if isinstance(one, torch.Tensor) and one.is_leaf]
-        leaves = [*roots, *(leaf.variable for _, leaf in call.walk.leaves)]
-        ends = [self._log.of(leaf) for leaf in leaves] if self._log is not None else []
-        self._idle_leaf = bool(roots)
-        self._idle_end = next((ended.at for ended in ends if ended is not None), None)
-
-    def _left_torch(self, untrained: list[KnownParameter]) -> Json | None:
-        """Return where what derives from these went on as plain numbers, of which a leaf may be
-        made."""
-        if self._log is None or not self._idle_leaf:
-            return None
-        tensors = [tensor for known in untrained if (tensor := known.tensor()) is not None]
-        ends = map(self._log.left_torch, tensors)
-        return next((ended.at for ended in ends if ended is not None), None)
 
     def _tell_gathering(self) -> None:
         """Report leaves that every backward call has added to, if no optimizer trains any.
@@ -382,27 +290,6 @@ class SilentWatch(Observer):
         doubted = self._aliases.doubted(ended=ended)
         for fields in doubted if "overwritten-gradient" not in self._reported else []:
             self._emitter.emit({"t": "silent", "kind": "overwritten-gradient", **fields})
-
-    def _is_reaching_more(self, call: Call) -> bool:
-        """Return True if the calls at this line reach ever more nodes themselves: another fault."""
-        return self._deepening.walks_more(call.line())
-
-    def _measure_walk(self, call: Call) -> None:
-        """Measure retained graphs that grow from call to call at one line."""
-        if not call.retain:
-            return
-        begun = call.n - 1
-        oldest = self._stamps.oldest(call.walk.nodes)
-        reach = begun - oldest if oldest is not None else 0
-        line = call.line()
-        if figures := self._deepening.after(line, len(call.walk.nodes), reach):
-            carriers = self._retained.carriers(line, call.roots)
-            known = {held["path"] for held in carriers}
-            others = [held for held in old_names(call) if held["path"] not in known]
-            holders = [*carriers, *others][:HOLDERS]
-            self._tell("reaching-back", during=call, holders=holders, figures=figures)
-        elif self._deepening.walks_more(line) and "reaching-back" not in self._reported:
-            self._retained.look(line, call.frame)
 
     def _tell(self, kind: str, during: Call | None = None, **more: Any) -> None:
         if kind in self._reported:

@@ -15,8 +15,8 @@ import torch
 from torch.nn import Module, ParameterDict, ParameterList
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+from ..core.clock import Clock
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
-from ..core.stamps import Clock
 
 STEPS = 2  # a parameter is judged at this step, of those at which it asks for a gradient
 LATER = (3, 4, 6)  # at these it is looked whether they have moved

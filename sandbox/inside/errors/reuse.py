@@ -7,17 +7,16 @@ import itertools
 import torch
 
 from ..core.backward_site import TracedBackward
+from ..core.clock import Clock, number_of
 from ..core.collector_search import carriers
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.freed_graphs import KEPT, FreedGraphs
 from ..core.graph import (
-    ACCUMULATE,
     VISITED,
     GraphTraversal,
     Node,
-    edges,
     is_freed,
     op_name,
     says_changed,
@@ -27,13 +26,13 @@ from ..core.graph import (
 )
 from ..core.holders import ReferrerSearch
 from ..core.parameters import ParameterRegistry
-from ..core.stamps import Clock, Stamps, number_of
+from ..core.stamps import Stamps
 from ..core.value_names import Name
+from .freed_boundary import Edge, split_at_freed
 
 SERIAL, ROOT_OF = "serial", "root_of"
 
 Key = tuple[int, int]
-Edge = tuple[Node | None, Node, int]  # the consumer, the producer, the producer's output
 
 
 class ReuseWatch(Observer):
@@ -124,7 +123,7 @@ class ReuseWatch(Observer):
 
     def _story(self, call: Call, error: Exception) -> Json:
         known = self._graphs.calls_before_failure(walk(call.roots).nodes)
-        old, new, joining = _split(self._stamps, call, known)
+        old, new, joining = split_at_freed(self._stamps, call, known)
         now = self._held_around(call, ReferrerSearch(_has_graph, budget=20_000, depth=5, deep=True))
         stale_edges = self._stale_edges(call, old, joining, now)
         freed = stale_edges[0]["freed"] if stale_edges else self._last_freeing(call)
@@ -271,40 +270,3 @@ def _making(stamps: Stamps, node: Node) -> tuple[str, int, str] | None:
     stamp = stamps.of(node)
     at = stamp.at if stamp is not None else None
     return (at["file"], at["line"], op_name(node)) if at is not None else None
-
-
-def _split(
-    stamps: Stamps, call: Call, old: dict[Node, int]
-) -> tuple[dict[Node, int], list[Node], list[Edge]]:
-    """Split the failing graph into freed nodes (with the freeing call), new nodes and the edges
-    between."""
-    new: list[Node] = []
-    joining: list[Edge] = []
-    above: dict[Node, Edge] = {}
-    pending: list[Edge] = [(None, node, number) for node, number in call.roots]
-    while pending:
-        consumer, node, number = pending.pop()
-        if node in old:
-            joining.append(_crossing(stamps, (consumer, node, number), old[node], above))
-        elif node not in above and type(node) is not ACCUMULATE:
-            above[node] = (consumer, node, number)
-            new.append(node)
-            pending += [(node, below, output) for below, output in edges(node)]
-    return old, new, joining
-
-
-def _crossing(stamps: Stamps, edge: Edge, freed: int, above: dict[Node, Edge]) -> Edge:
-    """Climb from a node that is older than the freeing call, which did not run it, to a newer
-    consumer.
-
-    The tensor of the returned edge is the one that was carried over.
-    """
-    best = edge
-    consumer = edge[0]
-    while consumer is not None:
-        stamp = stamps.of(consumer)
-        if stamp is None or stamp.after >= freed:
-            return best
-        best = above[consumer]
-        consumer = best[0]
-    return edge

@@ -34,10 +34,11 @@ from .placeholders import Batches, NeedsValue
 from .plan import Json, ValuePlan
 from .reading import Uses
 from .reports import report_of, without_reports
-from .search import Choices, Searcher
-from .shapes import Failure
+from .search import Searcher
+from .size_messages import Failure
 from .synthesized_values import SynthesizedValues
 from .trial import Enough, HarnessTrial, Watch
+from .variants import Choices
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 

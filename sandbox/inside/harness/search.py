@@ -22,6 +22,7 @@ from .families import GivenError, kind_of
 from .plan import ValuePlan
 from .reading import Uses
 from .trial import Enough, HarnessTrial
+from .variants import Choices, variants
 
 TRIES, SECONDS, ONE_TRY = 40, 3.0, 0.8  # of the processor; how long that takes is bounded, too
 OTHERWISE, GUESSES = 60, 6  # further tries, and guesses at one failure
@@ -44,21 +45,8 @@ class TrialResult:
     walks: int = 0
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What else a text leaves open: `elided`, something in a loop; `absent`, what it imports from
-    packages that are not here; `part`, a loop around it; `optional`, arguments that may be None;
-    `rooted`, a backward call on what it computes."""
-
-    elided: bool = False
-    absent: bool = False
-    part: bool = False
-    optional: bool = False
-    rooted: bool = False
-
-
 class Searcher:
-    """`run(plan, trial)` runs the text once in the world of a plan, and fills in the trial;
+    """`run(plan, trial)` runs the text once in the harness of a plan, and fills in the trial;
     `uses(plan)` are those of the text that the plan takes; `begun`: the plan to begin with, and no
     other that use does not decide."""
 
@@ -73,12 +61,12 @@ class Searcher:
         run: Any,
         uses: Callable[[ValuePlan], Uses],
         wanted: GivenError,
-        choices: Choices = Choices(),
+        choices: Choices | None = None,
         begun: ValuePlan | None = None,
     ) -> None:
         self._begun = begun
         self._run = run
-        self._choices = choices
+        self._choices = choices or Choices()
         self._uses = uses
         self._wanted = wanted
         self._left = TRIES
@@ -115,7 +103,7 @@ class Searcher:
         signal.signal(signal.SIGPROF, _stop)
         self._until = time.process_time() + SECONDS
         best, walks = -1, 0
-        for plan in self._worlds():
+        for plan in self._plans():
             outcome = self._settled(plan)
             further = not self._wanted.family and outcome.score == 1 and outcome.walks > walks
             if outcome.score > best or (outcome.score == best and further):
@@ -130,7 +118,7 @@ class Searcher:
     def _is_over(self) -> bool:
         return self._left <= 0 or time.process_time() > self._until
 
-    def _worlds(self) -> Iterator[ValuePlan]:
+    def _plans(self) -> Iterator[ValuePlan]:
         """Yield the plain plan, and those that differ in what use does not decide.
 
         Then yield the same with untaken guesses of the run that came furthest first.
@@ -183,31 +171,7 @@ class Searcher:
 
     def _variants(self) -> Iterator[ValuePlan]:
         kind, _ = kind_of(self._wanted.message)
-        if self._choices.elided:
-            yield replace(self._base, carried=True)
-        first = {"leaf": ["leaf"], "view": ["leaf", "graph"], "reuse": ["graph"]}.get(
-            kind, ["graph", "leaf"]
-        )
-        for change in (
-            *({"rooted": True, "data": d} for d in ("plain", "graph") if self._choices.rooted),
-            *([{"rooted": True, "again": True}] if self._choices.rooted else []),
-            *([{"optional": True}] if self._choices.optional else []),
-            *([{"again": True}] if self._ran_backward_once and self._choices.part else []),
-            *([{"longer": True}] if self._ran_backward_once else []),
-            *([{"repeats": True}] if kind == "reuse" else []),
-            *({"data": data} for data in first),
-            *({"optional": True, "data": d} for d in first if self._choices.optional),
-            {"shared": True},
-            {"weights": True},
-            {"weights": True, "data": "graph"},
-            {"shared": True, "moves": False},
-            {"shared": True, "data": "graph"},
-            {"data": "leaf"},
-            {"data": "graph", "moves": False},
-            {"longer": True},
-            *([{"weights": False}] if kind == "graphless" else []),
-        ):
-            yield replace(self._base, **change)  # type: ignore[arg-type]
+        return variants(self._base, kind, self._choices, ran=self._ran_backward_once)
 
     def _of_engine(self) -> bool:
         """Return True if the error is that of an engine whose class the script does not show."""

@@ -1,34 +1,20 @@
-"""From the error of a world to a better guess: which tensor should have had which shape."""
+"""From the error of a harness to a better guess: which tensor should have had which shape."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from types import TracebackType
-from typing import Any
 
 import torch
 
-from ..standins import sizes
 from .context import CurrentHarness
 from .fitting import (
-    of_arrays,
-    of_equations,
-    of_fewer,
-    of_flattened,
-    of_last,
     of_listed,
     of_longer,
     of_masks,
-    of_more,
-    of_numbers,
-    of_rows,
     of_samples,
-    of_scalars,
-    of_single,
-    of_small,
     of_truths,
 )
 from .functions import Wished, asked_of, of_products
@@ -36,7 +22,8 @@ from .lineage import came_of, flat, ints, made_for, origin, shape_of, sources, t
 from .modules import asked_by
 from .placeholders import Placeholder
 from .plan import ValuePlan
-from .taking_apart import of_asserted, of_parts_taken, scopes
+from .size_messages import Failure, of_complaints, of_mismatches
+from .taking_apart import scopes
 
 RANK = 6  # videos, in batches of sequences
 _FEWER = re.compile(  # so many were wanted, so many were there
@@ -46,7 +33,6 @@ _FEWER = re.compile(  # so many were wanted, so many were there
 )
 _OF_AXES = r"input\.dim\(\) = (\d) is not equal to len\(dims\) = (\d)"
 _FACTOR = re.compile(r"advantage|reward|return|delta|target|weight|coef|\[\]\[[1-9]\]")
-_EXPANDED = r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 _ONE_NUMBER = (
     "more than one value|unsupported format string|converted to Scalar|only one element tensors"
 )
@@ -54,15 +40,6 @@ _TOO_FEW = re.compile(
     r"too many indices|must be at least|must be (?:a )?\d-?D|must have 3 dim"
     r"|tuple index out of range|number of dims|dimension specified"
 )
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What raised: the error, and the torch function with its arguments, if one did."""
-
-    error: BaseException
-    function: str = ""
-    args: tuple[Any, ...] = ()
 
 
 def refitted(plan: ValuePlan, failure: Failure) -> Iterator[ValuePlan]:
@@ -114,59 +91,10 @@ def _wishes(failure: Failure) -> Iterator[tuple[str, Wished]]:
             if tensor.dim():
                 yield path, []
         yield from _of_one(failure)
-    yield from _of_complaints(failure, message, made)
+    yield from of_complaints(failure, message, made)
     yield from _of_ranks(failure, message, made)
     yield from _of_partners(failure, made)
-    yield from _of_mismatches(failure, message)
-
-
-def _of_complaints(
-    failure: Failure, message: str, made: list[tuple[str, torch.Tensor]]
-) -> Iterator[tuple[str, Wished]]:
-    """Yield what single functions report that they were given too much or too little of."""
-    if "integer tensors of a single element" in message:
-        yield from of_single(failure.args)
-    if "cannot be multiplied" in message:
-        yield from of_flattened(failure.args, message)
-    if "Kernel size can't be greater" in message:
-        yield from of_small(failure.args)
-    if "empty range" in message:  # a part of so many was to be chosen, and there are fewer
-        for path, shape in sizes.made.items():
-            colours = shape[2:] if len(shape) == 3 and shape[2] in (1, 3, 4) else []
-            yield path, [*(4 * n for n in shape[: len(shape) - len(colours)]), *colours]
-    if "square" in message:
-        for path, tensor in made:
-            yield path, [*map(int, tensor.shape[:-1]), int(tensor.shape[-2])]
-    if "0-dim tensor" in message:
-        for path, tensor in made:
-            if not tensor.dim():
-                yield path, [8]
-    if isinstance(failure.error, AssertionError):
-        yield from of_asserted(failure.error.__traceback__)
-    if found := re.search(r"too many values to unpack \(expected (\d+)", message):
-        yield from of_parts_taken(failure.error.__traceback__, int(found[1]))
-    if found := re.search(r"each A matrix is (\d+) by", message):
-        yield from of_equations(failure.args, int(found[1]))
-    if "indexing tensors could not be broadcast" in message:
-        yield from of_rows(failure.args[1:2])
-    if "same number of dimensions" in message:
-        yield from of_fewer(failure.args)
-
-
-def _of_mismatches(failure: Failure, message: str) -> Iterator[tuple[str, Wished]]:
-    """Yield corrections for two sizes that were to be the same."""
-    if found := re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", message):
-        yield from of_rows(failure.args)
-        yield from of_numbers(failure.args, int(found[1]), int(found[2]))
-        yield from of_more(failure.args)
-        yield from of_scalars(failure.args)
-        yield from of_last(failure.args, int(found[1]), int(found[2]))
-    if found := re.search(r"broadcast together with shapes \(([\d,]+)\) \(([\d,]+)\)", message):
-        yield from of_arrays(*([int(n) for n in one.split(",") if n] for one in found.groups()))
-    if found := re.search(r"expected index \[(\d+).*no larger than self \[(\d+)", message):
-        yield from of_numbers(failure.args, int(found[1]), int(found[2]))
-    if found := re.search(_EXPANDED, message):  # what is written to has too few, or too many
-        yield from of_numbers(failure.args, int(found[1]), int(found[2]))
+    yield from of_mismatches(failure, message)
 
 
 def _of_indices(

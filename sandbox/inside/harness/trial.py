@@ -1,4 +1,4 @@
-"""One run of a world: what is seen of it."""
+"""One run in a harness: what is seen of it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from . import lineage, shapes
+from . import lineage
 from .context import CurrentHarness
 from .functions import shape_shown_by
 from .placeholders import NeedsValue, Placeholder
+from .size_messages import Failure
 
-ENOUGH = 16  # backward calls of one world
+ENOUGH = 16  # backward calls of one trial
 
 
 class Enough(BaseException):
-    """A world has shown what it can show."""
+    """A trial has shown what it can show."""
 
 
 class HarnessTrial:
     """What one run of a world shows: how it ended, and which torch function raised."""
 
     def __init__(self) -> None:
-        self.failure: shapes.Failure | None = None
+        self.failure: Failure | None = None
         self.wish: NeedsValue | None = None
         self.walks = 0
         self.calls = 0  # of torch: how far the run came
@@ -63,5 +64,5 @@ class Watch(TorchFunctionMode):
         except Exception as error:
             given = (*args, *(kwargs or {}).values())
             if self._trial.failure is None or self._trial.failure.error is not error:
-                self._trial.failure = shapes.Failure(error, name, given)
+                self._trial.failure = Failure(error, name, given)
             raise

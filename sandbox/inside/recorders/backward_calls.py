@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..core.clock import Clock
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import Json
@@ -15,7 +16,7 @@ from ..core.loss_terms import LIMIT, parts_of, terms_of
 from ..core.parameters import ParameterRegistry
 from ..core.retained_size import LOOKS, PASSES, kept_nodes
 from ..core.sampling import sampled
-from ..core.stamps import Clock, Stamps
+from ..core.stamps import Stamps
 from .graph_ends import REACHED
 
 

@@ -17,11 +17,12 @@ from typing import Any
 
 import torch
 
+from ..core.clock import Clock, next_number, number_of
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import OWNERS, USER, Activation, Json, activation, place, user_frames
 from ..core.graph import says_changed, says_reused, walk
-from ..core.stamps import Clock, Stamps, next_number, number_of
+from ..core.stamps import Stamps
 from ..core.value_shapes import Trees, kind_of, parts
 
 BINDINGS, EVENTS, LOOKS, SECONDS, DEPTH = 128, 20_000, 400_000, 4.0, 6

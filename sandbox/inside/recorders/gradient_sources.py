@@ -9,6 +9,7 @@ import torch
 from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.parameters import KnownParameter, ParameterRegistry
+from .gradients import fingerprint
 
 KEPT = 64  # calls recorded for one step
 
@@ -43,12 +44,25 @@ class GradientSources(Observer):
             if not _is_clear(known):
                 self._fed.setdefault(known.id, []).append(call.n)
 
-    def behind(self, owned: list[KnownParameter]) -> list[int]:
+    def read(self, parameters: list[KnownParameter]) -> list[Json]:
+        """Return the fingerprints of the gradients that these parameters hold now."""
+        alive = [(known, known.tensor()) for known in parameters]
+        return [
+            {
+                "param": known.id,
+                **fingerprint(tensor.grad if tensor.is_leaf else None),
+                "fed": self.calls_of_one(known),
+            }
+            for known, tensor in alive
+            if tensor is not None
+        ]
+
+    def calls_of(self, owned: list[KnownParameter]) -> list[int]:
         """Return the calls, by number, that fed these parameters since their gradients were
         cleared."""
-        return sorted({n for known in owned for n in self.behind_one(known)})[-KEPT:]
+        return sorted({n for known in owned for n in self.calls_of_one(known)})[-KEPT:]
 
-    def behind_one(self, known: KnownParameter) -> list[int]:
+    def calls_of_one(self, known: KnownParameter) -> list[int]:
         """Return the same for one parameter."""
         calls = self._fed.get(known.id, [])
         return [] if not calls or _is_clear(known) else calls[-KEPT:]

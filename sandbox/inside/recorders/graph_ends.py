@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch.nn import Parameter
 
 from ..core.frames import Json
 
 MANY = 512  # leaves that one end of a graph speaks for
-REACHED = "walked"  # a node's metadata: an earlier backward call reached it, after these steps
+REACHED = "gradmend: reached"  # a node's metadata: after which step a call reached it
 CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `GraphEnd`
 
 
@@ -51,3 +52,11 @@ def ended_in(metadata: Any) -> GraphEnd | None:
     """Return the ended term in a node's metadata; a script may have written there."""
     found = metadata.get(CUT_TERM)
     return found if isinstance(found, GraphEnd) else None
+
+
+def similarity(ended: GraphEnd) -> tuple[bool, bool, bool]:
+    """Return a sort key: graphs of parameters first, then those of data, each before choices made
+    by them; a gradient last."""
+    of_parameters = any(isinstance(known(), Parameter) for known in ended.leaves)
+    derivative = ended.how in ("grad", "constant")
+    return not (of_parameters or ended.how == "frozen"), ended.discrete, derivative

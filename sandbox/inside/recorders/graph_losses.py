@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 import sys
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
-from types import FrameType
 from typing import Any
 
 import torch
@@ -22,12 +19,19 @@ from ..core.frames import Json
 from ..core.graph import Node, roots_of, walk
 from ..core.internal_errors import notify_safely
 from ..core.parameters import ParameterRegistry
-from ..core.stamps import Clock
-from .graph_ends import CUT_TERM, REACHED, GraphEnd
+from .call_arguments import (
+    MANY,
+    call_name,
+    is_graded,
+    is_round,
+    line_matches,
+    tensors_in,
+    values_in,
+)
+from .graph_ends import CUT_TERM, REACHED, GraphEnd, similarity
+from .leaf_ends import KEPT, EndsByLeaf, FrozenParameters
 
 _torch: Any = torch
-KEPT = 50_000
-DEPTH, MANY = 4, 512  # of lists in each other, and what is looked at in them
 LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and so far
 _SHAPED = re.compile(
     r"(?:zeros|ones|empty|rand|randn|randint|full)_like|new_(?:zeros|ones|empty|full)"
@@ -46,17 +50,17 @@ class LossLog(TorchFunctionMode):
     def __init__(self, parameters: ParameterRegistry, notes: list[str]) -> None:
         super().__init__()
         self._notes = notes
-        self._frozen = _Frozen(parameters)
+        self._frozen = FrozenParameters(parameters)
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], GraphEnd]] = OrderedDict()
         self._values: OrderedDict[object, GraphEnd] = OrderedDict()
         self._bare: OrderedDict[int, weakref.ref[torch.Tensor]] = OrderedDict()  # `leaf.data`
         self._looked: Counter[object] = Counter()
         self._second_order: set[tuple[str, int]] = set()  # functions whose derivatives get graphs
         self._makes_graph = False  # whether the present call was asked for one
-        self._passed_on = _ByLeaf()
-        self._computed = _ByLeaf()
-        self._put = _ByLeaf()
-        self._left = _ByLeaf()
+        self._passed_on = EndsByLeaf()
+        self._computed = EndsByLeaf()
+        self._put = EndsByLeaf()
+        self._left = EndsByLeaf()
 
     def install(self) -> None:
         """Also wrap `torch.from_numpy` and `Parameter`, which bypass the modes of torch."""
@@ -112,12 +116,12 @@ class LossLog(TorchFunctionMode):
 
     def of_value(self, value: object) -> GraphEnd | None:
         """Return where the graph of a number or an array ended."""
-        known = (self._values[key] for key in _values(value) if key in self._values)
+        known = (self._values[key] for key in values_in(value) if key in self._values)
         return next(known, None)
 
     def _follow(self, func: Any, arguments: tuple[Any, ...], result: Any) -> None:
         name = call_name(func)
-        outputs = _tensors(result)
+        outputs = tensors_in(result)
         if name == "__setitem__" and not arguments[0].requires_grad:
             outputs = [arguments[0]]
         if any(tensor.requires_grad for tensor in outputs):
@@ -128,12 +132,12 @@ class LossLog(TorchFunctionMode):
                 self._add_up(name, arguments, outputs)
                 self._note_indices(name, arguments, outputs)
             else:
-                given = {id(tensor) for tensor in _tensors(arguments)}
+                given = {id(tensor) for tensor in tensors_in(arguments)}
                 new = [tensor for tensor in outputs if id(tensor) not in given]
                 self._note(new, self._ended(name, arguments) if new else None)
             return
         if name == "data" and len(arguments) > 1:  # what it is set to
-            for known in self._known(_tensors(arguments[1:]), ()):
+            for known in self._known(tensors_in(arguments[1:]), ()):
                 self._put.note(known)
         if _SHAPED.fullmatch(name):  # no value of theirs goes on
             return
@@ -147,7 +151,7 @@ class LossLog(TorchFunctionMode):
         self._note(outputs, ended)
         if not outputs:
             self._left.note(ended)
-            for value in _values(result):
+            for value in values_in(result):
                 self._values[value] = ended
             _trim(self._values)
 
@@ -155,14 +159,14 @@ class LossLog(TorchFunctionMode):
         """Record where the graph ended that these would have had."""
         if ended is not None:
             for tensor in outputs:
-                end = ended if _is_graded(tensor) else replace(ended, discrete=True)
+                end = ended if is_graded(tensor) else replace(ended, discrete=True)
                 self._tensors[id(tensor)] = weakref.ref(tensor), end
         _trim(self._tensors)
 
     def _ended(self, name: str, arguments: tuple[Any, ...]) -> GraphEnd | None:
         """Return where the graph of a graph-less result ended: here, or before its inputs were
         made."""
-        inputs = _tensors(arguments)
+        inputs = tensors_in(arguments)
         if any(tensor.requires_grad for tensor in inputs):
             frame = frames.user_frame(sys._getframe(1))
             plain = name in ("data", "detach", "detach_", "item", "numpy", "tolist", *_FACTORIES)
@@ -171,18 +175,22 @@ class LossLog(TorchFunctionMode):
             at = frames.place(frame) if frame is not None else None
             nodes: list[Node | None] = [t.grad_fn for t in inputs if t.requires_grad]
             reached = all(node is not None and REACHED in node.metadata for node in nodes)
-            state = name == "detach" and frame is not None and _says(frame, r"\bstate_dict\(")
+            state = name == "detach" and line_matches(frame, r"\bstate_dict\(")
             if name == "grad" and self._makes_graph:
                 how = "constant"  # a derivative that does not depend on anything
             derived = how == "grad" and self._is_derived(arguments[1:2])
             leaves = self._leaves(at, name, inputs)
             ended = GraphEnd(at, how, name, stack, leaves, reached, state, derived)
             ended = ended.with_leaves(self._known(inputs, ()))
-            if name in ("__float__", "__array__") and frame is not None and _says(frame, _COMPUTES):
+            if (
+                name in ("__float__", "__array__")
+                and frame is not None
+                and line_matches(frame, _COMPUTES)
+            ):
                 self._computed.note(ended)
             return ended
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
-        known = sorted(self._known(inputs, arguments), key=_similarity)
+        known = sorted(self._known(inputs, arguments), key=similarity)
         return frozen or (known[0].with_leaves(known[1:]) if known else None)
 
     def _note_second_order(self) -> None:
@@ -197,7 +205,7 @@ class LossLog(TorchFunctionMode):
 
         The function must give other derivatives a graph of their own.
         """
-        frame, leaves = frames.user_frame(sys._getframe(1)), _tensors(by)
+        frame, leaves = frames.user_frame(sys._getframe(1)), tensors_in(by)
         plain = [leaf for leaf in leaves if leaf.is_leaf and not isinstance(leaf, Parameter)]
         if frame is None or not leaves or len(plain) < len(leaves):
             return False
@@ -209,7 +217,7 @@ class LossLog(TorchFunctionMode):
         """Yield where the graphs of arguments ended: of tensors first, then of numbers."""
         yield from (ended for tensor in inputs if (ended := self.of(tensor)) is not None)
         for argument in arguments:
-            yield from (self._values[v] for v in _values(argument) if v in self._values)
+            yield from (self._values[v] for v in values_in(argument) if v in self._values)
 
     def _pass_on(self, arguments: tuple[Any, ...]) -> None:
         """Record values without a graph that enter one; round numbers are the script's own
@@ -219,9 +227,9 @@ class LossLog(TorchFunctionMode):
 
     def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[GraphEnd]:
         """Yield where the graphs ended of arguments that have none; indices need no gradient."""
-        given = [tensor for tensor in _tensors(arguments) if _is_graded(tensor)]
+        given = [tensor for tensor in tensors_in(arguments) if is_graded(tensor)]
         plain = [tensor for tensor in given if not tensor.requires_grad]
-        numbers = tuple(a for a in arguments if not isinstance(a, float) or not _is_round(a))
+        numbers = tuple(a for a in arguments if not isinstance(a, float) or not is_round(a))
         return self._known(plain, numbers)
 
     def _add_up(
@@ -252,7 +260,7 @@ class LossLog(TorchFunctionMode):
     ) -> None:
         """Record that a leaf is given other numbers, without the graph that computed them."""
         written = {id(tensor) for tensor in outputs}
-        given = [tensor for tensor in _tensors(arguments) if id(tensor) not in written]
+        given = [tensor for tensor in tensors_in(arguments) if id(tensor) not in written]
         ended = self._ended(name, tuple(given)) if name.endswith("_") and given else None
         if ended is not None:
             self._put.note(ended)
@@ -293,108 +301,7 @@ class LossLog(TorchFunctionMode):
         return tuple(map(weakref.ref, found.values()))
 
 
-class _ByLeaf:
-    """The first end of a graph for each leaf that had fed it."""
-
-    def __init__(self) -> None:
-        self._ended: dict[int, tuple[weakref.ref[torch.Tensor], GraphEnd]] = {}
-
-    def note(self, ended: GraphEnd) -> None:
-        for known in ended.leaves:
-            leaf = known()
-            if leaf is not None and len(self._ended) < KEPT and self.of(leaf) is None:
-                self._ended[id(leaf)] = known, ended
-
-    def of(self, leaf: torch.Tensor) -> GraphEnd | None:
-        known, ended = self._ended.get(id(leaf), (None, None))
-        return ended if known is not None and known() is leaf else None
-
-
-class _Frozen:
-    """Parameters that had learnt and were frozen, by the line that froze them."""
-
-    def __init__(self, parameters: ParameterRegistry) -> None:
-        self._parameters = parameters
-        self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], int, GraphEnd]] = {}
-
-    def flagged(self, tensor: Any, freezes: bool) -> None:
-        """Record that a tensor's flag is about to be set."""
-        if not freezes:
-            self._frozen.pop(id(tensor), None)
-        elif isinstance(tensor, torch.Tensor) and tensor.requires_grad and tensor.is_leaf:
-            known, frame = self._parameters.find(tensor), frames.user_frame(sys._getframe(1))
-            if known is not None and known.receipts and frame is not None:
-                ended = GraphEnd(frames.place(frame), "frozen", "", tuple(frames.stack(frame)))
-                self._frozen[id(tensor)] = weakref.ref(tensor), Clock.calls, ended
-
-    def among(self, tensors: Sequence[torch.Tensor]) -> GraphEnd | None:
-        """Return where the first still frozen tensor was frozen, after the backward call it was
-        for."""
-        for tensor in tensors:
-            known, visits, ended = self._frozen.get(id(tensor), (None, 0, None))
-            if known is not None and known() is tensor and visits < Clock.calls:
-                return ended
-        return None
-
-
 def _trim(*logs: OrderedDict[Any, Any]) -> None:
     for log in logs:
         while len(log) > KEPT:
             log.popitem(last=False)
-
-
-def _is_graded(tensor: torch.Tensor) -> bool:
-    """Return True for a tensor of a type that can have a gradient."""
-    return tensor.is_floating_point() or tensor.is_complex()
-
-
-def _similarity(ended: GraphEnd) -> tuple[bool, bool, bool]:
-    """Return a sort key: graphs of parameters first, then those of data, each before choices made
-    by them; a gradient last."""
-    of_parameters = any(isinstance(known(), Parameter) for known in ended.leaves)
-    derivative = ended.how in ("grad", "constant")
-    return not (of_parameters or ended.how == "frozen"), ended.discrete, derivative
-
-
-def _is_round(number: float) -> bool:
-    return (2 * number).is_integer()
-
-
-def _says(frame: FrameType, pattern: str) -> bool:
-    """Return True if the line that a frame is at matches the pattern."""
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    return re.search(pattern, line) is not None
-
-
-def call_name(func: Any) -> str:
-    """Return the name by which a script calls it; a property's own name (`data`)."""
-    name = getattr(func, "__name__", "") or ""
-    if name in ("__get__", "__set__"):
-        return str(getattr(getattr(func, "__self__", None), "__name__", name))
-    return str(name)
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    """Return the tensors in a value, in nested lists too, up to a limit."""
-    found, pending, left = list[torch.Tensor](), [(value, DEPTH)], MANY
-    while pending and left:
-        left -= 1
-        one, depth = pending.pop()
-        if isinstance(one, torch.Tensor):
-            found.append(one)
-        elif isinstance(one, list | tuple) and depth:
-            items = list.__iter__(one) if isinstance(one, list) else tuple.__iter__(one)
-            pending += [(item, depth - 1) for item in islice(items, 64)][::-1]
-    return found
-
-
-def _values(value: Any, depth: int = 2) -> Iterator[object]:
-    """Yield what identifies a value outside torch: floats by value without the sign, which a
-    script may turn, arrays by their memory."""
-    if isinstance(value, float):
-        yield abs(value)
-    elif isinstance(value, list | tuple) and depth:
-        for item in value[:64]:
-            yield from _values(item, depth - 1)
-    elif hasattr(value, "__array_interface__"):
-        yield ("array", value.__array_interface__["data"][0])

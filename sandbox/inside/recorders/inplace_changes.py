@@ -11,10 +11,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..core import frames
+from ..core.clock import Clock
 from ..core.frames import Json
 from ..core.graph import storage_of
 from ..core.holders import ReferrerSearch
-from ..core.stamps import Clock
 
 KEPT = 64  # changes remembered of one piece of memory
 

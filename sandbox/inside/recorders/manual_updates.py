@@ -81,7 +81,7 @@ class ManualUpdates(Observer):
     def after(self, call: Call) -> None:
         """Read what the call gave; what `autograd.grad` gives is used at once."""
         walks_again = call.create_graph and call.kind == "backward"
-        if self._steps.made or call.n > CALLS or walks_again:
+        if self._steps.optimizers.made or call.n > CALLS or walks_again:
             return
         leaves = {id(leaf.variable): leaf.variable for _, leaf in call.walk.leaves}
         received = self._parameters.meet(list(leaves.values()), call.frame)
@@ -95,7 +95,7 @@ class ManualUpdates(Observer):
         self._parts |= {k.id: k.tensor for k in received}
         at: Json = call.record()["at"]
         if call.kind == "backward":
-            self._gather(at, self._steps.read(known), self._steps.feeding.behind(known))
+            self._gather(at, self._steps.feeding.read(known), self._steps.feeding.calls_of(known))
             self._marks = {k.id: k.mark for k in known}
         elif returned := self._returned(call):
             self._gather(at, returned, [])
@@ -115,8 +115,8 @@ class ManualUpdates(Observer):
             self._tell()
         known = self._parameters.known
         clears = self._reported and self._gathered is not None
-        fed = self._steps.feeding.behind(known) if clears else []
-        self._steps.emit_step(-1, None, self._steps.read(known), self._changed(), fed)
+        fed = self._steps.feeding.calls_of(known) if clears else []
+        self._steps.emit_step(-1, None, self._steps.feeding.read(known), self._changed(), fed)
 
     def _returned(self, call: Call) -> list[Json]:
         found = []

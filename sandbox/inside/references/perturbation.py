@@ -6,23 +6,58 @@ zeros, a distance to where they were), so that a patch which lets go of the term
 
 from __future__ import annotations
 
+import zlib
+from collections import Counter
+from collections.abc import Collection, Sequence
+
 import torch
 
+from ..core.clock import Clock, next_number
+from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.retained_size import alive
-from ..core.stamps import Clock, next_number
 
 SHARE = 0.05  # of a value; of the parameter's typical one, where it is zero
 PERIOD = 17  # of a pattern that is neither flat nor straight
 LOOKS = 8  # at what graphs lead to; optimizers that are made later leave all where it begins
 
 
-def reached() -> set[int]:
+class Perturbation:
+    """Moves parameters off where they begin, but for those that stay in any run of the script.
+
+    Those are `unmoved`, by numbers that neither names nor the order of groups change.
+    """
+
+    def __init__(self, parameters: ParameterRegistry, unmoved: Collection[int]) -> None:
+        self._parameters = parameters
+        self._unmoved = frozenset(unmoved)
+        self._alike: Counter[str] = Counter()
+
+    def move(self, fresh: Sequence[torch.Tensor], *, late: bool) -> None:
+        """Move new parameters; `late` ones, and those that a graph leads to, stay as they are."""
+        used = set() if late else _reached()
+        for parameter in fresh:
+            known = self._parameters.find(parameter)
+            place = self._place_of(known)
+            if not late and id(parameter) not in used and place not in self._unmoved:
+                _perturb(parameter, place)
+            elif known is not None:
+                known.unmoved = place
+
+    def _place_of(self, known: KnownParameter | None) -> int:
+        """Return a number for a parameter, from its shape and first values, and how many before it
+        had the same."""
+        found = repr((known.shape, known.first)) if known is not None else ""
+        self._alike[found] += 1
+        return zlib.crc32(f"{found} {self._alike[found]}".encode())
+
+
+def _reached() -> set[int]:
     """Return the ids of the leaves that a graph leads to already: they stay as they are."""
     made = next_number() > Clock.first_node
     return {id(at.variable) for _, at in alive().leaves} if made else set()
 
 
-def perturb(parameter: torch.Tensor, place: int) -> None:
+def _perturb(parameter: torch.Tensor, place: int) -> None:
     """Move a parameter by the same amounts in every run.
 
     Signs stay as they are, and zeros become positive. `place` identifies the parameter.

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..core.clock import Clock, next_number
 from ..core.engine import Call, Observer
 from ..core.graph import Node, walk
-from ..core.stamps import Clock, next_number
 
 _REACHED = "walked_when"  # metadata: the last `_Reached` of a node
 
