@@ -63,10 +63,10 @@ class HarnessPlan(Record):
     engine: Annotated[str, Field(max_length=4000)] = ""
     carried: bool = False
     absent: bool = False
-    again: bool = False
+    looped: bool = False
     optional: bool = False
     rooted: bool = False
-    unsaid: list[Text] = Field([], max_length=64)
+    omitted: list[Text] = Field([], max_length=64)
 
 
 class Planned(HarnessPlan):

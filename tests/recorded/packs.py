@@ -156,6 +156,7 @@ def _renamed(value: Any, inside: str = "") -> Any:
         case dict():
             taken = "optimizer_steps" if inside == "final" else "optimizer_at"
             names = {**_RENAMED, "taken": taken} if inside not in _BY_USER else {}
+            names = {"again": "looped", "unsaid": "omitted"} if inside == "plan" else names
             found = {names.get(k, k): _renamed(one, k) for k, one in value.items()}
             if found.get("t") == "world":
                 found["t"] = "plan"

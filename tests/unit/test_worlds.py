@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from sandbox.inside.harness import roles, shapes
 from sandbox.inside.harness.absent import modules_named, without_absent
 from sandbox.inside.harness.entries import (
+    calls_backward_outside_loops,
     is_method,
     keyed_by_rest,
     unmade,
-    walks_outside_loops,
     without_quoted,
 )
 from sandbox.inside.harness.families import kind_of
@@ -283,9 +283,9 @@ def test_a_walk_outside_of_every_loop_is_the_body_of_one() -> None:
     part = (
         "def f(loss):\n    for _ in x:\n        loss.backward()\nloss = net(x)\nloss.backward()\n"
     )
-    assert walks_outside_loops(ast.parse(part))
-    assert not walks_outside_loops(ast.parse("for x in loader:\n    net(x).backward()\n"))
-    assert not walks_outside_loops(ast.parse("def f(loss):\n    loss.backward()\n"))
+    assert calls_backward_outside_loops(ast.parse(part))
+    assert not calls_backward_outside_loops(ast.parse("for x in loader:\n    net(x).backward()\n"))
+    assert not calls_backward_outside_loops(ast.parse("def f(loss):\n    loss.backward()\n"))
 
 
 def test_arguments_that_are_the_keys_of_something() -> None:

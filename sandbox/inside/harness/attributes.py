@@ -27,35 +27,35 @@ _OF_TORCH = frozenset(  # that modules are asked for whether they have it
 
 
 class Attributes:
-    """What invented values, and objects of the text's classes, lack in one world."""
+    """What invented values, and objects of the text's classes, lack in one harness."""
 
-    def __init__(self, world: Harness) -> None:
-        self._world = world
+    def __init__(self, harness: Harness) -> None:
+        self._harness = harness
         self._configured: dict[str, Any] = {}
 
     def of(self, path: str, name: str) -> Any:
         """Return an attribute of a placeholder."""
         if "." not in path and (method := self._method(name)) is not None:
             return method
-        if name == "scale" and "backward" in self._world.use(f"{path}.scale()").methods:
+        if name == "scale" and "backward" in self._harness.use(f"{path}.scale()").methods:
             return _as_it_is
         if name in ("backward", "manual_backward"):
             return lambda loss, *args, **kwargs: loss.backward(*args, **kwargs)
-        use = self._world.use(f"{path}.step")
+        use = self._harness.use(f"{path}.step")
         if name == "step" and use.called and use.called[0].args:
-            given = self._world.use(f"{path}.step()")
+            given = self._harness.use(f"{path}.step()")
             if not (given.names or given.parts):  # else what it gives is used
                 return _step
-        return self._world.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
+        return self._harness.load(f"{path}.{name}", frames.user_frame(sys._getframe(1)))
 
     def _method(self, name: str) -> Any:
         """Return a method that the script shows without its class."""
-        node = self._world.uses.functions.get(name)
+        node = self._harness.uses.functions.get(name)
         if node is not None and is_static(node):
             return vars(sys.modules["__main__"])[name]
         if node is None or not is_method(node):
             return None
-        return MethodType(vars(sys.modules["__main__"])[name], self._world.load("self", None))
+        return MethodType(vars(sys.modules["__main__"])[name], self._harness.load("self", None))
 
     def missing(self, thing: Any, name: str) -> Any:
         """Return an attribute that an object of one of the script's classes lacks."""
@@ -70,10 +70,10 @@ class Attributes:
 
     def layers(self, owner: str, module: nn.Module) -> None:
         """Make the layers of a module that the text names and that no constructor makes."""
-        for path in list(self._world.uses.of):
+        for path in list(self._harness.uses.of):
             name = path.removeprefix(f"{owner}.")
             if name != path and name.isidentifier() and not hasattr(type(module), name):
-                if self._world.role(path) == "module":
+                if self._harness.role(path) == "module":
                     made = getattr(module, name)
                     if isinstance(made, nn.Module) and made is not module:
                         module._modules.setdefault(name, made)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .entries import Definition, walks
+from .entries import Definition
 from .uses import FUNCTIONS
 
 RETURNED = "__returned__"
@@ -42,7 +42,7 @@ def body_alone(tree: ast.Module) -> ast.Module:
 def computes_alone(tree: ast.Module) -> bool:
     """Return True for statements of which nothing calls backward, and next to no definition."""
     defined = (*FUNCTIONS, ast.ClassDef)
-    return not walks(tree) and not any(isinstance(node, defined) for node in tree.body)
+    return not calls_backward(tree) and not any(isinstance(node, defined) for node in tree.body)
 
 
 def last_result(tree: ast.Module, names: dict[str, Any]) -> tuple[torch.Tensor, int] | None:

@@ -22,8 +22,8 @@ _OF_MODULES = frozenset(dir(nn.Module))
 class Building:
     """Builds objects of the classes that stand in `tree`, one of each."""
 
-    def __init__(self, world: Harness, tree: ast.Module) -> None:
-        self._world = world
+    def __init__(self, harness: Harness, tree: ast.Module) -> None:
+        self._harness = harness
         self._unmade = {node.name: node for node in unmade(tree)}
         read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         functions = (node for node in tree.body if isinstance(node, FUNCTIONS))
@@ -37,7 +37,7 @@ class Building:
 
         The class has what is asked of the name, or a similar name of its own.
         """
-        use = self._world.use(path)
+        use = self._harness.use(path)
         asked = use.asked - _OF_MODULES
         free = self._unmade.keys() - (self._begun - self._made.keys())
         known = [(n, kind) for n in sorted(free) if (kind := self._kind(n)) is not None]
@@ -48,7 +48,7 @@ class Building:
             fitting = [n for n in fitting if self._is_called(n)]
         fitting = [n for n in fitting if all(self._takes(n, call) for call in use.called)]
         another = bool(asked) and len(fitting) == 1 and self._is_another(path, fitting[0])
-        loosely = not asked and self._world.role(path) == "function"  # its name has to say so
+        loosely = not asked and self._harness.role(path) == "function"  # its name has to say so
         if loosely or len(fitting) > 1 or (any(n in self._made for n in fitting) and not another):
             fitting = [n for n in fitting if _is_alike(plain_name(path), n)]
         if len(fitting) != 1 or self._is_named_by_another(path, fitting[0]):
@@ -63,7 +63,7 @@ class Building:
         Each call must pass several values and some by their names. Return None for others, and for
         what calls it itself.
         """
-        calls = self._world.use(path).called
+        calls = self._harness.use(path).called
         if not path.isidentifier() or not calls or not all(map(_is_plain, calls)):
             return None
         fits = (n for n in self._idle.values() if all(_fits(n, call) for call in calls))
@@ -71,13 +71,15 @@ class Building:
         found = vars(sys.modules["__main__"]).get(fitting[0]) if len(fitting) == 1 else None
         if found is not None:
             text = f"`{path}` is not in the script: `{fitting[0]}`, which nothing calls, was used."
-            self._world.tell("name", path, text)
+            self._harness.tell("name", path, text)
         return found
 
     def _is_named_by_another(self, path: str, name: str) -> bool:
         """Return True if another name of the script resembles a class, and this one does not."""
-        others = (other for other in self._world.uses.of if other.isidentifier() and other != path)
-        alike = any(_is_alike(o, name) and self._world.use(o).called for o in others)
+        others = (
+            other for other in self._harness.uses.of if other.isidentifier() and other != path
+        )
+        alike = any(_is_alike(o, name) and self._harness.use(o).called for o in others)
         return alike and not _is_alike(plain_name(path), name)
 
     def _is_another(self, path: str, name: str) -> bool:
@@ -124,19 +126,19 @@ class Building:
             args += self._words(self._named.get(node.name, ""))
         named = self.named(f"{node.name}.__init__", init) if init is not None else {}
         thing = kind(*args, **named)
-        world, own = self._world, getattr(kind, "__getattr__", None)
+        harness, own = self._harness, getattr(kind, "__getattr__", None)
 
         def missing(self: Any, name: str) -> Any:
             try:
                 return own(self, name) if own is not None else object.__getattribute__(self, name)
             except AttributeError:
-                return world.attributes.missing(self, name)
+                return harness.attributes.missing(self, name)
 
         kind.__getattr__ = missing
-        self._world.values.setdefault("self", thing)
+        self._harness.values.setdefault("self", thing)
         self._made.setdefault(node.name, thing)
         if isinstance(thing, nn.Module):
-            world.attributes.layers(f"{node.name}.self", thing)
+            harness.attributes.layers(f"{node.name}.self", thing)
         return thing
 
     def arguments(self, name: str, node: Definition, skip_self: bool = True) -> list[Any]:
@@ -151,20 +153,20 @@ class Building:
         return [self._argument(name, one.arg) for one in given]
 
     def _is_model(self, path: str) -> bool:
-        return self._world.role(path) == "module"
+        return self._harness.role(path) == "module"
 
     def _argument(self, function: str, name: str) -> Any:
         if name == "self":
-            return self._world.load("self", None)
+            return self._harness.load("self", None)
         if name in ("batch_idx", "batch_nb", "optimizer_idx"):
             return 0
-        path, values = f"{function}.{name}", self._world.values
+        path, values = f"{function}.{name}", self._harness.values
         if (of_text := self._of_text(path, name)) is not None:
             return of_text
         if not self._is_model(path):
-            return self._world.make(path)
+            return self._harness.make(path)
         if not isinstance(values.get(name), nn.Module):
-            values[name] = self._world.make(path)
+            values[name] = self._harness.make(path)
         return values[name]
 
     def _of_text(self, path: str, name: str) -> Any:
@@ -173,7 +175,7 @@ class Building:
 
         For example the `model_ft` of a function's `model`.
         """
-        role = self._world.role(path)
+        role = self._harness.role(path)
         kinds = {"module": nn.Module, "optimizer": Optimizer, "holder": LRScheduler}
         found = {
             key: value
@@ -184,14 +186,14 @@ class Building:
         if len(found) != 1:
             return None
         ((key, value),) = found.items()
-        self._world.tell("name", path, f"`{path}` is not given in the script: `{key}` was used.")
+        self._harness.tell("name", path, f"`{path}` is not given in the script: `{key}` was used.")
         return value
 
     def _words(self, path: str) -> list[str]:
         """Return the keywords by which the script calls the methods of the value of a path."""
         calls = (
             call
-            for other, use in self._world.uses.of.items()
+            for other, use in self._harness.uses.of.items()
             if other.startswith(f"{path}.") and other.removeprefix(f"{path}.").isidentifier()
             for call in use.called
         )
@@ -201,12 +203,12 @@ class Building:
         """Return keyword arguments: those without a default, and what is read from all others."""
         wanted = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
         named = {a.arg: self._argument(name, a.arg) for a, default in wanted if default is None}
-        if self._world.plan.optional and node.name != "__init__":
+        if self._harness.plan.optional and node.name != "__init__":
             named |= {one.arg: self._argument(name, one.arg) for one in left_out(node)}
         if node.args.kwarg is not None:
             path = f"{name}.{node.args.kwarg.arg}"
-            keys = sorted(self._world.use(path).keys)
-            named |= {key: self._world.make(f"{path}[{key!r}]") for key in keys}
+            keys = sorted(self._harness.use(path).keys)
+            named |= {key: self._harness.make(f"{path}[{key!r}]") for key in keys}
         return named
 
 

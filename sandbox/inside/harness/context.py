@@ -102,4 +102,4 @@ class Harness(Protocol):
 class CurrentHarness:
     """One harness at a time."""
 
-    world: Harness
+    harness: Harness

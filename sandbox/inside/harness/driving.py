@@ -16,13 +16,13 @@ import torch
 from .bodies import is_loss, last_result, loss_in
 from .entries import (
     Definition,
+    calls_backward,
     definition,
     entries,
     filled_in,
     fillers,
     is_method,
     is_static,
-    walks,
 )
 from .models import Optimizer
 from .placeholders import Placeholder
@@ -40,13 +40,13 @@ class Driver:
 
     def __init__(
         self,
-        world: SynthesizedValues,
+        harness: SynthesizedValues,
         tree: ast.Module,
         path: str,
         attempt: Callable[[str, Any], None],
     ) -> None:
-        self._world = world
-        self._building = world.building
+        self._harness = harness
+        self._building = harness.building
         self._tree = tree
         self._path = path
         self._attempt = attempt
@@ -58,21 +58,21 @@ class Driver:
     def drive(self) -> None:
         """Call everything that nothing calls, first what calls backward itself."""
         targets = [node for node in self._tree.body if self._is_target(node)]
-        for node in sorted(targets, key=lambda node: not walks(node)):
+        for node in sorted(targets, key=lambda node: not calls_backward(node)):
             if any(node in before for before in self._before.values()):
                 continue  # called before what reads what it fills
-            if isinstance(node, FUNCTIONS) and walks(node):
-                idle = [t for t in targets if isinstance(t, FUNCTIONS) and not walks(t)]
+            if isinstance(node, FUNCTIONS) and calls_backward(node):
+                idle = [t for t in targets if isinstance(t, FUNCTIONS) and not calls_backward(t)]
                 self._before[node.name] = fillers(node, idle)
             name: str = getattr(node, "name", "")
-            if name not in self._world.plan.skip:
-                self._attempt("" if walks(node) else name, partial(self._call, node))
+            if name not in self._harness.plan.skip:
+                self._attempt("" if calls_backward(node) else name, partial(self._call, node))
 
     def finish(self) -> None:
         """Call backward on what the text's statements compute last, as training would."""
         if (found := last_result(self._tree, self._names)) is not None:
             said = "Backward was called on what the text computes last, then a step."
-            self._world.tell("name", "the end", said)
+            self._harness.tell("name", "the end", said)
             self._step_on(*found, [])
 
     def _is_target(self, node: ast.stmt) -> bool:
@@ -82,10 +82,10 @@ class Driver:
             entries(node) or definition(node, "__init__")
         ):
             return False
-        if walks(node):
+        if calls_backward(node):
             return True
         idle = node.name not in self._used or self._instance(node) is not None
-        return idle and not walks(self._tree)  # what calls backward makes objects, and calls them
+        return idle and not calls_backward(self._tree)  # who does makes objects
 
     def _instance(self, node: ast.ClassDef) -> Any:
         """Return an object of the class that the script has made."""
@@ -112,7 +112,7 @@ class Driver:
         Of a class's methods the last one is what training enters; the harness calls backward on its
         result if the script does not.
         """
-        kept = [n for n in nodes if self._name(owner, n, thing) not in self._world.plan.skip]
+        kept = [n for n in nodes if self._name(owner, n, thing) not in self._harness.plan.skip]
         given: dict[str, list[Any]] = {}
         for number in range(PASSES):
             for node in kept:
@@ -132,7 +132,7 @@ class Driver:
         part that does, such as a loop over an environment, was left out."""
         read = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
         filled = {spelled.rpartition(".")[2] for spelled in filled_in(self._tree)}
-        for owner, thing in [*self._world.values.items(), *self._names.items()]:
+        for owner, thing in [*self._harness.values.items(), *self._names.items()]:
             if type(thing).__module__ != "__main__":
                 continue
             for name, value in vars(thing).items():
@@ -142,7 +142,7 @@ class Driver:
                     if path not in self._supplied:
                         self._supplied.add(path)
                         said = f"Nothing in the script fills `{path}`: one number was put into it."
-                        self._world.tell("name", path, said)
+                        self._harness.tell("name", path, said)
 
     def _name(self, owner: str, node: Definition, thing: Any) -> str:
         return node.name if thing is None else f"{owner}.{node.name}"
@@ -150,7 +150,7 @@ class Driver:
     def _say(self, name: str, node: Definition, trained: bool) -> None:
         said = f"Nothing in the script calls `{name}`: it was called {PASSES} times"
         said += ", each time with a backward of its result and a step." if trained else "."
-        self._world.tell("name", name, said)
+        self._harness.tell("name", name, said)
 
     def _once(
         self, node: Definition, name: str, args: list[Any], thing: Any, nodes: Sequence[Definition]
@@ -167,7 +167,7 @@ class Driver:
             result = self._at(node.lineno, partial(function, *args, **named))
             if isinstance(result, GeneratorType):
                 result = list(islice(result, PASSES))
-            inner = self._world.uses.functions.get(f"{name}.{getattr(result, '__name__', '')}")
+            inner = self._harness.uses.functions.get(f"{name}.{getattr(result, '__name__', '')}")
             if isinstance(result, FunctionType) and inner is not None:
                 result = self._returned(f"{name}.{result.__name__}", inner, result)
             if not own and node is nodes[-1]:
@@ -190,14 +190,14 @@ class Driver:
     def _is_data(self, value: Any) -> bool:
         """Return True if a value is some tensors, or only iterated over."""
         if isinstance(value, Placeholder):
-            asked = self._world.use(value._path).asked
+            asked = self._harness.use(value._path).asked
             return bool(asked) and asked <= {"items", "values"}
         return isinstance(value, tuple) and any(isinstance(v, torch.Tensor) for v in value)
 
     def _train(self, result: Any, node: Definition, optimizers: list[Any]) -> None:
         """Call backward on a result, and step, as a framework does after it."""
         loss = loss_in(result)
-        plan = self._world.plan
+        plan = self._harness.plan
         lost = plan.weights and plan.data == "graph" and is_loss(node, self._tree)
         meant = "training_step" in node.name or lost
         if loss is None or not (loss.requires_grad or meant):
@@ -217,13 +217,13 @@ class Driver:
 
     def _optimizers(self, thing: Any) -> list[Any]:
         if hasattr(type(thing), "configure_optimizers"):
-            made = self._world.attributes.optimizers_of(thing)
+            made = self._harness.attributes.optimizers_of(thing)
             made = made if isinstance(made, list) else [made]
             return [one for one in made if one is not None]
         return []
 
     def _trainers(self) -> Any:
-        values = self._world.values
+        values = self._harness.values
         if "the trainer's optimizer" not in values:
             values["the trainer's optimizer"] = Optimizer("the trainer's optimizer")
         return values["the trainer's optimizer"]
@@ -242,7 +242,7 @@ class Driver:
             a.requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
             for a in args
         ]
-        self._world.tell(
+        self._harness.tell(
             "name",
             node.name,
             f"Nothing in the script applies `{node.name}`: it was applied to small tensors.",
@@ -282,7 +282,7 @@ def _runs_backward(nodes: Sequence[Definition], thing: Any) -> bool:
     has_flag = getattr_static(thing, flag, None) is not None  # an attribute would be synthesized
     automatic = has_flag and getattr(thing, flag, False) is True
     behind = automatic and nodes[-1].name == "training_step"
-    return any(map(walks, nodes)) and not behind
+    return any(map(calls_backward, nodes)) and not behind
 
 
 def _takes_turns(node: Definition) -> bool:

@@ -27,7 +27,7 @@ class HarnessEngine:
         self._error = kind if isinstance(kind, type) and issubclass(kind, Exception) else Exception
         self._node = _value_class(self)
         self._weights: dict[str, Any] = {}
-        self.walks = 0
+        self.backward_calls = 0
 
     def named(self, name: str) -> type:
         """Return the class of values, under the script's name for it."""
@@ -65,7 +65,7 @@ class HarnessEngine:
 
     def walk(self, root: Any) -> None:
         """Run backward over everything that a value was made of, each value once a call."""
-        self.walks += 1
+        self.backward_calls += 1
         found, pending = {id(root): root}, [root]
         while pending:
             value = pending.pop()
@@ -92,7 +92,7 @@ def makes_values(path: str, role: str) -> bool:
     """
     flagged = any(
         keyword.arg in FLAGS
-        for call in CurrentHarness.world.use(path).called
+        for call in CurrentHarness.harness.use(path).called
         for keyword in call.keywords
     )
     return flagged or (path[:1].isupper() and role in _DATA_ROLES)
@@ -158,7 +158,7 @@ def _value_class(engine: HarnessEngine) -> type:
             return len(self.data)
 
     EngineValue.__name__ = EngineValue.__qualname__ = "Value"  # as a script would call it
-    if not any("detach" in use.asked for use in CurrentHarness.world.uses.of.values()):
+    if not any("detach" in use.asked for use in CurrentHarness.harness.uses.of.values()):
         del EngineValue.detach  # the text does not say that its engine has one
     _calculate(EngineValue, engine)
     return EngineValue

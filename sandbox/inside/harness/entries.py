@@ -18,7 +18,7 @@ _FILLING = ("append", "extend", "insert", "appendleft", "add", "push")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def walks(node: ast.AST) -> bool:
+def calls_backward(node: ast.AST) -> bool:
     """Return True if there is a backward call in it."""
     return any(
         isinstance(part, ast.Attribute) and part.attr in ("backward", "manual_backward")
@@ -26,11 +26,13 @@ def walks(node: ast.AST) -> bool:
     )
 
 
-def walks_outside_loops(tree: ast.Module) -> bool:
+def calls_backward_outside_loops(tree: ast.Module) -> bool:
     """Return True if a script calls backward just once: as the body of a loop that was not sent."""
-    walking = [n for n in tree.body if walks(n) and not isinstance(n, (*FUNCTIONS, ast.ClassDef))]
+    calling = [
+        n for n in tree.body if calls_backward(n) and not isinstance(n, (*FUNCTIONS, ast.ClassDef))
+    ]
     loops = (ast.For, ast.AsyncFor, ast.While)
-    return bool(walking) and not any(isinstance(node, loops) for node in walking)
+    return bool(calling) and not any(isinstance(node, loops) for node in calling)
 
 
 def left_out(node: Definition) -> list[ast.arg]:
@@ -157,9 +159,9 @@ def entries(node: ast.ClassDef) -> list[Definition]:
     framework = next((m for m in open_ if m.name in _OF_FRAMEWORKS), None)
     if framework is not None:
         return [framework]
-    walking = [m for m in open_ if _leads_to_walk(m, methods)]
-    if walking:
-        return [*(m for m in open_ if m not in walking and m.name != "forward"), *walking]
+    calling = [m for m in open_ if _leads_to_backward(m, methods)]
+    if calling:
+        return [*(m for m in open_ if m not in calling and m.name != "forward"), *calling]
     named = [methods[name] for name in _MAIN if name in methods]
     return named[:1] or open_[:1]
 
@@ -174,10 +176,10 @@ def _is_static_name(node: ast.expr) -> bool:
     return getattr(node, "id", getattr(node, "attr", "")) in ("staticmethod", "no_grad")
 
 
-def _leads_to_walk(method: Definition, methods: dict[str, Definition], depth: int = 4) -> bool:
+def _leads_to_backward(method: Definition, methods: dict[str, Definition], depth: int = 4) -> bool:
     """Return True if it calls backward, itself or by a method that it calls."""
-    if walks(method):
+    if calls_backward(method):
         return True
     asked = {p.attr for p in ast.walk(method) if isinstance(p, ast.Attribute)} & methods.keys()
     others = (methods[name] for name in asked if name != method.name)
-    return depth > 0 and any(_leads_to_walk(other, methods, depth - 1) for other in others)
+    return depth > 0 and any(_leads_to_backward(other, methods, depth - 1) for other in others)

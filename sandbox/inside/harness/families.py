@@ -1,4 +1,4 @@
-"""Kinds of autograd errors, so that the error of a world can be held against the one given."""
+"""Kinds of autograd errors, so that the error of a harness can be held against the one given."""
 
 from __future__ import annotations
 

@@ -230,13 +230,13 @@ def of_numbers(args: tuple[Any, ...], one: int, other: int) -> Wishes:
 
 def _of_settings(size: int, wanted: int) -> Wishes:
     """Yield synthesized numbers that the size of something was taken from."""
-    world = getattr(CurrentHarness, "world", None)  # sizes are found by trial without one, too
-    for path, value in world.values.items() if world is not None else ():
+    harness = getattr(CurrentHarness, "harness", None)  # sizes are found by trial without one, too
+    for path, value in harness.values.items() if harness is not None else ():
         if type(value) is int and value == size and _sizes(path):
             yield path, wanted
 
 
 def _sizes(path: str) -> bool:
     """Return True if the script makes tensors or layers of as many items as a number says."""
-    given_to = CurrentHarness.world.use(path).given_to
+    given_to = CurrentHarness.harness.use(path).given_to
     return bool(given_to & MAKING) or any(name[:1].isupper() for name in given_to)

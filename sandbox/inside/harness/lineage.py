@@ -189,7 +189,7 @@ def shape_of(path: str) -> list[int]:
     """Return the shape of what was synthesized for a path."""
     if path.startswith(sizes.PREFIX):
         return sizes.made.get(path, [])
-    return CurrentHarness.world.tensors.shape_of(path)
+    return CurrentHarness.harness.tensors.shape_of(path)
 
 
 def flat(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:

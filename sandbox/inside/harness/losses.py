@@ -13,11 +13,11 @@ from .context import EngineValues, Harness
 
 
 class Losses:
-    """The losses of one world. A pass ends when a line asks for a loss that it has asked for
+    """The losses of one harness. A pass ends when a line asks for a loss that it has asked for
     before."""
 
-    def __init__(self, world: Harness) -> None:
-        self._world = world
+    def __init__(self, harness: Harness) -> None:
+        self._harness = harness
         self._made: dict[str, Any] = {}
         self._asked: set[tuple[str, int]] = set()
         self.invented = False
@@ -29,7 +29,7 @@ class Losses:
             self.begin_pass()
         self._asked.add(site)
         if path not in self._made:
-            self._world.known_models.settle()
+            self._harness.known_models.settle()
             self._made |= self._all(path, frame)
         self.invented = True
         return self._made[path]
@@ -41,20 +41,24 @@ class Losses:
 
     def _all(self, wanted: str, frame: FrameType | None) -> dict[str, Any]:
         """Return every undefined loss that the script calls backward on, and the wanted one."""
-        world = self._world
-        paths = dict.fromkeys([*(p for p in world.uses.of if world.role(p) == "loss"), wanted])
-        make = _by_torch(world, frame) if world.engine is None else _by_engine(world.engine, frame)
+        harness = self._harness
+        paths = dict.fromkeys([*(p for p in harness.uses.of if harness.role(p) == "loss"), wanted])
+        make = (
+            _by_torch(harness, frame)
+            if harness.engine is None
+            else _by_engine(harness.engine, frame)
+        )
         made = {}
         for path in paths:
             made[path] = make()
-            world.assumption_log.note(path, "loss", made[path])
+            harness.assumption_log.note(path, "loss", made[path])
         return made
 
 
-def _by_torch(world: Harness, frame: FrameType | None) -> Callable[[], Any]:
+def _by_torch(harness: Harness, frame: FrameType | None) -> Callable[[], Any]:
     """Return a function that makes losses of the models in sight and of the frame's results."""
     seen = list(_unseen(frame, _results))
-    known_models = world.known_models
+    known_models = harness.known_models
     known_models.begin_pass()
     return lambda: torch.tanh(known_models.source() * 2).pow(2) + sum(t.pow(2).mean() for t in seen)
 

@@ -17,10 +17,10 @@ from .models import Criterion, Function, Model, blend
 
 
 class ModelRegistry:
-    """The models and the parameters that one world and its text hold."""
+    """The models and the parameters that one harness and its text hold."""
 
-    def __init__(self, world: Harness, tree: ast.Module) -> None:
-        self._world = world
+    def __init__(self, harness: Harness, tree: ast.Module) -> None:
+        self._harness = harness
         self._backward_names = set(backward_names(tree))
         self._common: torch.Tensor | None = None
         self._asked: set[str] = set()  # the paths of this pass
@@ -32,17 +32,17 @@ class ModelRegistry:
         if self._settling:
             return
         self._settling = True
-        for path in list(self._world.uses.of):
-            if not set("[(") & set(path) and self._world.role(path) == "module":
+        for path in list(self._harness.uses.of):
+            if not set("[(") & set(path) and self._harness.role(path) == "module":
                 if path.count(".") == (1 if ".self." in f".{path}" or path[:5] == "self." else 0):
-                    self._world.load(path, None)
+                    self._harness.load(path, None)
         self._settle_rivals()
         self._settling = False
 
     def models(self) -> Iterator[tuple[str, nn.Module]]:
         """Yield all models, by name."""
         main = vars(sys.modules["__main__"])
-        for name, value in (*self._world.values.items(), *main.items()):
+        for name, value in (*self._harness.values.items(), *main.items()):
             if isinstance(value, Function):
                 value = value._model
             if isinstance(value, nn.Module) and not isinstance(value, Criterion):
@@ -50,14 +50,14 @@ class ModelRegistry:
 
     def owner(self, path: str) -> nn.Module | None:
         """Return the model that a synthesized function is a method of, or None."""
-        found = self._world.values.get(spelling(path.rpartition(".")[0]))
+        found = self._harness.values.get(spelling(path.rpartition(".")[0]))
         return found if isinstance(found, Model) and not isinstance(found, Criterion) else None
 
     def held_by(self, optimizer: str) -> list[nn.Parameter]:
         """Return what an optimizer trains: models whose names match its own; else all, and no
         functions that may have weights next to models."""
         models = dict(self.models())
-        called = {n for n, value in self._world.values.items() if isinstance(value, Function)}
+        called = {n for n, value in self._harness.values.items() if isinstance(value, Function)}
         models = {n: m for n, m in models.items() if n not in called} or models
         matching = {n: m for n, m in models.items() if roles.goes_with(optimizer, n)}
         return self._parameters_of(matching or models, whole=not matching)
@@ -74,16 +74,16 @@ class ModelRegistry:
             found |= {id(p): p for p in self._leaves()}
         if not found:
             self.blind = True
-            found = {0: self._world.values.setdefault("model", Model("model")).weight}
+            found = {0: self._harness.values.setdefault("model", Model("model")).weight}
         return list(found.values())
 
     def _settle_rivals(self) -> None:
         """Make a model for each of several optimizers, if the text names no model at all."""
-        paths = [p for p in self._world.uses.of if self._world.role(p) == "optimizer"]
+        paths = [p for p in self._harness.uses.of if self._harness.role(p) == "optimizer"]
         rivals = {roles.of_optimizer(path) for path in paths}
         if len(rivals) > 1 and all(rivals) and not dict(self.models()):
             for name in sorted(rivals):
-                self._world.values[f"model_{name}"] = Model(f"model_{name}")
+                self._harness.values[f"model_{name}"] = Model(f"model_{name}")
 
     def _leaves(self) -> Iterator[nn.Parameter]:
         """Yield leaves that learn and that the script itself has named; its backward roots are
@@ -103,7 +103,7 @@ class ModelRegistry:
 
         An iteration ends when the value of a path is made again.
         """
-        if not self._world.plan.shared:
+        if not self._harness.plan.shared:
             return self.anchor()
         if path in self._asked:
             self.begin_pass()

@@ -52,7 +52,7 @@ def _is_choice(value: Any) -> bool:
     """Return True for classes that the script has chosen: what counts these is not trained."""
     if not isinstance(value, torch.Tensor) or value.is_floating_point() or value.is_complex():
         return False
-    return made_for(value) is None or made_for(value) not in CurrentHarness.world.plan.whole
+    return made_for(value) is None or made_for(value) not in CurrentHarness.harness.plan.whole
 
 
 def _source(path: str, given: Sequence[Any]) -> torch.Tensor:
@@ -62,10 +62,10 @@ def _source(path: str, given: Sequence[Any]) -> torch.Tensor:
     sight: the function has them by itself.
     """
     source = blend(list(tensors_in(given)))
-    uses = CurrentHarness.world.use(f"{path}()"), CurrentHarness.world.use(f"{path}()[0]")
+    uses = CurrentHarness.harness.use(f"{path}()"), CurrentHarness.harness.use(f"{path}()[0]")
     runs_backward = any("backward" in use.methods for use in uses)
     if runs_backward and given and all(hasattr(one, "_held") for one in given):
-        source = source * CurrentHarness.world.known_models.anchor()
+        source = source * CurrentHarness.harness.known_models.anchor()
     return source
 
 
@@ -89,7 +89,7 @@ class Model(nn.Module):
         source = blend([*tensors_in(given), *within]) * torch.ones(1, WIDTH)
         source = source.to(self.weight.dtype)
         source = torch.tanh(torch.tanh(source @ self.weight) @ self.weight).mean()
-        return CurrentHarness.world.outputs.of(self._path + "()", source, given, self._path)
+        return CurrentHarness.harness.outputs.of(self._path + "()", source, given, self._path)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -97,11 +97,11 @@ class Model(nn.Module):
         except AttributeError:
             if name.startswith("_"):
                 raise
-            return CurrentHarness.world.attributes.of(self._path, name)
+            return CurrentHarness.harness.attributes.of(self._path, name)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield its layers, one of them."""
-        return iter([CurrentHarness.world.load(self._path + ".layer", None)])
+        return iter([CurrentHarness.harness.load(self._path + ".layer", None)])
 
 
 class Criterion(Model):
@@ -114,12 +114,12 @@ class Criterion(Model):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         source = _source(self._path, given)
-        parts = CurrentHarness.world.use(self._path + "()").count
+        parts = CurrentHarness.harness.use(self._path + "()").count
         if 1 < parts <= 8:
-            return CurrentHarness.world.outputs.depending(
+            return CurrentHarness.harness.outputs.depending(
                 tuple(source * (1.0 + n) for n in range(parts)), given
             )
-        return CurrentHarness.world.outputs.depending(source * source, given)
+        return CurrentHarness.harness.outputs.depending(source * source, given)
 
 
 class Function:
@@ -127,7 +127,7 @@ class Function:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._model = Model(path) if CurrentHarness.world.plan.weights else None
+        self._model = Model(path) if CurrentHarness.harness.plan.weights else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_definition(args[0]):
@@ -138,14 +138,14 @@ class Function:
         chosen = [one.float() for one in given[1:] and given if _is_choice(one)]
         tensors = [*tensors_in(given), *chosen]
         if not tensors:
-            return CurrentHarness.world.make(self._path + "()")
+            return CurrentHarness.harness.make(self._path + "()")
         if self._model is not None and not chosen:
             return self._model(*args, **kwargs)
         given += chosen
         source = _source(self._path, given)
-        if (owner := CurrentHarness.world.known_models.owner(self._path)) is not None:
+        if (owner := CurrentHarness.harness.known_models.owner(self._path)) is not None:
             source = blend([source, *owner.parameters()])  # a method of a model
-        return CurrentHarness.world.outputs.of(self._path + "()", source, given)
+        return CurrentHarness.harness.outputs.of(self._path + "()", source, given)
 
     def __instancecheck__(self, instance: Any) -> bool:
         return True
@@ -153,7 +153,7 @@ class Function:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return CurrentHarness.world.attributes.of(self._path, name)
+        return CurrentHarness.harness.attributes.of(self._path, name)
 
 
 class Method:
@@ -167,7 +167,7 @@ class Method:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         source = blend([self._source, *tensors_in(given)])
-        return CurrentHarness.world.outputs.of(f"{self._path}()", source, given)
+        return CurrentHarness.harness.outputs.of(f"{self._path}()", source, given)
 
 
 class Maker(Function):
@@ -176,7 +176,7 @@ class Maker(Function):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and _is_definition(args[0]):
             return args[0]
-        return CurrentHarness.world.make(self._path + "()")
+        return CurrentHarness.harness.make(self._path + "()")
 
 
 def _hooked(step: Any) -> Any:
@@ -193,14 +193,14 @@ class Optimizer(torch.optim.Optimizer):
     """Gradient descent over the models that its name speaks of, or else all in sight."""
 
     def __init__(self, path: str) -> None:
-        world = CurrentHarness.world
-        world.known_models.settle()
+        harness = CurrentHarness.harness
+        harness.known_models.settle()
         self._path = path
-        own = world.known_models.held_by(path) if world.plan.moves else None
+        own = harness.known_models.held_by(path) if harness.plan.moves else None
         params = own if own is not None else [nn.Parameter(torch.ones(1))]
         names = [
             n
-            for n, m in world.known_models.models()
+            for n, m in harness.known_models.models()
             if any(p is q for p in m.parameters() for q in params)
         ]
         self.over = ", ".join(f"`{n}`" for n in names[:3]) or "the parameters in sight"
@@ -211,7 +211,7 @@ class Optimizer(torch.optim.Optimizer):
     def step(self, closure: Any = None) -> Any:
         """Move every parameter against its gradient."""
         loss = None
-        for _ in range(1 + CurrentHarness.world.plan.repeats if closure is not None else 0):
+        for _ in range(1 + CurrentHarness.harness.plan.repeats if closure is not None else 0):
             with torch.enable_grad():
                 loss = closure()
         for group in self.param_groups:
@@ -223,7 +223,7 @@ class Optimizer(torch.optim.Optimizer):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in _OF_SCALERS:
             raise AttributeError(name)
-        return CurrentHarness.world.attributes.of(self._path, name)
+        return CurrentHarness.harness.attributes.of(self._path, name)
 
 
 def _is_definition(value: Any) -> bool:

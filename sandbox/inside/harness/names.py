@@ -89,13 +89,13 @@ class EveryName(dict[str, Any]):
     Names in `left_out` of the script are synthesized, too.
     """
 
-    def __init__(self, world: SynthesizedValues, left_out: frozenset[str] = frozenset()) -> None:
+    def __init__(self, harness: SynthesizedValues, left_out: frozenset[str] = frozenset()) -> None:
         super().__init__(vars(builtins))
-        self._world = world
+        self._harness = harness
         self._left_out = left_out
         self["super"] = _above
-        self[CARRIED] = world.outputs.carried
-        if not world.use("input").called and "input" in world.uses.of:
+        self[CARRIED] = harness.outputs.carried
+        if not harness.use("input").called and "input" in harness.uses.of:
             del self["input"]  # a tensor's name more often than the function's
 
     def __missing__(self, name: str) -> Any:
@@ -105,7 +105,7 @@ class EveryName(dict[str, Any]):
         if found is not None:
             self[name] = found
             return found
-        return self._world.load(name, sys._getframe(1))
+        return self._harness.load(name, sys._getframe(1))
 
     def _usual(self, name: str) -> Any:
         """Return what is usually imported under the name, if the script uses it so."""
@@ -126,26 +126,26 @@ class EveryName(dict[str, Any]):
         except ImportError:
             return None
         found = getattr(found, part) if part else found
-        use = self._world.use(name)
+        use = self._harness.use(name)
         if isinstance(found, ModuleType) and (use.called or use.iterated or not use.asked):
             return None
         if not all(hasattr(found, asked) for asked in use.asked):
             return None
-        self._world.assumption_log.imported(name, place, part)
+        self._harness.assumption_log.imported(name, place, part)
         return found
 
     def _transforms(self, name: str) -> bool:
         """Return True if each call gives one argument: a function, where autograd's takes two."""
-        calls = self._world.use(name).called
+        calls = self._harness.use(name).called
         given = {keyword.arg for call in calls for keyword in call.keywords}
         one_each = all(len(call.args) == 1 for call in calls)
         return bool(calls) and one_each and not given & {"inputs", "outputs"}
 
     def _of_an_engine(self, name: str) -> bool:
         """Return True if a class is not torch's, although it has the name of one."""
-        calls = self._world.use(name).called
+        calls = self._harness.use(name).called
         given = {keyword.arg for call in calls for keyword in call.keywords}
-        return self._world.engine is not None or bool(given & FLAGS - {"requires_grad"})
+        return self._harness.engine is not None or bool(given & FLAGS - {"requires_grad"})
 
 
 class AssumedSuper:
@@ -155,7 +155,7 @@ class AssumedSuper:
         pass
 
     def __getattr__(self, name: str) -> Any:
-        return CurrentHarness.world.attributes.of("super()", name)
+        return CurrentHarness.harness.attributes.of("super()", name)
 
 
 def _above(*given: Any) -> Any:

@@ -16,10 +16,10 @@ from .tensors import SHAPE, marked
 
 
 class Outputs:
-    """Makes the results of calls in one world."""
+    """Makes the results of calls in one harness."""
 
-    def __init__(self, world: Harness) -> None:
-        self._world = world
+    def __init__(self, harness: Harness) -> None:
+        self._harness = harness
 
     def of(
         self, path: str, source: torch.Tensor, given: Sequence[Any] = (), weight: str = ""
@@ -38,36 +38,36 @@ class Outputs:
     def depending(self, made: Any, given: Sequence[Any], weight: str = "") -> Any:
         """Return tensors that depend on the arguments: values of the script's engine, if it has
         one."""
-        engine = self._world.engine
+        engine = self._harness.engine
         return made if engine is None else engine.made(made, given, weight)
 
     def carried(self, *values: Any) -> tuple[Any, ...]:
         """Return what a forward that the script omits computes from the values it passes on."""
-        engine = self._world.engine
+        engine = self._harness.engine
         if engine is not None:
             return tuple(engine.made(bare(v), [v], "forward") for v in values)
-        anchor = self._world.known_models.anchor()
+        anchor = self._harness.known_models.anchor()
         return tuple(_moved(value, anchor) for value in values)
 
     def _parts(self, path: str, source: torch.Tensor, given: Sequence[Any]) -> Any:
-        parts = self._world.use(path).count
-        if 1 < parts <= 8 and path not in self._world.plan.shapes:
+        parts = self._harness.use(path).count
+        if 1 < parts <= 8 and path not in self._harness.plan.shapes:
             alike = [given[n] if 0 < n < len(given) else None for n in range(parts)]
             return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(alike))
         return self._part(path, source, next(_flat_tensors(given), None))
 
     def _part(self, path: str, source: torch.Tensor, like: Any = None) -> Any:
-        plan, use = self._world.plan, self._world.use(path)
+        plan, use = self._harness.plan, self._harness.use(path)
         if 1 < use.count <= 8:
             return self._parts(path, source, ())
         if isinstance(like, tuple | list) and like:
             return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(like))
-        if self._world.role(path) == "holder" and (use.asked or use.keys):
+        if self._harness.role(path) == "holder" and (use.asked or use.keys):
             return Placeholder(path, source)
         if "backward" in use.methods or plan.kinds.get(path) == "loss":
             return source * 1.5
         if path in plan.whole and path.endswith("]") and not path.endswith("[0]"):  # no scores
-            return self._world.tensors.fresh(path)
+            return self._harness.tensors.fresh(path)
         shape = plan.shapes.get(path)
         if shape is None:
             shape = list(like.shape) if isinstance(like, torch.Tensor) else SHAPE

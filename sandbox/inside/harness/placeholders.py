@@ -38,12 +38,12 @@ class Batches(list[Any]):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return CurrentHarness.world.attributes.of(self._path, name)
+        return CurrentHarness.harness.attributes.of(self._path, name)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):  # one of several: for training, for validation
             if key not in self._named:
-                self._named[key] = CurrentHarness.world.make(f"{self._path}[]", "batches")
+                self._named[key] = CurrentHarness.harness.make(f"{self._path}[]", "batches")
             return self._named[key]
         return super().__getitem__(key)
 
@@ -63,13 +63,13 @@ class Placeholder:
 
     def _as_tensor(self, like: Any = None) -> torch.Tensor:
         """Return the value as a tensor, for a torch function that takes it."""
-        world = CurrentHarness.world
+        harness = CurrentHarness.harness
         if self._tensor is None:
-            if world.searching:
+            if harness.searching:
                 raise NeedsValue(
                     self._path, "tensor", list(like.shape) if like is not None else None
                 )
-            self.__dict__["_tensor"] = world.make(self._path, "tensor")
+            self.__dict__["_tensor"] = harness.make(self._path, "tensor")
         tensor: torch.Tensor = self._tensor
         return tensor
 
@@ -91,11 +91,11 @@ class Placeholder:
             raise AttributeError(name)
         if self._source is not None:
             path = f"{self._path}.{name}"
-            if CurrentHarness.world.use(path).called:
+            if CurrentHarness.harness.use(path).called:
                 return Method(path, self._source)
-            made = CurrentHarness.world.outputs.of(path, self._source)
+            made = CurrentHarness.harness.outputs.of(path, self._source)
         else:
-            made = CurrentHarness.world.attributes.of(self._path, name)
+            made = CurrentHarness.harness.attributes.of(self._path, name)
         return made
 
     def __getitem__(self, key: Any) -> Any:
@@ -105,9 +105,9 @@ class Placeholder:
             path = self._path_of(key)
             source = self._source
             made = (
-                CurrentHarness.world.make(path)
+                CurrentHarness.harness.make(path)
                 if source is None
-                else CurrentHarness.world.outputs.of(path, source)
+                else CurrentHarness.harness.outputs.of(path, source)
             )
             self[key] = made
         return self._items[key]
@@ -115,12 +115,12 @@ class Placeholder:
     def __setitem__(self, key: Any, value: Any) -> None:
         self._items[key] = value
         if isinstance(key, str):
-            CurrentHarness.world.keep_item(self, self._path, self._path_of(key), value)
+            CurrentHarness.harness.keep_item(self, self._path, self._path_of(key), value)
 
     def _held(self) -> list[Any]:
         """Return what the script reads from it by string keys: then it is no tensor, but holds
         some."""
-        keys = CurrentHarness.world.use(self._path).keys if self._tensor is None else ()
+        keys = CurrentHarness.harness.use(self._path).keys if self._tensor is None else ()
         return [self[key] for key in sorted(keys)]
 
     def _path_of(self, key: Any) -> str:
@@ -128,12 +128,12 @@ class Placeholder:
 
     def get(self, *key: Any) -> Any:
         """Return an item of a dictionary; without a key, of a queue."""
-        return self[key[0]] if key else CurrentHarness.world.make(f"{self._path}.get()")
+        return self[key[0]] if key else CurrentHarness.harness.make(f"{self._path}.get()")
 
     def items(self) -> list[tuple[Any, Any]]:
         """Return its items by string keys; three if the script names none of them."""
         for key in (
-            () if self._items else sorted(CurrentHarness.world.use(self._path).keys) or WORDS
+            () if self._items else sorted(CurrentHarness.harness.use(self._path).keys) or WORDS
         ):
             self[key]
         return list(self._items.items())
@@ -145,15 +145,15 @@ class Placeholder:
         return [value for _, value in self.items()]
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (CurrentHarness.world.base(self._path),)
+        return (CurrentHarness.harness.base(self._path),)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return CurrentHarness.world.attributes.called(self._path, args, kwargs)
+        return CurrentHarness.harness.attributes.called(self._path, args, kwargs)
 
     def __iter__(self) -> Iterator[Any]:
-        if CurrentHarness.world.searching:
+        if CurrentHarness.harness.searching:
             raise NeedsValue(self._path, "batches")
-        return iter(CurrentHarness.world.make(self._path, "batches"))
+        return iter(CurrentHarness.harness.make(self._path, "batches"))
 
     def __instancecheck__(self, instance: Any) -> bool:
         return True
@@ -192,7 +192,7 @@ class Placeholder:
 
     def _with(self, other: Any, operation: Any, turned: bool) -> Any:
         if isinstance(other, int | float) and self._source is None:
-            if CurrentHarness.world.searching:
+            if CurrentHarness.harness.searching:
                 raise NeedsValue(self._path, "number")
             return operation(other, 3) if turned else operation(3, other)
         mine = self._as_tensor(other if isinstance(other, torch.Tensor) else None)
@@ -223,7 +223,7 @@ def base_class(path: str) -> type:
             try:
                 return super().__getattr__(name)
             except AttributeError:
-                return CurrentHarness.world.attributes.missing(self, name)
+                return CurrentHarness.harness.attributes.missing(self, name)
 
     SynthesizedModule.__name__ = SynthesizedModule.__qualname__ = path.rpartition(".")[2]
     SynthesizedModule.__module__ = sys.modules["__main__"].__name__

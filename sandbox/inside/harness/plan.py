@@ -1,4 +1,4 @@
-"""The decisions that make a world: data, so that patches run in the world of the original."""
+"""The decisions that make a harness: data, so that patches run in the harness of the original."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class ValuePlan:
     `skip` names functions that are not called. `engine` is the error of a hand-written engine
     (`Exception: Cannot …`): undefined values are then of such an engine, not torch's. With
     `carried`, a `…` in a loop recomputes what the loop's names hold. With `absent`, imports of
-    missing packages are synthesized by their use, like undefined names. With `again`, the script's
+    missing packages are synthesized by their use, like undefined names. With `looped`, the script's
     body runs several times, as in a loop that was not sent. With `optional`, functions also get
     optional arguments (`mask=None`). With `rooted`, backward is called on what a text without any
-    backward call computes last. `unsaid` are statements that only report, and are left out.
+    backward call computes last. `omitted` are statements that only report.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -41,10 +41,10 @@ class ValuePlan:
     engine: str = ""
     carried: bool = False
     absent: bool = False
-    again: bool = False
+    looped: bool = False
     optional: bool = False
     rooted: bool = False
-    unsaid: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
 
     def with_kind(self, path: str, kind: str) -> ValuePlan:
         return replace(self, kinds={**self.kinds, path: kind})
@@ -62,5 +62,5 @@ class ValuePlan:
     def from_json(cls, data: Json) -> Self:
         """Return the plan in a job, which the host has validated."""
         known = {key: data[key] for key in cls.__dataclass_fields__ if key in data}
-        lists = {key: tuple(known.get(key, ())) for key in ("skip", "unsaid")}
+        lists = {key: tuple(known.get(key, ())) for key in ("skip", "omitted")}
         return cls(**{**known, **lists})

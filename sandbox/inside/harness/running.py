@@ -25,7 +25,7 @@ from .absent import names_left_out, without_absent
 from .bodies import body_alone, computes_alone
 from .driving import PASSES, Driver
 from .elided import filled_in, handed_on
-from .entries import may_leave_out, walks, walks_outside_loops, without_quoted
+from .entries import calls_backward, calls_backward_outside_loops, may_leave_out, without_quoted
 from .families import GivenError
 from .lineage import follow_variables, made_path, mark
 from .names import EveryName, usual
@@ -91,7 +91,7 @@ class CompletedRun:
         if given is not None and not self._asked.get("onward"):
             return given
         wanted = GivenError.from_json(self._asked.get("wanted") or {})
-        part = walks_outside_loops(self._tree)
+        part = calls_backward_outside_loops(self._tree)
         optional, rooted = may_leave_out(self._tree), computes_alone(self._tree)
         elided = bool(handed_on(self._tree))
         choices = Choices(elided, True in self._texts, part, optional, rooted)
@@ -108,37 +108,37 @@ class CompletedRun:
                 reported.add(name)
                 self._emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": text})
 
-        world = SynthesizedValues(self._tree, self._uses_of(plan), plan, tell)
-        holders.BEYOND.append(world.values)
-        self._live(world, lambda name, call: call())
+        harness = SynthesizedValues(self._tree, self._uses_of(plan), plan, tell)
+        holders.BEYOND.append(harness.values)
+        self._live(harness, lambda name, call: call())
 
-    def _live(self, world: SynthesizedValues, attempt: Callable[[str, Any], None]) -> None:
-        left_out = world.assumption_log.left_out = self._text_of(world.plan).left_out
+    def _live(self, harness: SynthesizedValues, attempt: Callable[[str, Any], None]) -> None:
+        left_out = harness.assumption_log.left_out = self._text_of(harness.plan).left_out
         module = ModuleType("__main__")
         module.__dict__.update(
-            __file__=self._path, __builtins__=EveryName(world, left_out), __cached__=None
+            __file__=self._path, __builtins__=EveryName(harness, left_out), __cached__=None
         )
         sys.modules["__main__"] = module
-        driver = Driver(world, self._tree, self._path, attempt)
-        exec(self._code(world), module.__dict__)
-        if world.plan.rooted:
+        driver = Driver(harness, self._tree, self._path, attempt)
+        exec(self._code(harness), module.__dict__)
+        if harness.plan.rooted:
             driver.finish()
-        if world.plan.again:
-            self._go_on(world, module, driver)
-        if not any(walks(node) for node in self._tree.body if not _defines(node)):
+        if harness.plan.looped:
+            self._go_on(harness, module, driver)
+        if not any(calls_backward(node) for node in self._tree.body if not _defines(node)):
             driver.drive()
 
-    def _go_on(self, world: SynthesizedValues, module: ModuleType, driver: Driver) -> None:
+    def _go_on(self, harness: SynthesizedValues, module: ModuleType, driver: Driver) -> None:
         """Run what the text does several times, as a loop around it would."""
         text = f"The script was run {PASSES} times, as in a loop around it."
-        world.tell("name", "the loop", text)
-        modern = self._text_of(world.plan).modern
+        harness.tell("name", "the loop", text)
+        modern = self._text_of(harness.plan).modern
         kept = [s for s in modern.body if not (_defines(s) or isinstance(s, IMPORTS))]
         code = compile(ast.Module(kept, []), self._path, "exec", dont_inherit=True)
         for _ in range(PASSES - 1):
-            world.losses.begin_pass()
+            harness.losses.begin_pass()
             exec(code, module.__dict__)
-            if world.plan.rooted:
+            if harness.plan.rooted:
                 driver.finish()
 
     def _uses_of(self, plan: ValuePlan) -> Uses:
@@ -147,25 +147,25 @@ class CompletedRun:
     def _text_of(self, plan: ValuePlan) -> ScriptText:
         return self._texts[plan.absent and True in self._texts]
 
-    def _code(self, world: SynthesizedValues) -> CodeType:
-        tree = self._text_of(world.plan).modern
-        if world.plan.carried and (names := handed_on(self._tree)):
+    def _code(self, harness: SynthesizedValues) -> CodeType:
+        tree = self._text_of(harness.plan).modern
+        if harness.plan.carried and (names := handed_on(self._tree)):
             tree = filled_in(copy.deepcopy(tree), names)
             listed = ", ".join(f"`{name}`" for name in names)
-            world.tell(
+            harness.tell(
                 "name",
                 "...",
                 f"`...` was read as a new value of {listed}, computed from the old one.",
             )
-        if world.plan.unsaid:
-            tree = without_reports(tree, world.plan.unsaid)
-            for text in world.plan.unsaid:
-                world.tell("name", text, f"`{text}` was left out: it only reports.")
+        if harness.plan.omitted:
+            tree = without_reports(tree, harness.plan.omitted)
+            for text in harness.plan.omitted:
+                harness.tell("name", text, f"`{text}` was left out: it only reports.")
         return compile(tree, self._path, "exec", dont_inherit=True)
 
     def _tried(self, plan: ValuePlan, trial: HarnessTrial) -> None:
         """Run once for the search: nothing is reported, and every ending is recorded."""
-        world = SynthesizedValues(
+        harness = SynthesizedValues(
             self._tree, self._uses_of(plan), plan, lambda *_: None, searching=True
         )
         seed_everything()
@@ -177,17 +177,17 @@ class CompletedRun:
 
         with _restored(), Watch(trial):
             try:
-                self._live(world, attempt)
+                self._live(harness, attempt)
             except (Enough, SystemExit):
                 trial.failure = None
             except NeedsValue as wish:
                 trial.wish = wish
             except BaseException as error:
                 self._note(error, plan, trial)
-        trial.invented_loss = world.losses.invented
-        trial.blind = world.known_models.blind
-        if world.engine is not None:
-            trial.walks += world.engine.walks
+        trial.invented_loss = harness.losses.invented
+        trial.blind = harness.known_models.blind
+        if harness.engine is not None:
+            trial.backward_calls += harness.engine.backward_calls
 
     def _note(self, error: BaseException, plan: ValuePlan, trial: HarnessTrial) -> None:
         if trial.failure is None or trial.failure.error is not error:

@@ -42,7 +42,7 @@ class TrialResult:
     plan: ValuePlan
     score: int
     said: str = ""
-    walks: int = 0
+    backward_calls: int = 0
 
 
 class Searcher:
@@ -51,7 +51,7 @@ class Searcher:
     other that use does not decide."""
 
     _until = 0.0
-    _walks = 0  # in the last trial
+    _backward_calls = 0  # in the last trial
     _blind = False  # in it, an optimizer found nothing that learns
     _ran_backward = False  # in any, to a good end
     _ran_backward_once = False  # in it, for each call: a fault may need a second pass
@@ -102,15 +102,17 @@ class Searcher:
         os.dup2(nothing, 2)
         signal.signal(signal.SIGPROF, _stop)
         self._until = time.process_time() + SECONDS
-        best, walks = -1, 0
+        best, most = -1, 0
         for plan in self._plans():
             outcome = self._settled(plan)
-            further = not self._wanted.family and outcome.score == 1 and outcome.walks > walks
+            further = (
+                not self._wanted.family and outcome.score == 1 and outcome.backward_calls > most
+            )
             if outcome.score > best or (outcome.score == best and further):
-                best, walks = outcome.score, outcome.walks
+                best, most = outcome.score, outcome.backward_calls
                 report = {"score": best, "plan": outcome.plan.to_json()}
                 os.write(fd, json.dumps(report).encode() + b"\n")
-            if best == 3 or (not self._wanted.family and (best == 2 or walks > FEW)):
+            if best == 3 or (not self._wanted.family and (best == 2 or most > FEW)):
                 return
             if self._is_over():
                 return
@@ -130,7 +132,7 @@ class Searcher:
         while (plan := self._guessed_otherwise()) is not None:
             self._base = plan
             yield plan
-            if self._walks and self._wanted.family:
+            if self._backward_calls and self._wanted.family:
                 yield from self._variants()
 
     def _guessed_otherwise(self) -> ValuePlan | None:
@@ -152,21 +154,21 @@ class Searcher:
             weights=kind == "graphless",  # else its being missing would say nothing of the text
         )
         yield self._base
-        if self._choices.absent and not self._walks:
+        if self._choices.absent and not self._backward_calls:
             self._base = replace(self._base, absent=True, skip=())
             yield self._base
         if self._wanted.family:
             yield from self._variants()
             return
-        if not self._walks:  # what is handed to a loss has a graph
+        if not self._backward_calls:  # what is handed to a loss has a graph
             yield replace(self._base, data="graph")
             return
         if self._blind:  # what is called learns
             self._base = replace(self._base, weights=True)
             yield self._base
-        if self._walks <= FEW:  # what grows shows it later
+        if self._backward_calls <= FEW:  # what grows shows it later
             if self._choices.part:
-                yield replace(self._base, again=True)
+                yield replace(self._base, looped=True)
             yield replace(self._base, longer=True)
 
     def _variants(self) -> Iterator[ValuePlan]:
@@ -191,10 +193,10 @@ class Searcher:
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
             outcome = self._judged(plan, trial)
-            self._walks = trial.walks
+            self._backward_calls = trial.backward_calls
             self._blind = trial.blind
             self._ran_backward |= outcome is not None and outcome.score > 0
-            self._ran_backward_once = trial.walks <= PASSES and trial.failure is None
+            self._ran_backward_once = trial.backward_calls <= PASSES and trial.failure is None
             if outcome is not None:
                 return outcome
             guesses = list(islice(self._guesses(plan, trial), GUESSES))
@@ -208,7 +210,7 @@ class Searcher:
                 shapes=plan.shapes,
                 whole=plan.whole,
                 skip=plan.skip,
-                unsaid=plan.unsaid,
+                omitted=plan.omitted,
                 weights=plan.weights,
                 optional=plan.optional,
             )
@@ -218,13 +220,13 @@ class Searcher:
         if trial.wish is not None:
             return None
         if trial.failure is None:
-            shown = 0 if trial.blind else trial.walks
-            return TrialResult(plan, 1 if trial.walks else 0, walks=shown)
+            shown = 0 if trial.blind else trial.backward_calls
+            return TrialResult(plan, 1 if trial.backward_calls else 0, backward_calls=shown)
         message = f"{type(trial.failure.error).__name__}: {trial.failure.error}"
         kind, _ = kind_of(message)
         if self._wanted.family:
             # without weights it says something of the script if a root has had a graph before
-            telling_error = kind != "graphless" or plan.weights or trial.walks > 1
+            telling_error = kind != "graphless" or plan.weights or trial.backward_calls > 1
             if telling_error and self._wanted.is_met(message, trial.lines):
                 return TrialResult(plan, 3, message)
             final = kind and kind not in ("none", "graphless", "scalar")
@@ -254,7 +256,7 @@ class Searcher:
             [replace(plan, skip=(*plan.skip, trial.driven))]
             if trial.driven and trial.driven not in plan.skip
             else [],
-            [replace(plan, unsaid=(*plan.unsaid, trial.report))] if trial.report else [],
+            [replace(plan, omitted=(*plan.omitted, trial.report))] if trial.report else [],
         )
         seen = set[str]()
         for guess in filter(self._is_new, guesses):

@@ -222,7 +222,10 @@ def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
             yield path, shape[: -index.dim()]
     held = [(path, t) for path, t in _held(failure.error.__traceback__) if t.dim()]
     held += [
-        (p, t) for v in CurrentHarness.world.values.values() for t in flat(v) if (p := made_for(t))
+        (p, t)
+        for v in CurrentHarness.harness.values.values()
+        for t in flat(v)
+        if (p := made_for(t))
     ]
 
     def unlikely(one: tuple[str, torch.Tensor]) -> tuple[bool, bool, bool]:
@@ -235,15 +238,15 @@ def _of_factors(failure: Failure) -> Iterator[tuple[str, Wished]]:
 
 def _is_factor(path: str) -> bool:
     """Return True if the script multiplies something with the value, or an item of it."""
-    uses = CurrentHarness.world.uses.of
+    uses = CurrentHarness.harness.uses.of
     return any(use.factor and other.startswith(path) for other, use in uses.items())
 
 
 def _held(traceback: TracebackType | None) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield synthesized tensors of the innermost frames' names; else of all of the script's."""
     found = False
-    for names in [CurrentHarness.world.values, *scopes(traceback)][::-1]:
-        for value in [] if found and names is CurrentHarness.world.values else names.values():
+    for names in [CurrentHarness.harness.values, *scopes(traceback)][::-1]:
+        for value in [] if found and names is CurrentHarness.harness.values else names.values():
             for tensor in flat(value):
                 if path := made_for(tensor):
                     found = True

@@ -41,7 +41,7 @@ class SynthesizedValues:
     def __init__(
         self, tree: ast.Module, uses: Uses, plan: ValuePlan, tell: Tell, *, searching: bool = False
     ) -> None:
-        CurrentHarness.world = self
+        CurrentHarness.harness = self
         sizes.decide(plan.shapes, plan.whole, LONGER if plan.longer else 1)
         self.building = Building(self, tree)
         self.uses = uses

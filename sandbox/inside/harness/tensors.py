@@ -14,21 +14,23 @@ LONGER = 8  # times as much
 
 
 class Tensors:
-    """Makes the tensors of one world."""
+    """Makes the tensors of one harness."""
 
-    def __init__(self, world: Harness, tree: ast.Module) -> None:
-        self._world = world
-        models = (p for p, use in world.uses.of.items() if "double" in use.methods)
-        precise = any(world.role(path) == "module" for path in models) or _has_precise_leaves(tree)
+    def __init__(self, harness: Harness, tree: ast.Module) -> None:
+        self._harness = harness
+        models = (p for p, use in harness.uses.of.items() if "double" in use.methods)
+        precise = any(harness.role(path) == "module" for path in models) or _has_precise_leaves(
+            tree
+        )
         self._dtype = torch.float64 if precise else torch.float32
 
     def fresh(self, path: str) -> torch.Tensor:
         """Return a tensor without history, in the planned shape."""
-        plan = self._world.plan
+        plan = self._harness.plan
         shape = plan.shapes.get(path)
         if shape is None:
             shape = self.shape_of(path)
-            if plan.longer and self._world.use(path).indexed and len(shape) > 1:
+            if plan.longer and self._harness.use(path).indexed and len(shape) > 1:
                 shape = [shape[0] * LONGER, *shape[1:]]
         if path in plan.whole:
             size = int(torch.Size(shape).numel())
@@ -37,7 +39,7 @@ class Tensors:
 
     def shape_of(self, path: str) -> list[int]:
         """Return the shape of a path's tensor, as far as it is decided."""
-        return self._world.plan.shapes.get(path) or _shape(self._world.use(path))
+        return self._harness.plan.shapes.get(path) or _shape(self._harness.use(path))
 
 
 def _has_precise_leaves(tree: ast.Module) -> bool:

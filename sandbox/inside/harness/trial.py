@@ -20,12 +20,12 @@ class Enough(BaseException):
 
 
 class HarnessTrial:
-    """What one run of a world shows: how it ended, and which torch function raised."""
+    """What one run of a harness shows: how it ended, and which torch function raised."""
 
     def __init__(self) -> None:
         self.failure: Failure | None = None
         self.wish: NeedsValue | None = None
-        self.walks = 0
+        self.backward_calls = 0
         self.calls = 0  # of torch: how far the run came
         self.lines = (0, 0)
         self.callers: list[tuple[int, int]] = []  # the statements that called, the innermost first
@@ -47,15 +47,15 @@ class Watch(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         self._trial.calls += 1
         if name == "backward":
-            self._trial.walks += 1
-            if self._trial.walks > ENOUGH:
+            self._trial.backward_calls += 1
+            if self._trial.backward_calls > ENOUGH:
                 raise Enough
         if name in ("__getitem__", "__setitem__"):
             for index in args[1] if isinstance(args[1], tuple) else args[1:2]:
                 if isinstance(index, Placeholder):  # else torch would take its items for numbers
                     raise NeedsValue(index._path, "tensor")
         shown = shape_shown_by(name, args)
-        if shown is not None and shown[0] not in CurrentHarness.world.plan.shapes:
+        if shown is not None and shown[0] not in CurrentHarness.harness.plan.shapes:
             raise NeedsValue(shown[0], shape=shown[1])
         try:
             result = func(*args, **(kwargs or {}))

@@ -35,9 +35,9 @@ def variants(
     )
     for change in (
         *({"rooted": True, "data": d} for d in ("plain", "graph") if choices.rooted),
-        *([{"rooted": True, "again": True}] if choices.rooted else []),
+        *([{"rooted": True, "looped": True}] if choices.rooted else []),
         *([{"optional": True}] if choices.optional else []),
-        *([{"again": True}] if ran and choices.part else []),
+        *([{"looped": True}] if ran and choices.part else []),
         *([{"longer": True}] if ran else []),
         *([{"repeats": True}] if kind == "reuse" else []),
         *({"data": data} for data in first),
