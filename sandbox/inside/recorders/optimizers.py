@@ -45,7 +45,7 @@ class OptimizerRegistry:
     """The optimizers that took parameters, in the order in which they did."""
 
     def __init__(self) -> None:
-        self._known: dict[int, KnownOptimizer] = {}  # by the identity of those that are alive
+        self.known: dict[int, KnownOptimizer] = {}  # by the identity of those that are alive
         self.totals: Counter[int] = Counter()  # steps by optimizer, those that are gone, too
         self.latest: dict[int, int] = {}  # which step of all was the latest of each
         self.made = 0
@@ -53,15 +53,15 @@ class OptimizerRegistry:
     def of(self, optimizer: Optimizer) -> KnownOptimizer:
         """Return what is known of an optimizer, a new entry if nothing is."""
         key = id(optimizer)
-        one = self._known.get(key)
+        one = self.known.get(key)
         if one is None:
-            alive = weakref.ref(optimizer, lambda _: self._known.pop(key, None))
-            one = self._known[key] = KnownOptimizer(alive)
+            alive = weakref.ref(optimizer, lambda _: self.known.pop(key, None))
+            one = self.known[key] = KnownOptimizer(alive)
         return one
 
     def alive(self) -> list[Optimizer]:
         """Return the optimizers that are alive."""
-        met = [one.alive() for one in self._known.values() if one.number >= 0]
+        met = [one.alive() for one in self.known.values() if one.number >= 0]
         return [alive for alive in met if alive is not None]
 
     def is_led_by(self, optimizer: Optimizer, step: object) -> bool:
@@ -70,7 +70,7 @@ class OptimizerRegistry:
 
     def passes(self) -> int:
         """Return the iteration that the training is in: every optimizer has stepped so often."""
-        return min((one.steps for one in self._known.values()), default=0)
+        return min((one.steps for one in self.known.values()), default=0)
 
     def is_due(self, optimizer: Optimizer, n: int) -> bool:
         """Return True if this step of the optimizer, the `n`th of the run, is one of the sample.

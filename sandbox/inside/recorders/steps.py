@@ -187,7 +187,7 @@ class StepWatch:
     def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         Clock.steps += 1
         Clock.closure = 0
-        one = self.optimizers.of(optimizer)
+        one = self.optimizers.known.get(id(optimizer)) or self.optimizers.of(optimizer)
         if (own := vars(optimizer).get("step")) is not None:
             one.led_by = own
         before, one.before = one.before, None
