@@ -35,6 +35,11 @@ class TracedBackward:
             "root": self.names[:8],
         }
 
+    def fault(self) -> Json:
+        """Return the fields of a fault that was found during the call."""
+        record = self.record()
+        return {"at": record["at"], "call": record}
+
     def line(self) -> str:
         """Return the location of the call: `train.py:12`."""
         return self.standing.line()

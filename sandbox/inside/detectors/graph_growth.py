@@ -157,14 +157,12 @@ def _slows(last: list[tuple[int, int]]) -> bool:
 
 
 def _report(call: Call, key: Key, name: Name, sizes: list[tuple[int, int]]) -> Json:
-    backward_call = call.record()
     whole = name.record("now")
     holders = [{**whole, "path": key[2].partition("[")[0]}]
     if holders[0]["path"] != whole["path"]:
         holders.append(whole)  # what of it keeps the graph: `meters['loss'].total` of `meters`
     return {
-        "at": backward_call["at"],
-        "call": backward_call,
+        **call.fault(),
         "holders": holders,
         **measured(sizes),
         "counted": "tensors" if name.containers and "[" not in key[2] else "nodes",

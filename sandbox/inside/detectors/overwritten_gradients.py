@@ -162,8 +162,7 @@ class OverwrittenGradients:
         key = name.scope, name.path
         surer = key not in self._doubts or (self._doubts[key]["doubtful"] and not early)
         if surer and key not in self._reported and len(self._doubts) + len(self._reported) < DOUBTS:
-            backward_call = call.record()
-            report = {"at": backward_call["at"], "call": backward_call, "figures": [float(calls)]}
+            report = {**call.fault(), "figures": [float(calls)]}
             more = {"detail": REWRITTEN, "doubtful": early}
             self._doubts[key] = {**_report([name], known), **report, **more}
 

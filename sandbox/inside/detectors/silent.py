@@ -158,16 +158,13 @@ class SilentWatch(Observer):
         self._rebound.stepped(owned, here)
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
-        if stale := self._reused.stepped(optimizer, owned, early=Clock.calls <= self._until):
-            self._tell_stale(
-                stale,
-                self._reused.norms[optimizer],
-                self._reused.steps[optimizer],
-                UNTOUCHED if self._reused.never_cleared(stale) else "",
-            )
+        reused, early = self._reused, Clock.calls <= self._until
+        if stale := reused.stepped(optimizer, owned, early=early):
+            detail = UNTOUCHED if reused.never_cleared(stale) else ""
+            self._tell_stale(stale, reused.norms[optimizer], reused.steps[optimizer], detail)
         if (fields := self._piled.stepped(optimizer, owned, closure_accumulated)) is not None:
             self._tell("uncleared-gradients", at=frames.user_place(sys._getframe()), **fields)
-        if Clock.calls <= self._until and (stale := self._foreign.stepped(optimizer, owned)):
+        if early and (stale := self._foreign.stepped(optimizer, owned)):
             used, cleared = self._foreign.norms[optimizer], self._foreign.cleared[optimizer]
             self._tell_stale(stale, used, len(used) + cleared, detail=self._foreign.detail)
 
@@ -263,8 +260,7 @@ class SilentWatch(Observer):
         names = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name))
         if names and self._last is not None:
             figures = leaves[0].sums[:64]
-            place = _place_of(self._last.record())
-            fields = {**place, "params": names[:64], "figures": figures}
+            fields = {**self._last.fault(), "params": names[:64], "figures": figures}
             self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **fields)
 
     def _tell_unmoved(self) -> None:
@@ -272,7 +268,7 @@ class SilentWatch(Observer):
         whether the script means to: it may want no more than their gradients."""
         names = unmoved(self._parameters.known)
         if names and self._last is not None and not self.learns:
-            fields = {**_place_of(self._last.record()), "params": names[:64]}
+            fields = {**self._last.fault(), "params": names[:64]}
             self._tell("unmoved-leaves", doubtful=True, **fields)
 
     @property
@@ -295,12 +291,7 @@ class SilentWatch(Observer):
         if kind in self._reported:
             return
         self._reported.add(kind)
-        self._emit(kind, **(_place_of(during.record()) if during is not None else {}), **more)
+        self._emit(kind, **(during.fault() if during is not None else {}), **more)
 
     def _emit(self, kind: str, **fields: Any) -> None:
         self._emitter.emit({"t": "silent", "kind": kind, **fields})
-
-
-def _place_of(backward_call: Json) -> Json:
-    """Return the fields that say during which backward call a fault was found."""
-    return {"at": backward_call["at"], "call": backward_call}

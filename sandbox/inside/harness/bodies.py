@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .entries import Definition
+from .entries import Definition, calls_backward
 from .uses import FUNCTIONS
 
 RETURNED = "__returned__"
