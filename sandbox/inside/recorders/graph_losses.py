@@ -29,7 +29,7 @@ from .call_arguments import (
     values_in,
 )
 from .graph_ends import CUT_TERM, REACHED, GraphEnd, similarity
-from .leaf_ends import KEPT, EndsByLeaf, FrozenParameters
+from .leaf_ends import KEPT, EndsByLeaf, FrozenParameters, trim
 
 _torch: Any = torch
 LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and so far
@@ -153,7 +153,7 @@ class LossLog(TorchFunctionMode):
             self._left.note(ended)
             for value in values_in(result):
                 self._values[value] = ended
-            _trim(self._values)
+            trim(self._values)
 
     def _note(self, outputs: Sequence[torch.Tensor], ended: GraphEnd | None) -> None:
         """Record where the graph ended that these would have had."""
@@ -161,7 +161,7 @@ class LossLog(TorchFunctionMode):
             for tensor in outputs:
                 end = ended if is_graded(tensor) else replace(ended, discrete=True)
                 self._tensors[id(tensor)] = weakref.ref(tensor), end
-        _trim(self._tensors)
+        trim(self._tensors)
 
     def _ended(self, name: str, arguments: tuple[Any, ...]) -> GraphEnd | None:
         """Return where the graph of a graph-less result ended: here, or before its inputs were
@@ -273,12 +273,10 @@ class LossLog(TorchFunctionMode):
 
     def _note_bare(self, owner: Any, bare: torch.Tensor) -> None:
         """Record the memory of what learns, or holds weights, by itself."""
-        if isinstance(owner, Parameter) or (
-            isinstance(owner, torch.Tensor) and owner.requires_grad
-        ):
-            if owner.is_leaf:
-                self._bare[id(bare)] = weakref.ref(bare)
-                _trim(self._bare)
+        learns = isinstance(owner, torch.Tensor) and owner.requires_grad
+        if (learns or isinstance(owner, Parameter)) and owner.is_leaf:
+            self._bare[id(bare)] = weakref.ref(bare)
+            trim(self._bare)
 
     def _is_bare_leaf(self, tensor: torch.Tensor) -> bool:
         """Return True if it is a leaf's own memory: a graph that is written to it is lost."""
@@ -299,9 +297,3 @@ class LossLog(TorchFunctionMode):
             below = walk(roots_of(inputs), NODES)
             found |= {id(leaf.variable): leaf.variable for _, leaf in below.leaves}
         return tuple(map(weakref.ref, found.values()))
-
-
-def _trim(*logs: OrderedDict[Any, Any]) -> None:
-    for log in logs:
-        while len(log) > KEPT:
-            log.popitem(last=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,3 +60,10 @@ class FrozenParameters:
             if known is not None and known() is tensor and calls < Clock.calls:
                 return ended
         return None
+
+
+def trim(*logs: OrderedDict[Any, Any]) -> None:
+    """Drop the oldest entries of logs that have too many."""
+    for log in logs:
+        while len(log) > KEPT:
+            log.popitem(last=False)
