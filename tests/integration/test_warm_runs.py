@@ -18,6 +18,7 @@ import pytest
 
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.starting import BROKEN, Warm, can_be_warm, end, furnish, start_fresh
+from sandbox.inside.attached.warm import module_name
 from tests.beside import ROOT, environment, gradmend
 from tests.processes import hear_interrupts
 
@@ -310,3 +311,14 @@ async def _gone(pid: int) -> bool:
             return True
         await asyncio.sleep(0.1)
     return False
+
+
+def test_a_module_within_a_package_takes_no_name_of_the_standard_library(tmp_path: Path) -> None:
+    package = tmp_path / "vendor" / "logging"
+    package.mkdir(parents=True)
+    for folder in (package.parent, package):
+        (folder / "__init__.py").touch()
+    assert module_name(str(package / "__init__.py")) == ""
+    assert module_name(str(package.parent / "types.py")) == ""
+    assert module_name(str(package.parent / "__init__.py")) == "vendor"
+    assert module_name(str(tmp_path / "types.py")) == "types"

@@ -84,17 +84,22 @@ def _prepared(own: Iterable[str], load: Iterable[str]) -> str:
         return "torch uses the device as soon as it is imported"
     if threading.active_count() > 1:
         return "the interpreter has threads before the program begins"
-    if taken := sorted({_module_name(path) for path in own} & set(sys.modules)):
+    if taken := sorted({module_name(path) for path in own} & set(sys.modules)):
         return f"{taken[0]} is a module of the program's, too"
     gc.collect()
     gc.freeze()
     return ""
 
 
-def _module_name(path: str) -> str:
-    """Return the name by which a file in a folder of the path is imported."""
+def module_name(path: str) -> str:
+    """Return the name by which a file in a folder of the path is imported; "" in a package, whose
+    modules have its name too."""
     folder, name = os.path.split(path)
-    return name[: -len(".py")] if name != "__init__.py" else os.path.basename(folder)
+    if name == "__init__.py":
+        folder, name = os.path.split(folder)
+    if os.path.exists(os.path.join(folder, "__init__.py")):
+        return ""
+    return name.removesuffix(".py")
 
 
 def _begun(home: str, box: str, channel: socket.socket, parent: int) -> str:
