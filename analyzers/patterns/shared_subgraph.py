@@ -44,6 +44,7 @@ from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
 from analyzers.repair.combine.combining import sum_after_loop
 from analyzers.repair.combine.one_backward import one_backward
+from analyzers.repair.combine.own_parameters import backwards_apart
 from analyzers.repair.combine.retain_graph import (
     ask_again,
     keep_for_second,
@@ -101,5 +102,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from sum_after_loop(story)
     yield from retain_for_each(story)
     yield from recompute_before_backward(story, SECOND_CHOICE + 1)
+    yield from backwards_apart(story, SECOND_CHOICE + 2)
     yield from retain_on_first(story)
     yield from ask_again(story)

@@ -106,7 +106,7 @@ def pooled(
 ) -> ScheduleComparison | None:
     """Return a differing schedule if optimizers that each stepped on a loss of their own all step
     on the sum in the patch, with other gradients: then weights that had one loss get those of the
-    others.
+    others. It fails if none of them keeps its gradients: each gets its adversary's loss.
     """
     ours, theirs = by_optimizer(original), by_optimizer(candidate)
     for step, gap in kept.differences if len(ours) > 1 else ():
@@ -124,7 +124,10 @@ def pooled(
         apart = len({call for one in together for call in one.fed}) == sum(m.calls for m in meals)
         if apart and _spans(_meal(candidate, given).loss, meals):
             whose = f"the losses of {len(meals)} optimizers, each of which has its own"
-            return ScheduleComparison("moved", f"step {n + 1} is fed {whose} in the original")
+            problem = f"step {n + 1} is fed {whose} in the original"
+            gaps = [other for one, other in kept.differences if any(one is s for s in together)]
+            rivals = len(gaps) == len(together) and min(gaps) > TOLERANCE
+            return ScheduleComparison("moved", problem, failed=rivals)
     return None
 
 

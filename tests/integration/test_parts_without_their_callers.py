@@ -138,6 +138,17 @@ async def test_each_of_several_optimizers_has_a_model_of_its_own(service: Servic
     assert "over `model_d`" in said["optim_d"]
 
 
+async def test_losses_of_rivals_are_not_added(service: Service) -> None:
+    found = await asked(service, AGAIN + RIVALS)
+    assert found.causes[0].pattern == "shared-subgraph"
+    assert "made by a forward pass that was not sent" in found.causes[0].explanation
+    assert found.patches[0].level == "safe"
+    kept = 'loss_g.backward(inputs=optim_g.param_groups[0]["params"], retain_graph=True)'
+    assert kept in found.patches[0].script
+    sums = [patch for patch in found.patches if patch.strategy == "sum-losses"]
+    assert [patch.verification.status for patch in sums] == ["failed"]
+
+
 async def test_each_backward_of_rivals_fills_its_own_optimizer(service: Service) -> None:
     words = "\nAfter I changed the order, I get an error: some inplace operation.\n"
     first, second = RIVALS.split("\n\n")

@@ -211,11 +211,15 @@ def with_gradients(found: Trace, *norms: float) -> Trace:
 def test_one_sum_for_the_own_losses_of_several_optimizers_is_told() -> None:
     apart = with_gradients(trace((5, A), "step 0", (5, B), "step 1"), 1.0, 2.0)
     summed = trace((5, A + B), "step 0", "step 1", cleared=False)
-    mixed, equal = with_gradients(summed, 3.0, 3.0), with_gradients(summed, 1.0, 2.0)
+    mixed, equal = with_gradients(summed, 3.0, 2.0), with_gradients(summed, 1.0, 2.0)
     found = schedule.pooled(apart, mixed, compare("kept", apart, mixed))
     assert found is not None
     assert found.check.status == "differs"
     assert "2 optimizers" in found.problem
+    rivals = with_gradients(summed, 3.0, 4.0)
+    refused = schedule.pooled(apart, rivals, compare("kept", apart, rivals))
+    assert refused is not None
+    assert refused.check.status == "failed"
     assert schedule.pooled(apart, equal, compare("kept", apart, equal)) is None
     both = with_gradients(trace((5, A + B), "step 0", "step 1", cleared=False), 1.0, 2.0)
     assert schedule.pooled(both, mixed, compare("kept", both, mixed)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
@@ -9,6 +10,8 @@ from analyzers.evidence import GraphReuse
 from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.locating import taken_on
+from analyzers.explain.source_locations import resolve_location
+from analyzers.source.flow import BACKWARD_CALLS, backward_root
 from analyzers.source.project import Project
 from provenance import BackwardCall, CodeLine
 
@@ -58,6 +61,15 @@ def call(backward_call: BackwardCall, project: Project) -> str:
     return line(backward_call.at, project) + times
 
 
+def makes_none(place: CodeLine, project: Project) -> bool:
+    """Return True for a line that only calls backward on a name: it makes no graph, but something
+    was synthesized for the name there.
+    """
+    where = resolve_location(project, place)
+    made = where.call(*BACKWARD_CALLS) if where is not None else None
+    return isinstance(backward_root(made) if made is not None else None, ast.Name | ast.Attribute)
+
+
 def account(match: Match, project: Project) -> str:
     """Return what happened to the graph, in the script's own names and lines."""
     story = story_in(match)
@@ -66,7 +78,10 @@ def account(match: Match, project: Project) -> str:
     edge = story.edge
     who = f"`{match.carrier.name}`" if match.carrier else "A tensor"
     if edge is not None and edge.old.at is not None:
-        parts.append(f"{who} holds a graph that was made at {line(edge.old.at, project)}.")
+        made = f"made at {line(edge.old.at, project)}"
+        if makes_none(edge.old.at, project):
+            made = "made by a forward pass that was not sent"
+        parts.append(f"{who} holds a graph that was {made}.")
     used = f"The backward at {call(reuse.freed, project)} used that graph up"
     parts.append(f"{used}, and it was freed." if not reuse.hidden else f"{used}.")
     again = f"The backward at {call(reuse.reached, project)} needed it again"

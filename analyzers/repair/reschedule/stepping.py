@@ -25,7 +25,7 @@ from analyzers.source.statement_ranges import ahead_of, bound_by, names_feeding
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 
-_EACH_ITS_OWN = (
+EACH_ITS_OWN = (
     "All backward calls first, then the steps; each backward for its own optimizer's parameters"
 )
 
@@ -46,7 +46,7 @@ def steps_after_backwards(schedule: StepBeforeBackward, rank: int = 0) -> Iterat
     backward = schedule.where.call("torch.Tensor.backward")
     if backward is not None:
         edits = [*moved, _for_its_own(editor, backward, optimizer)]
-        yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank)
+        yield Proposal("steps-last", EACH_ITS_OWN, joined(edits), "", rank)
     for statement in [s for s in each if calls_of(s, *ZERO_GRAD)][:1]:
         # in its own iteration it would clear what other backward calls left in shared weights
         ahead = editor.insert_before(loop, *_alone(editor, loop, statement))
@@ -69,7 +69,7 @@ def all_steps_last(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Prop
     for end in sorted({at, last} if moved else ()):
         if kept := _for_their_own(editor, block, block.index(moved[0]), end):
             edits = [*move_after(editor, _steps_in(block[first:end]), block[end]), *kept]
-            yield Proposal("steps-last", _EACH_ITS_OWN, joined(edits), "", rank + 1)
+            yield Proposal("steps-last", EACH_ITS_OWN, joined(edits), "", rank + 1)
 
 
 def step_after_backward(where: SourceLocation) -> Iterator[Proposal]:
@@ -120,8 +120,12 @@ def _for_its_own(editor: Editor, backward: ast.Call, step: ast.Attribute) -> Edi
     """Return an edit that restricts the backward call to the parameters of
     this step's optimizer.
     """
-    own = f'{editor.text_of(step.value)}.param_groups[0]["params"]'
-    return with_keyword(editor, backward, "inputs", own)
+    return with_keyword(editor, backward, "inputs", parameters_of(editor, step))
+
+
+def parameters_of(editor: Editor, step: ast.Attribute) -> str:
+    """Return the expression of the parameters that a step (`optimizer.step`) changes."""
+    return f'{editor.text_of(step.value)}.param_groups[0]["params"]'
 
 
 def in_second_loop(editor: Editor, loop: ast.For, step: ast.stmt) -> list[Edit]:
