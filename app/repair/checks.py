@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from analyzers.explain.listed import counted
+from analyzers.explain.listed import counted, some
 from analyzers.source.linediff import changed_lines
 from app.run.outcome import ending, is_inconclusive, len_backwards, silent_kinds
 from app.schemas import Check
@@ -33,6 +33,9 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
     left = {r.kind for r in silent if r not in others} & silent_kinds(original)
     if left:
         return Check(name="runs", status="failed", detail=f"still shows {', '.join(sorted(left))}")
+    if untrained := _still_untrained(result, original):
+        detail = f"these learn no more than before: {some(sorted(untrained))}"
+        return Check(name="runs", status="failed", detail=detail)
     if result.status == "finished":
         detail = f"ended by itself, {counted(calls, 'backward call')}"
         return Check(name="runs", status="passed", detail=detail)
@@ -47,6 +50,24 @@ def runs(result: RunResult, original: RunResult, held: RunResult | None = None) 
         detail = f"{ending(result)}; {counted(calls, 'call')} seen"
         return Check(name="runs", status="not_run", detail=detail)
     return Check(name="runs", status="failed", detail=ending(result))
+
+
+def _still_untrained(result: RunResult, original: RunResult) -> set[str]:
+    """Return the parameters that the original does not train, if the patch changes this for none of
+    them: no gradient reaches them, or no optimizer holds them. It does not matter whether static
+    analysis still finds the fault.
+    """
+    before = _untrained(original.trace.silent if original.trace is not None else [])
+    shown = result.trace.silent if result.trace is not None else []
+    after = _untrained([*shown, *result.doubted])
+    return before if before and before <= after else set()
+
+
+def _untrained(records: Iterable[Silent]) -> set[str]:
+    """Return the parameters without a gradient; those without an optimizer, if others are held in
+    their place."""
+    found = [r for r in records if r.kind in ("unfed-parameters", "unheld-parameters")]
+    return {name for r in found for name in (r.instead or r.params)}
 
 
 def spared(result: RunResult, original: RunResult) -> list[Silent]:

@@ -104,7 +104,7 @@ class EmptySteps:
         cleared = bool(missed) and self._was_cleared(missed[0])
         missed = [one for one in missed if self._was_cleared(one) is cleared]
         if not missed:
-            return self._all_frozen()
+            return self._all_frozen(known)
         looks = self._looks[missed[0].id]
         lost = next((one.lost for one in missed if one.lost), None)
         fields = {
@@ -116,14 +116,17 @@ class EmptySteps:
         }
         return ("cleared-gradients" if cleared else "unfed-parameters"), fields
 
-    def _all_frozen(self) -> tuple[str, Json] | None:
-        """Return what an optimizer steps repeatedly although it never required a gradient."""
+    def _all_frozen(self, known: Iterable[KnownParameter]) -> tuple[str, Json] | None:
+        """Return what an optimizer steps repeatedly although it never required a gradient, and what
+        gets gradients and is held by none."""
+        fed = [one.name for one in known if one.receipts and one.optimizer is None and one.name]
         for optimizer, (looks, owned) in self._frozen.items():
             trained = optimizer in self._thawed or any(known.receipts for known in owned)
             if looks >= ENOUGH and owned and not trained:
                 fields = {
                     "params": [one.name for one in owned if one.name][:MOST],
                     "optimizer_at": next((one.taken for one in owned if one.taken), None),
+                    "instead": fed[:MOST],
                     "figures": [float(len(owned))],
                     "detail": FROZEN,
                 }
