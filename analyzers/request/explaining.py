@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, KnownError, SilentFault
-from analyzers.explain.inlined import inlined
+from analyzers.explain.inlined import Inlined, inlined
 from analyzers.explain.inlined_evidence import concerns, translated
 from analyzers.explain.pattern import (
     SECOND_CHOICE,
@@ -28,7 +28,7 @@ from analyzers.repair.edit_search.transform import edits_for
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.repair.rewrite import without_retaining
 from analyzers.request.causes import OPTIMIZER, Candidate, GraphEvent, RankedCause
-from analyzers.request.in_place import in_place
+from analyzers.request.in_place import RankedMatch, in_pairs, in_place, of_script
 from analyzers.request.ranking import MAX_CANDIDATES, by_preference, in_turns
 from analyzers.request.traceback_only import explained, is_vague, usual
 from analyzers.source.edits import EditConflict, apply, leave_python
@@ -49,16 +49,18 @@ def causes_of(
 ) -> list[RankedCause]:
     """Return the causes of the evidence, most certain first, with what their patterns propose; or,
     if `searched`, with every edit that the evidence itself suggests. Calls of one-line helpers are
-    analyzed as if inlined.
+    analyzed as if inlined, too: a match in either text gives one cause.
     """
     proposing = _searched if searched else _proposals
     pieces = tuple(in_read_names(project, piece) for piece in evidence)
-    own = _causes(project, pieces, proposing)
+    own = _ordered(project, pieces)
     view = inlined(project) if pieces and not project.recalled else None
-    if view is None or not any(concerns(view, piece) for piece in pieces):
-        return own
-    found = _causes(view.project, [translated(view, piece) for piece in pieces], proposing)
-    return in_place(project, own, found, view)
+    if view is not None and any(concerns(view, piece) for piece in pieces):
+        found = _ordered(view.project, [translated(view, piece) for piece in pieces])
+        if found:
+            pairs = in_pairs(found, own)
+            return [_seen_twice(one, same, project, view, proposing) for one, same in pairs]
+    return [_explained(one, project, _candidates(one, project, proposing)) for one in own]
 
 
 def is_recognised(project: Project, piece: Evidence) -> bool:
@@ -72,15 +74,30 @@ def is_recognised(project: Project, piece: Evidence) -> bool:
     return view is not None and bool(matches_of(translated(view, piece), view.project))
 
 
-def _causes(
-    project: Project, evidence: Iterable[Evidence], proposing: Proposing
-) -> list[RankedCause]:
+def _ordered(project: Project, evidence: Iterable[Evidence]) -> list[RankedMatch]:
+    """Return the matches of the evidence in the order in which their causes are shown."""
     found = [matches_of(piece, project) for piece in evidence]
     if project.recalled and not any(found):
         found = [usual(piece, project) for piece in evidence]
     turns = enumerate(in_turns(found))
-    ordered = [(turn, match) for turn, matches in turns for match in matches]
-    return [_explained(match, turn, project, proposing) for turn, match in ordered[:MAX_CAUSES]]
+    return [RankedMatch(match, turn) for turn, matches in turns for match in matches][:MAX_CAUSES]
+
+
+def _seen_twice(
+    found: RankedMatch,
+    own: RankedMatch | None,
+    project: Project,
+    view: Inlined,
+    proposing: Proposing,
+) -> RankedCause:
+    """Return the cause of a match with helpers inlined, described as for the script itself if it
+    matches there too, with the candidates of both.
+    """
+    theirs = _candidates(own, project, proposing) if own is not None else []
+    candidates = in_place(project, theirs, _candidates(found, view.project, proposing), view)
+    if own is not None:
+        return _explained(own, project, candidates)
+    return of_script(project, _explained(found, view.project, candidates), view)
 
 
 def matches_of(piece: Evidence, project: Project) -> list[Match]:
@@ -89,7 +106,8 @@ def matches_of(piece: Evidence, project: Project) -> list[Match]:
     return [match for match in found if match is not None]
 
 
-def _explained(match: Match, turn: int, project: Project, proposing: Proposing) -> RankedCause:
+def _explained(one: RankedMatch, project: Project, candidates: list[Candidate]) -> RankedCause:
+    match = one.match
     evidence, pattern = match.evidence, patterns()[match.pattern]
     created, freed, reached = _graph_events(evidence, project)
     if isinstance(evidence, SilentFault) and match.location == evidence.optimizer_at:
@@ -117,7 +135,7 @@ def _explained(match: Match, turn: int, project: Project, proposing: Proposing) 
         silent=isinstance(evidence, SilentFault),
         by_message=isinstance(evidence, KnownError),
         remedy=match.remedy,
-        candidates=_candidates(match, turn, project, proposing),
+        candidates=candidates,
     )
 
 
@@ -149,11 +167,13 @@ def _recalled(match: Match, pattern: Pattern, project: Project) -> RankedCause:
     )
 
 
-def _candidates(match: Match, turn: int, project: Project, proposing: Proposing) -> list[Candidate]:
+def _candidates(one: RankedMatch, project: Project, proposing: Proposing) -> list[Candidate]:
     """Return the proposals for a match as patched files, preferred ones first. Proposals that
     cannot be applied are left out.
     """
-    found: list[Candidate] = []
+    if project.recalled:
+        return []
+    match, found = one.match, list[Candidate]()
     proposals = proposing(match, project)
     for proposal in (p for one in proposals for p in _released(one, match, project)):
         if is_forbidden(proposal, match.evidence, project):
@@ -168,7 +188,7 @@ def _candidates(match: Match, turn: int, project: Project, proposing: Proposing)
                     files,
                     proposal.tradeoff,
                     proposal.rank,
-                    turn,
+                    one.turn,
                     proposal.last_resort,
                     proposal.half,
                 )

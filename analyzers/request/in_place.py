@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from analyzers.explain.inlined import Inlined
+from analyzers.explain.pattern import Match
 from analyzers.request.causes import Candidate, GraphEvent, RankedCause
 from analyzers.request.ranking import by_preference
 from analyzers.source.linediff import opcodes
 from analyzers.source.project import Project
 
 
-def in_place(
-    project: Project, own: Sequence[RankedCause], found: Sequence[RankedCause], view: Inlined
-) -> list[RankedCause]:
-    """Return the causes found with helpers inlined, each described as for the script itself if it
-    was found there too; the script's own causes if there are no others.
+@dataclass(frozen=True)
+class RankedMatch:
+    """A match, and the turn in which its candidates are tried."""
+
+    match: Match
+    turn: int
+
+
+def in_pairs(
+    found: Sequence[RankedMatch], own: Sequence[RankedMatch]
+) -> Iterator[tuple[RankedMatch, RankedMatch | None]]:
+    """Yield each match that was found with helpers inlined, and the script's own match of the same
+    pattern.
     """
-    by_pattern: dict[str, list[RankedCause]] = defaultdict(list)
-    for cause in own:
-        by_pattern[cause.pattern].append(cause)
-    joined: list[RankedCause] = []
-    for cause in found:
-        same = by_pattern[cause.pattern]
-        joined.append(_joined(project, same.pop(0) if same else None, cause, view))
-    return joined or list(own)
+    left = list(own)
+    for one in found:
+        same = next((other for other in left if other.match.pattern == one.match.pattern), None)
+        if same is not None:
+            left.remove(same)
+        yield one, same
 
 
-def _joined(
-    project: Project, own: RankedCause | None, found: RankedCause, view: Inlined
-) -> RankedCause:
-    candidates = _candidates(project, own.candidates if own else (), found.candidates, view)
-    cause = own or _of_script(project, found, view)
-    return replace(cause, candidates=by_preference(candidates))
-
-
-def _of_script(project: Project, cause: RankedCause, view: Inlined) -> RankedCause:
+def of_script(project: Project, cause: RankedCause, view: Inlined) -> RankedCause:
     """Return a cause with the code of the script's own lines."""
 
     def shown(event: GraphEvent | None) -> GraphEvent | None:
@@ -57,13 +55,18 @@ def _of_script(project: Project, cause: RankedCause, view: Inlined) -> RankedCau
     )
 
 
-def _candidates(
+def in_place(
+    project: Project, own: Sequence[Candidate], found: Sequence[Candidate], view: Inlined
+) -> list[Candidate]:
+    """Return the candidates found with helpers inlined, with their calls restored, and the script's
+    own. If a candidate changes what a call denotes, the script's own for the same place goes first.
+    """
+    return by_preference(_distinct(project, own, found, view))
+
+
+def _distinct(
     project: Project, own: Sequence[Candidate], found: Sequence[Candidate], view: Inlined
 ) -> Iterator[Candidate]:
-    """Yield the candidates found, with their calls restored. If a candidate changes what a call
-    denotes, use the script's own candidate for the same place. Then yield the script's own
-    candidates.
-    """
     seen: list[dict[str, str]] = []
     turn = next((candidate.turn for candidate in (*found, *own)), 0)
     chosen = [_chosen(project, candidate, own, view) for candidate in found]

@@ -9,6 +9,7 @@ import pytest
 from analyzers.evidence import MissingGraph
 from analyzers.explain.inlined import inlined
 from analyzers.explain.inlined_evidence import translated
+from analyzers.explain.pattern import Match, patterns
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project
@@ -167,3 +168,18 @@ def test_the_call_is_what_a_repair_moves() -> None:
         "rows = embedded(table)\nfor user in range(3):\n",
         "for user in range(3):\n    rows = embedded(table)\n",
     )
+
+
+def test_a_cause_that_both_texts_show_is_explained_once_in_the_scripts_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    project, explained = Project({"train.py": SCRIPT}), list[str]()
+
+    def explain(match: Match, seen: Project) -> str:
+        explained.append(seen.files["train.py"])
+        return ""
+
+    monkeypatch.setattr(patterns()["derived-outside-loop"], "explain", explain)
+    found = [cause.pattern for cause in classify(project, read(project).evidence)]
+    assert found.count("derived-outside-loop") == 1
+    assert explained == [SCRIPT]
