@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import counted, some
-from app.present import non_finite
+from app.present import endings, non_finite
 from app.present.answer import first_hint, meaning, named_cause, with_place
 from app.present.basis import is_completed
 from app.request.case import Case
@@ -128,12 +128,8 @@ def _why(case: Case, seen: Observation) -> str:
         case "unavailable":
             return f"The script was not run: {run.reason or 'the sandbox is not available'}."
         case "timed_out":
-            calls = len_backwards(run)
-            ran = f"{counted(calls, 'backward call')} ran clean"
-            return (
-                f"No error within the time limit ({ran}): raise "
-                "`time_limit_s`, or send a smaller run."
-            )
+            ended = endings.by_limit(run, case)
+            return f"No error was seen: {ended}. Raise `time_limit_s`, or send a smaller run."
         case "limit_hit":
             return f"The run met a limit of the sandbox ({run.limit}) before the error showed."
         case "finished" | "stopped" if run.raised is None:
@@ -166,7 +162,7 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
             "The run stopped in what was synthesized because it was not sent (see what was "
             "assumed), so your script's own fault did not show."
         )
-    return f"The script raised something else here: {ending(seen.run)}."
+    return endings.by_itself(seen.run, case)
 
 
 def _ran_synthesized(case: Case, run: RunResult) -> str:

@@ -7,7 +7,7 @@ from analyzers.evidence import GraphReuse, SilentFault
 from analyzers.explain.listed import counted, some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
-from app.present import answer, inconclusive, non_finite
+from app.present import answer, endings, inconclusive, non_finite
 from app.present.basis import is_completed
 from app.present.fix_wording import training
 from app.present.wording import lowered
@@ -205,9 +205,10 @@ def _is_around(hint: Hint) -> bool:
 
 def _why_healthy(case: Case, seen: Observation) -> str:
     if seen.followed or (seen.run is not None and seen.run.status == "stopped"):
+        assert seen.run is not None
         sentence = (
-            f"The script ran without an error as far as it was followed ({_seen(seen)} within the "
-            f"time limit of {case.time_limit_s:g} s), and none of the known faults was found."
+            "The script ran without an error as far as it was followed, and none of the known "
+            f"faults was found: {endings.by_limit(seen.run, case)}{_stubbed(seen)}."
         )
         return " ".join(filter(None, (sentence, _no_derivative(seen))))
     sentence = (
@@ -256,10 +257,13 @@ def _unheld(seen: Observation) -> str:
 def _seen(seen: Observation) -> str:
     """Return how much of the training was observed, and which packages were stubs."""
     calls = len_backwards(seen.run) if seen.run is not None else 0
-    sentence = counted(calls, "backward call")
+    return f"{counted(calls, 'backward call')}{_stubbed(seen)}"
+
+
+def _stubbed(seen: Observation) -> str:
     stubs = seen.trace.stubs if seen.trace is not None else []
     names = [s.name for s in stubs if s.detail.startswith("not installed")]
-    return f"{sentence}, with a substitute for {', '.join(names[:4])}" if names else sentence
+    return f", with a substitute for {', '.join(names[:4])}" if names else ""
 
 
 def _because(seen: Observation) -> str:

@@ -127,7 +127,28 @@ def _open(found: Findings) -> str:
         return f"The loss became {found.run.non_finite_loss.value}; no graph fault"
     if found.answer is not None:
         return "Known error: its likely cause"
-    return "We need one more thing"
+    return _ended(found) or "We need one more thing"
+
+
+_LACKING = ("arguments", "file", "package")
+"""Steps that name what a run lacked."""
+_OTHER_ENDINGS = {
+    "timed_out": "Stopped at the time limit",
+    "limit_hit": "Stopped at a limit",
+    "SystemExit": "Ended by the script itself",
+    **dict.fromkeys(("NameError", "UnboundLocalError"), ""),  # of a part of a program
+}
+
+
+def _ended(found: Findings) -> str:
+    """Return what ended a whole script's run before it showed a fault; empty if nothing did."""
+    run, error = found.run, found.error
+    if run is None or found.world or any(step.kind in _LACKING for step in found.next):
+        return ""
+    if run.status == "other_error" and error is not None:
+        own = (run.exception or "").startswith(f"{error.exception}:")
+        return _OTHER_ENDINGS.get(error.exception, "Ended by another error") if own else ""
+    return _OTHER_ENDINGS.get(run.status, "")
 
 
 def _fixed(words: str, patch: Patch) -> Badge:
