@@ -68,7 +68,7 @@ from analyzers.repair.reconnect.enable_recording import (
 )
 from analyzers.repair.reconnect.freezing import frozen_among, unfrozen
 from analyzers.repair.reconnect.missing_gradients import Cut, cuts_of_fault
-from analyzers.repair.reconnect.optimizing import optimizer_of_what_learns, owner_path
+from analyzers.repair.reconnect.optimizing import FROZEN, optimizer_of_what_learns, owner_path
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.restore_gradient_flow import fed_again
 from analyzers.repair.reconnect.uncutting import without_cut
@@ -85,7 +85,6 @@ TITLE = "A trainable parameter never gets a gradient"
 TITLE_OF_OTHERS = "An optimizer holds other tensors than those that learn"
 TITLE_OF_FROZEN = "All that an optimizer holds is frozen"
 TITLE_OF_UNHELD = "Parameters get gradients, and no optimizer holds them"
-FROZEN = "each is frozen at every step of its optimizer"
 ELSEWHERE = "backward calls of others give them gradients, and the one before their step does not"
 SEEN_AS = "unfed-parameters"
 UNHELD = "unheld-parameters"
@@ -182,10 +181,13 @@ def explain(match: Match, project: Project) -> str:
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == FROZEN:
         made = match.evidence.optimizer_at
         where = f" that is made at {line(made, project)}" if made is not None else ""
+        by = f", by {line(match.location, project)}" if match.location != made else ""
+        fed = match.evidence.instead
+        others = f" Backward calls give gradients to {some(fed)}, which it lacks." if fed else ""
         return (
             f"The optimizer{where} holds {some(match.evidence.params)}. All of it is frozen at "
-            f"each of its steps, by {line(match.location, project)}: no backward gives it a "
-            "gradient, and no step changes it."
+            f"each of its steps{by}: no backward gives it a gradient, and no step changes it."
+            f"{others}"
         )
     if isinstance(match.evidence, SilentFault) and match.location == match.evidence.optimizer_at:
         fed = match.evidence.instead
@@ -254,6 +256,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
             yield from recording(lost, project)
         return
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == FROZEN:
+        yield from optimizer_of_what_learns(match.evidence, project)
         frozen = resolve_location(project, match.location)
         yield from unfrozen(frozen) if frozen is not None else ()
         return

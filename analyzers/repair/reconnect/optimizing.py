@@ -30,6 +30,8 @@ from analyzers.source.recording import recorded
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import walk
 
+FROZEN = "each is frozen at every step of its optimizer"
+_OF_LAYERS = ("weight", "bias")
 _MANY = 6  # parts of models: more than a person would list
 _ENTRY = re.compile(r"(.+)\[('[^']*'|\"[^\"]*\"|\d+)\]")
 
@@ -38,38 +40,55 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     """Propose to give the optimizer the leaves that get gradients in place of its own."""
     where = resolve_location(project, fault.optimizer_at)
     call = _making(where) if where is not None else None
-    if where is None or call is None or not call.args:
+    if where is None or call is None or not call.args or not fault.instead:
         return
     yield from _written_into(project, fault)
     yield from _moved_after(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _added(where, project, fault)
-    yield from _given_too(where, call, fault)
+    yield from _given_too(where, call, project, fault)
 
 
-def _given_too(where: SourceLocation, call: ast.Call, fault: SilentFault) -> Iterator[Proposal]:
-    """Propose to add the leaves that no optimizer holds to the same optimizer."""
-    if fault.params:
-        return
+def _given_too(
+    where: SourceLocation, call: ast.Call, project: Project, fault: SilentFault
+) -> Iterator[Proposal]:
+    """Propose to add the leaves that no optimizer holds to the same optimizer, after their
+    definition; or to give it these alone, if nothing of it learns.
+    """
     asked, given = call.args[0], where.editor.text_of(call.args[0])
-    root, more = _root(fault.instead), list[str]()
-    apart = re.search(rf"(?<![\w.]){re.escape(root)}(?!\w)", given) is None
-    for name in [root] if apart else [name.rpartition(".")[0] for name in fault.instead]:
-        path = re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", name)
-        more.append(path)
-    more = [f"{path}.parameters()" for path in dict.fromkeys(more) if path]
+    more = _listed(fault.instead, given)
     if not 0 < len(more) <= _MANY:
         return
     groups = isinstance(asked, ast.List) and all(isinstance(e, ast.Dict) for e in asked.elts)
     quote = quote_of(where.module)
-    parts = [f"{{{quote}params{quote}: {one}}}" if groups else f"*{one}" for one in more]
-    if isinstance(asked, ast.List) and asked.elts:
+    parts = [f"*{one}" if one.endswith("()") else one for one in more]
+    if groups:
+        parts = [f"{{{quote}params{quote}: {one}}}" for one in more]
+    listed, alone = ", ".join(parts), fault.detail == FROZEN
+    edit = where.editor.replace(asked, f"[{listed}]" if alone else f"[*{given}, {listed}]")
+    if isinstance(asked, ast.List) and asked.elts and not alone:
         end = where.editor.span(asked.elts[-1])[1]
-        edit = Edit(where.module.path, end, end, f", {', '.join(parts)}")
-    else:
-        edit = where.editor.replace(asked, f"[*{given}, {', '.join(parts)}]")
-    title = f"Give the optimizer {said(more)}, too"
-    yield Proposal("optimizer-of-more", title, (edit,), "", 2)
+        edit = Edit(where.module.path, end, end, f", {listed}")
+    moved, last = _moving(where, project, _root(fault.instead))
+    edits = _moved(where, moved, last, edit) if last is not None else (edit,)
+    title = f"Give the optimizer {said(more)}{'' if alone else ', too'}"
+    yield Proposal("optimizer-of-more", title, edits, "", 2)
+
+
+def _listed(names: Sequence[str], given: str) -> list[str]:
+    """Return expressions for leaves: those that are a module's own by their paths, a layer's by the
+    layer, or by the whole model if nothing of it is `given` already."""
+    root = _root(names)
+    apart = re.search(rf"(?<![\w.]){re.escape(root)}(?!\w)", given) is None
+    found = list[str]()
+    for name in sorted(names):
+        owner, _, leaf = name.rpartition(".")
+        path = re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", owner)
+        if leaf not in _OF_LAYERS:
+            found.append(f"{path}.{leaf}" if path else leaf)
+        elif path:
+            found.append(f"{root if apart else path}.parameters()")
+    return list(dict.fromkeys(found))
 
 
 def _making(where: SourceLocation) -> ast.Call | None:
