@@ -15,11 +15,12 @@ TORCH = "import torch"
 
 @dataclass(slots=True)
 class Program:
-    """Pieces that may be one program: what they define and bind at their margin, every name that
-    occurs in them, and those on which `backward` is called. `raised`: an error is quoted after one
-    of them."""
+    """Pieces that may be one program: their statements, what they define and bind at their margin,
+    every name that occurs in them, and those on which `backward` is called. `raised`: an error is
+    quoted after one of them."""
 
     pieces: list[Piece] = field(default_factory=list)
+    statements: list[str] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
     bound: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
@@ -34,11 +35,15 @@ class Program:
             return False  # a head of its own, and nothing of what stands above it
         if self.raised and self.differentiated & other.differentiated & other.bound:
             return False  # that was tried before
+        restated = sum(text in self.statements for text in other.statements)
+        if restated > 1 and 2 * restated > len(other.statements):
+            return False
         again = len(self.bound & other.bound)
         return again == 0 or 2 * again < len(other.bound)
 
     def add(self, other: Program) -> None:
         self.pieces += other.pieces
+        self.statements += other.statements
         self.defined |= other.defined
         self.bound |= other.bound
         self.used |= other.used
@@ -47,9 +52,9 @@ class Program:
 
 def programs(pieces: Sequence[Piece], errors: Collection[int] = ()) -> list[Program]:
     """Return the programs of a text, in order. A piece that imports torch again, defines the same,
-    or binds mostly the same names is another version; so is one that makes a loss again and calls
-    backward on it, if an error (at lines of these indexes) follows the first. One with a head of
-    its own, that uses nothing of what is above, is another program.
+    or mostly restates statements or names, is another version; so is one that makes a loss again
+    and calls backward on it, if an error (at lines of these indexes) follows the first. One with a
+    head of its own, that uses nothing of what is above, is another program.
     """
     found: list[Program] = []
     for piece in pieces:
@@ -76,6 +81,7 @@ def _program(piece: Piece) -> Program:
                     program.bound.add(name)
                 elif code.column() == margin:
                     program.defined.add(name)
+            program.statements.append(ast.unparse(node))
             program.used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             program.differentiated |= set(_differentiated(node))
     return program

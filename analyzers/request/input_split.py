@@ -16,6 +16,7 @@ from analyzers.paste.pasted import title_of
 from analyzers.paste.programs import Program, programs
 from analyzers.paste.reading import Piece, pieces, written
 from analyzers.paste.transcripts import located_by_prompts
+from analyzers.paste.working import is_said_to_work
 from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
 from analyzers.tracebacks.scanning import LIBRARY
 
@@ -128,18 +129,22 @@ def _is_error(error: ParsedTraceback) -> bool:
 def _chosen(
     text: str, found: Sequence[Piece], error: ParsedTraceback | None, fits: Sequence[Fits]
 ) -> Sorted:
-    parts = programs(found, lines_of_error(_unquoted(text)))
+    plain = _unquoted(text)
+    parts = programs(found, lines_of_error(plain))
+    working = [one for one in parts if is_said_to_work(one.pieces, plain.splitlines())]
+    if len(working) < len(parts):
+        parts = [one for one in parts if one not in working]
     made = [pasted for one in parts if (pasted := _written(text, one)) is not None]
     if not made:
         return Sorted(None, error)
     if len(made) == 1:
-        return Sorted(made[0], error)
+        return Sorted(made[0], error, len(working))
     made = _of_frames(made, error)
     for fit in fits:
         for pasted in made:
             if fit(pasted.text, error):
-                return Sorted(pasted, error, len(made) - 1)
-    return Sorted(_main(made), error, len(made) - 1)
+                return Sorted(pasted, error, len(made) - 1 + len(working))
+    return Sorted(_main(made), error, len(made) - 1 + len(working))
 
 
 def _main(made: Sequence[Pasted]) -> Pasted:

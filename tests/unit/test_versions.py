@@ -1,0 +1,64 @@
+"""Several versions of a program in one paste: the one that fails is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.request.input_split import split_inputs
+
+RESTATED = """\
+RuntimeError: one of the variables needed for gradient computation has been modified by an \
+inplace operation
+
+This is where it stops:
+
+first.backward(retain_graph=True)
+self.optimizer.step()
+second.backward()
+self.optimizer.step()
+
+When I change the code to
+
+first.backward(retain_graph=True)
+second.backward()
+self.optimizer.step()
+
+it goes on. Why?
+"""
+ONE, TWO = "print(torch.vmap(head)(x))", "print(torch.vmap(head)(x, n))"
+
+
+def read(text: str) -> str:
+    """Return the program of a paste that is read."""
+    found = split_inputs(text, "", ()).pasted
+    assert found is not None
+    return found.text
+
+
+def test_statements_that_are_restated_are_another_version() -> None:
+    assert read(RESTATED).count("second.backward()") == 1
+    assert read(RESTATED).count("self.optimizer.step()") == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "after"),
+    [
+        ("This works:", "With a bound it stops:", ""),
+        ("Hello,", "The first one runs fine, but this one raises:", ""),
+        ("Hello,", "works well, but when I pass the bound", "I get an error."),
+        ("这样正常：", "加上边界就报错：", ""),
+    ],
+)
+def test_a_version_that_is_said_to_work_is_not_read(before: str, between: str, after: str) -> None:
+    fence = "```\n{}\n{}\n{}\n```\n"
+    first = fence.format("import torch", "x = torch.ones(3)", ONE)
+    second = fence.format("import torch", "x, n = torch.ones(3), 2", TWO)
+    text = f"{before}\n\n{first}\n{between}\n\n{second}\n{after}\n"
+    assert TWO in read(text)
+    assert ONE not in read(text)
+
+
+def test_a_version_that_is_said_not_to_work_is_read() -> None:
+    text = "This never works:\n\n```\nimport torch\nx = torch.ones(3)\n```\n\nand this works:\n\n"
+    text += "```\nimport torch\nx = torch.ones(3, requires_grad=True)\n```\n"
+    assert "requires_grad" not in read(text)
