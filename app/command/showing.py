@@ -35,7 +35,7 @@ def show(findings: Findings, console: Console, *, apply: str = "", verbose: bool
         console.print(f"\n[bold]{cause.id} {cause.pattern}[/]  {_where(cause)}")
         console.print(_prose(cause.explanation))
     for cause in findings.causes[1:]:
-        rank = wording.rank_of(cause)
+        rank = wording.rank_of(cause, findings.causes[0])
         console.print(f"[dim]{rank}:[/] {cause.id} {cause.pattern}  {_where(cause)}")
     for patch in findings.patches[:1]:
         _show_patch(patch, console, apply, verbose=verbose)

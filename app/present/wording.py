@@ -31,7 +31,7 @@ Tone = Literal["good", "unsure", "plain"]
 RUNS = {
     "reproduced": "Your error was reproduced here.",
     "ran_clean": "The script ran here without an error.",
-    "other_error": "The script stopped here with another error.",
+    "other_error": "The script ended here in another way.",
     "timed_out": "The script was stopped at its time limit.",
     "limit_hit": "The script was stopped at a limit of the sandbox.",
     "unavailable": "The script was not run.",
@@ -202,9 +202,10 @@ def lowered(text: str) -> str:
     return text if stays else text[:1].lower() + text[1:]
 
 
-def rank_of(cause: Cause) -> str:
+def rank_of(cause: Cause, first: Cause) -> str:
     """Return how a cause that is not the first is introduced: it may be as certain as that."""
-    return "fits as well" if cause.confidence >= _LIKELY else "less likely"
+    alike = cause.confidence >= min(_LIKELY, first.confidence)
+    return "fits as well" if alike else "less likely"
 
 
 def certainty(cause: Cause) -> str:
@@ -235,7 +236,7 @@ def ran(run: RunReport) -> str:
     ended = {
         "reproduced": "your error was reproduced",
         "ran_clean": "no error",
-        "other_error": "another error",
+        "other_error": "ended in another way",
         "timed_out": "stopped at its time limit",
         "limit_hit": "stopped at a limit",
     }[run.status]

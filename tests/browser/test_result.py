@@ -36,6 +36,28 @@ async def test_the_downloaded_diff_applies_and_gives_the_patched_script(
     assert (tmp_path / "train.py").read_text() == patched != LSTM.script
 
 
+@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+async def test_nothing_at_the_top_of_a_result_touches(visit: Visit, phone: bool) -> None:
+    page = await visit.open("/")
+    await diagnosed(page, "lstm")
+    page = await visit.open(page.url, phone=phone)
+
+    async def box(selector: str) -> tuple[float, float, float, float]:
+        found = await page.locator(selector).first.bounding_box()
+        assert found is not None, selector
+        right, bottom = found["x"] + found["width"], found["y"] + found["height"]
+        return found["x"], found["y"], right, bottom
+
+    badge, share, title = await box(".badge"), await box("#share"), await box("h1")
+    assert badge[2] < share[0]  # side by side
+    assert max(badge[3], share[3]) + 4 <= title[1]
+    above, heading = await box("fieldset.tabs"), await box(".fix h2 >> visible=true")
+    assert above[3] + 8 <= heading[1]
+    for name in await page.locator(".tab-name").all():
+        cut = "name => [...name.children].some(part => part.scrollWidth > part.clientWidth + 1)"
+        assert not phone or not await name.is_visible() or not await name.evaluate(cut)
+
+
 async def test_what_is_copied_is_the_diff_the_command_and_the_markdown(page: Page) -> None:
     await diagnosed(page, "gan")
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -115,9 +115,12 @@ def cause_of(certainty: Certainty) -> Cause:
 
 def test_only_a_cause_of_a_lower_certainty_is_called_less_likely() -> None:
     cause = cause_of(Certainty.USUAL)
-    causes = [cause.model_copy(update={"confidence": figure}) for figure in (0.45, 0.95)]
-    ranks = [wording.rank_of(cause) for cause in causes]
-    assert ranks == ["less likely", "fits as well"]
+    sure, open_, guess = (
+        cause.model_copy(update={"confidence": figure}) for figure in (0.95, 0.45, 0.15)
+    )
+    assert wording.rank_of(open_, sure) == "less likely"
+    assert wording.rank_of(sure, sure) == "fits as well"
+    assert wording.rank_of(guess, guess) == "fits as well"
 
 
 def test_what_only_a_message_says_is_called_a_usual_cause() -> None:
