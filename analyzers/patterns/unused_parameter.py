@@ -104,13 +104,16 @@ def explain(match: Match, project: Project) -> str:
             "no backward before it has led to this leaf."
         )
     who = f"`{match.carrier.name}`" if match.carrier else "one of the tensors"
+    parts = parts_asked(resolve_location(project, evidence.at))
+    if parts and parts[0].copies:
+        who = f"`{parts[0].asked}`"
     text = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "
     text += "there from the loss."
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
-    parts = parts_asked(resolve_location(project, evidence.at))
     if parts:
-        text += f" `{parts[0].asked}` is a part of `{spelled(parts[0].whole)}`, and a new tensor: "
+        what = "made of" if parts[0].copies else "a part of"
+        text += f" `{parts[0].asked}` is {what} `{spelled(parts[0].whole)}`, and a new tensor: "
         text += "nothing was computed from it."
     if unread is not None:
         text += f" `{unread.function.name}` takes `{unread.parameter}` at "

@@ -19,16 +19,34 @@ from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 from analyzers.source.unpacking import unpacking
 
+_SAME = frozenset({"clone", "contiguous", "to", "float", "double", "cuda", "cpu"})
+_REARRANGING = frozenset(  # whose gradient is that of the tensor, rearranged in the same way
+    {"view", "reshape", "flatten", "t", "transpose", "permute", "squeeze", "unsqueeze"}
+)
+
 
 @dataclass(frozen=True)
 class TensorPart:
     """What a gradient is asked of, and the expression that takes it from the whole: one of several
-    (`at`) where that gives more than one."""
+    (`at`) where that gives more than one. A copy (`x.clone()`, `-x`) is all of it."""
 
     asked: str
     whole: ast.expr
     taken: ast.expr
     at: int | None = None
+
+    @property
+    def copies(self) -> bool:
+        """Return True if it is all of the tensor, in another one."""
+        return self.at is None and not isinstance(self.taken, ast.Subscript)
+
+    @property
+    def is_same(self) -> bool:
+        """Return True if the gradient of the whole is that of the part as it is."""
+        match self.taken:
+            case ast.Call(func=ast.Attribute(attr=method)):
+                return self.at is None and method in _SAME
+        return False
 
     def of(self, where: SourceLocation, text: str) -> str:
         """Return the source of the same part of another expression."""
@@ -53,7 +71,9 @@ def asked_of_whole(where: SourceLocation) -> Iterator[Proposal]:
             edits += _of_whole(where, call, asked)
     if edits:
         parts_text = "this part of it" if len(parts) == 1 else "these parts of it"
-        title = f"Ask for the gradient of `{spelled(parts[0].whole)}`, and take {parts_text}"
+        of_it = "" if parts[0].copies else f", and take {parts_text}"
+        itself = " itself" if parts[0].copies else ""
+        title = f"Ask for the gradient of `{spelled(parts[0].whole)}`{itself}{of_it}"
         yield Proposal("use-wanted", title, joined(edits), "")
 
 
@@ -89,9 +109,15 @@ def _parts(where: SourceLocation, call: ast.Call) -> list[TensorPart]:
 
 
 def _part(where: SourceLocation, asked: ast.expr) -> TensorPart | None:
-    """Return a part that the call takes itself, or one that was bound to a name before."""
-    if isinstance(asked, ast.Subscript):
-        return TensorPart(spelled(asked), asked.value, asked)
+    """Return a part that the call takes itself, or a copy that it makes; or a part that was bound
+    to a name before."""
+    match asked:
+        case ast.Subscript(value=whole) | ast.UnaryOp(op=ast.USub(), operand=whole):
+            return TensorPart(spelled(asked), whole, asked)
+        case ast.Call(func=ast.Attribute(value=whole, attr=method)) if (
+            method in _SAME | _REARRANGING
+        ):
+            return TensorPart(spelled(asked), whole, asked)
     return _named(where, asked.id) if isinstance(asked, ast.Name) else None
 
 
@@ -125,6 +151,8 @@ def _of_whole(where: SourceLocation, call: ast.Call, parts: list[TensorPart]) ->
     given = argument_for(call, ("outputs", "inputs"), "inputs")
     assert given is not None
     editor, whole = where.editor, where.editor.text_of(parts[0].whole)
+    if len(parts) == 1 and parts[0].is_same and parts[0].asked == spelled(given):
+        return [editor.replace(given, whole)]
     gradient = text_with(editor, call, [editor.replace(given, whole)]) + "[0]"
     used = where.module.parents.get(call)
     if len(parts) == 1 and isinstance(used, ast.Subscript):
@@ -137,6 +165,6 @@ def _of_whole(where: SourceLocation, call: ast.Call, parts: list[TensorPart]) ->
             edit = editor.replace(parts[0].whole, gradient)
             return [editor.replace(call, text_with(editor, taken, [edit]))]
     name = unused_name(where.module, "gradient")
-    results = ", ".join(part.of(where, name) for part in parts)
+    results = ", ".join(part.of(where, name) for part in parts) + "," * (len(parts) == 1)
     lines = [f"{name} = {gradient}", f"{editor.text_of(used.targets[0])} = {results}"]
     return [rewritten(editor, [used], lines)]
