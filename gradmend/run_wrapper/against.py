@@ -27,9 +27,8 @@ from gradmend.run_wrapper.cli_args import RunArguments
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.progress import ProgressLine
 from gradmend.run_wrapper.rerun import Again
-from gradmend.run_wrapper.starting import end, furnish, start_fresh
+from gradmend.run_wrapper.starting import end, furnish, start_fresh, why_no_rerun
 from gradmend.run_wrapper.stderr import note
-from gradmend.run_wrapper.summarize import why_no_rerun
 
 STEPS = 20
 LIMIT_S = 24 * 3600.0  # whoever waits can end it; steps are what is counted
@@ -105,7 +104,7 @@ async def _first(arguments: RunArguments) -> Process:
     try:
         furnish(box, {"mode": "trace", "gradients": False, "stop_after_steps": 1, "silent": False})
         try:
-            run = await start_fresh(box.path, arguments.command)
+            run = start_fresh(box.path, arguments.command)
         except OSError as error:
             raise BadInput(
                 f"{arguments.command[0]}: {(error.strerror or 'failed').lower()}"

@@ -49,6 +49,11 @@ class Process:
         return any(kind in self.records for kind in kinds)
 
     @property
+    def is_compiled(self) -> bool:
+        """Return True if the program compiles what it runs."""
+        return any(name.startswith("torch._inductor") for name in self.torch)
+
+    @property
     def raised(self) -> str:
         """Return the message of the exception that ended it; '' if none did."""
         lines = [line for line in self.records.splitlines() if line.startswith(RAISED)]

@@ -69,9 +69,12 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
         note(summary)
     findings = None
     if failed:
+        from gradmend.run_wrapper.starting import Warm
+
+        warm = Warm.early(arguments, box, failed[0])
         from gradmend.run_wrapper.summarize import look
 
-        findings = look(arguments, failed[0], raised=code != 0)
+        findings = look(arguments, failed[0], warm, raised=code != 0)
     causes = findings is not None and bool(findings.causes)
     if arguments.check and code == 0 and not causes:
         from gradmend.run_wrapper.checked import summary as checked

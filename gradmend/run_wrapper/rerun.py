@@ -48,7 +48,7 @@ class Again:
     `first` is the process that failed, and `seen` what its run showed: the first traced run of the
     sources as they are is not made twice. A program without torch was not traced; then its runs
     import torch before it begins. Without `patient`, no run begins beyond the first minute, but for
-    the last one of a fix, as the user will run it.
+    the last one of a fix, as the user will run it. `warm` has been started for them already.
 
     A compiled program is traced with its compiler off: what its mathematics is stays the same, and
     a run takes seconds. Its last run, without the tracer, is compiled.
@@ -63,6 +63,7 @@ class Again:
         *,
         steps: int | None = None,
         patient: bool = True,
+        warm: Warm | None = None,
     ) -> None:
         self._command = list(command)
         self._first = first
@@ -70,8 +71,9 @@ class Again:
         self._sources = sources
         self._steps = steps
         self._until = math.inf if patient else time.monotonic() + ALL_S
-        self._eager = any(name.startswith("torch._inductor") for name in first.torch)
-        self._home = ExchangeDir({})
+        self._eager = first.is_compiled
+        self._early = warm
+        self._home = warm.home if warm is not None else ExchangeDir({})
         self._warming: asyncio.Future[Warm | None] | None = None
         self._start_s = 0.0  # that a start takes longer than a fork
         self._turns = Turns(runs_at_once(first))
@@ -119,12 +121,18 @@ class Again:
         return {n: text for n, text in job.files.items() if self._sources.get(n) != text}
 
     async def _again(self, job: Job) -> RunResult:
-        """Run the command again: forked if possible; fresh if the fork was lost."""
-        result = None
-        if job.mode != "plain" and (warm := await self._warm()) is not None:
+        """Run the command again: forked if possible; fresh if the fork was lost.
+
+        The last run of a fix is forked too, unless it is to be compiled; a failure counts only in a
+        fresh one.
+        """
+        result, is_last = None, job.mode == "plain"
+        if not (is_last and self._eager) and (warm := await self._warm()) is not None:
             result = await self._made(job, warm)
             if result is None:
                 await self._cool()
+            elif is_last and result.status not in ("finished", "timed_out"):
+                result = None
         return result or await self._made(job, None) or RunResult(status="unavailable")
 
     async def _made(self, job: Job, warm: Warm | None) -> RunResult | None:
@@ -133,8 +141,10 @@ class Again:
         try:
             self._prepare(box, job)
             began = time.monotonic()
-            start = start_fresh(box.path, self._command) if warm is None else warm.run(box.path)
-            if (run := await start) is None:
+            run: Running | None
+            if warm is None:
+                run = start_fresh(box.path, self._command)
+            elif (run := await warm.run(box.path)) is None:
                 return None
             limit = job.time_limit_s + (self._start_s if warm is None else 0.0)
             ending, code = await self._watched(run, box, limit)
@@ -142,7 +152,7 @@ class Again:
             outcome = self._outcome(box, job, ending, code)
             self.troubles |= {f"not traced: {trouble}" for trouble in box.troubles()}
             outcome.duration_s = time.monotonic() - began
-            if warm is not None and _is_lost(outcome):
+            if warm is not None and job.mode != "plain" and _is_lost(outcome):
                 return None
             return await asyncio.to_thread(run_result, job, outcome, "beside")
         finally:
@@ -151,8 +161,8 @@ class Again:
     def begin(self) -> None:
         """Start to warm an interpreter, if runs can be forked from it."""
         if can_be_warm(self._first):
-            begun = Warm.begun(self._home, self._command, self._first, eager=self._eager)
-            self._warming = asyncio.ensure_future(begun)
+            warm = self._early or Warm(self._home, self._command, self._first)
+            self._warming = asyncio.ensure_future(warm.ready())
 
     async def close(self) -> None:
         """End the warm interpreter: nothing is to be run any more."""

@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -19,10 +20,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gradmend.run_wrapper import landlocked
+from gradmend.run_wrapper.cli_args import RunArguments
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 
 MOST_BYTES = 1 << 16
-START_S, ANSWER_S = 120.0, 10.0
+START_S, ANSWER_S, POLL_S = 120.0, 10.0, 0.02
 AT_ONCE, SHARE = 2, 0.5  # repeated runs, and the part of the free memory that they may fill
 BROKEN = -signal.SIGKILL  # the end of a run whose parent is gone, too
 
@@ -48,21 +50,48 @@ class Running(Protocol):
     async def wait(self) -> int: ...
 
 
-async def start_fresh(
-    box: Path, command: Sequence[str], *descriptors: int
-) -> asyncio.subprocess.Process:
+class Started:
+    """A run that was started fresh."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    async def wait(self) -> int:
+        """Return its exit code, once it has ended; negative for a signal."""
+        while (code := self._process.poll()) is None:  # noqa: ASYNC110 - an end is no event
+            await asyncio.sleep(POLL_S)
+        return code
+
+
+def start_fresh(box: Path, command: Sequence[str], *descriptors: int) -> Started:
     """Start the command under Landlock, in the environment that its box holds."""
     with (box / "out").open("wb") as out, (box / "err").open("wb") as err:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "gradmend.run_wrapper.landlocked", str(box)),
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-P", "-m", "gradmend.run_wrapper.landlocked", str(box)),
+                *command,
+            ],
+            stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             start_new_session=True,
             pass_fds=descriptors,
             env={**os.environ, "PYTHONPATH": str(Path(landlocked.__file__).parents[2])},
         )
+    return Started(process)
+
+
+def why_no_rerun(arguments: RunArguments) -> str | None:
+    """Return why nothing is run again, or None."""
+    if arguments.rerun is False:
+        return "it was not to be run again"
+    if arguments.rerun is None and not landlocked.available():
+        return (
+            "this kernel has no Landlock, so files that C code writes could not be kept apart: "
+            "nothing was run again; `gradmend run --rerun -- …` does"
+        )
+    return None
 
 
 def can_be_warm(first: Process) -> bool:
@@ -120,36 +149,43 @@ class Turns:
 class Warm:
     """The warm interpreter, and the runs that are forked from it."""
 
-    def __init__(self, process: asyncio.subprocess.Process, channel: socket.socket) -> None:
-        self._process = process
-        self._channel = channel
+    def __init__(self, home: ExchangeDir, command: Sequence[str], first: Process) -> None:
+        """Start it; `home` is to hold the boxes of its runs."""
+        self.home = home
+        self.took_s = 0.0
+        self._began = time.monotonic()
         self._runs: dict[str, Forked] = {}
         self._hearing: asyncio.Task[None] | None = None
-        self.took_s = 0.0
-
-    @classmethod
-    async def begun(
-        cls, home: ExchangeDir, command: Sequence[str], first: Process, *, eager: bool = False
-    ) -> Warm | None:
-        """Return the command, waiting before its program; None if it cannot."""
-        began = time.monotonic()
-        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel.setblocking(False)
         with theirs:
             own = sorted(first.files.values())
-            options = {"warm": theirs.fileno(), "words": first.words, "own": own}
-            furnish(home, {**options, "load": first.torch, "mode": "plain"}, eager=eager)
-            mine.setblocking(False)
-            warm = cls(await start_fresh(home.path, command, theirs.fileno()), mine)
+            options: dict[str, Any] = {"warm": theirs.fileno(), "words": first.words, "own": own}
+            options |= {"load": first.torch, "mode": "plain"}
+            furnish(home, options, eager=first.is_compiled)
+            self._process = start_fresh(home.path, command, theirs.fileno())
+
+    @classmethod
+    def early(cls, arguments: RunArguments, box: ExchangeDir, first: Process) -> Warm | None:
+        """Start it while what explains a failure is still being imported; None if it is not to be,
+        or cannot be."""
+        with suppress(OSError):
+            if can_be_warm(first) and why_no_rerun(arguments) is None:
+                return cls(ExchangeDir({}, box.path), arguments.command, first)
+        return None
+
+    async def ready(self) -> Warm | None:
+        """Return it once it waits before its program; None if it cannot."""
         try:
-            answer = await warm._answer(START_S)
+            answer = await self._answer(START_S)
         except BaseException:
-            await warm.close()
+            await self.close()
             raise
         if "ready" in answer:
-            warm.took_s = time.monotonic() - began
-            warm._hearing = asyncio.create_task(warm._hear())
-            return warm
-        await warm.close()
+            self.took_s = time.monotonic() - self._began
+            self._hearing = asyncio.create_task(self._hear())
+            return self
+        await self.close()
         return None
 
     async def run(self, box: Path) -> Forked | None:

@@ -7,21 +7,24 @@ import asyncio
 from app.command.fixing import caveat
 from app.present.visible import escaped_json, visible
 from app.schemas import Cause, Findings, Patch
-from gradmend.run_wrapper import landlocked, last_result, report
+from gradmend.run_wrapper import last_result, report
 from gradmend.run_wrapper.cli_args import RunArguments
 from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in
 from gradmend.run_wrapper.exchange_dir import Process
 from gradmend.run_wrapper.progress import ProgressLine
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.sharing import share
+from gradmend.run_wrapper.starting import Warm, why_no_rerun
 from gradmend.run_wrapper.stderr import RULE, Paint, note, say
 from gradmend.run_wrapper.uncommitted import brought_by, changed_since_commit
 
 
-def look(arguments: RunArguments, process: Process, *, raised: bool) -> Findings | None:
+def look(
+    arguments: RunArguments, process: Process, warm: Warm | None, *, raised: bool
+) -> Findings | None:
     """Tell what a process shows: an error that it `raised`, or what went wrong without one. None
     where it was stopped."""
-    return _diagnose(arguments, seen_in(process), raised=raised)
+    return _diagnose(arguments, seen_in(process), warm, raised=raised)
 
 
 def print_json(findings: Findings | None, summary: str) -> None:
@@ -32,13 +35,15 @@ def print_json(findings: Findings | None, summary: str) -> None:
     print(f"\n{escaped_json(findings.model_dump_json())}", flush=True)
 
 
-def _diagnose(arguments: RunArguments, seen: FailedRun, *, raised: bool) -> Findings | None:
+def _diagnose(
+    arguments: RunArguments, seen: FailedRun, warm: Warm | None, *, raised: bool
+) -> Findings | None:
     """Return cause, fix and checks, printed as they are found; None if it was stopped."""
     paint = Paint()
     progress = ProgressPrinter(paint)
     if raised:  # else there may be nothing to say
         progress.begin()
-    again, why_not = _to_run_again(arguments, seen)
+    again, why_not = _to_run_again(arguments, seen, warm)
     brought: list[str] = []
 
     async def witness(again: Again, seen: FailedRun, findings: Findings) -> None:
@@ -81,7 +86,9 @@ def _diagnose(arguments: RunArguments, seen: FailedRun, *, raised: bool) -> Find
     return findings
 
 
-def _to_run_again(arguments: RunArguments, seen: FailedRun) -> tuple[Again | None, str | None]:
+def _to_run_again(
+    arguments: RunArguments, seen: FailedRun, warm: Warm | None
+) -> tuple[Again | None, str | None]:
     """Return what runs the command again, or why nothing does."""
     if why_not := why_no_rerun(arguments):
         return None, why_not
@@ -94,22 +101,11 @@ def _to_run_again(arguments: RunArguments, seen: FailedRun) -> tuple[Again | Non
             seen.sources,
             steps=arguments.steps,
             patient=arguments.patient or arguments.steps is not None,
+            warm=warm,
         )
     except OSError as error:
         return None, f"no room for repeated runs ({error.strerror}): nothing was run again"
     return again, None
-
-
-def why_no_rerun(arguments: RunArguments) -> str | None:
-    """Return why nothing is run again, or None."""
-    if arguments.rerun is False:
-        return "it was not to be run again"
-    if arguments.rerun is None and not landlocked.available():
-        return (
-            "this kernel has no Landlock, so files that C code writes could not be kept apart: "
-            "nothing was run again; `gradmend run --rerun -- …` does"
-        )
-    return None
 
 
 class ProgressPrinter:
