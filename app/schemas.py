@@ -22,6 +22,7 @@ CheckName = Literal[
     "bounded",
     "minimal",
     "gradcheck",
+    "no_other_fault",
 ]
 CheckStatus = Literal["passed", "failed", "differs", "not_run"]
 """`differs`: compared, and not equal. `not_run`: nothing was compared."""

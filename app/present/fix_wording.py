@@ -96,6 +96,7 @@ CHECKS = {
     "bounded": "Memory does not grow from pass to pass",
     "minimal": "The change is small",
     "gradcheck": "The Function's gradients are the numerical ones",
+    "no_other_fault": "No other fault shows with it",
 }
 CHIPS = {
     "reproduced": "error reproduced",
@@ -108,6 +109,7 @@ CHIPS = {
     "bounded": "no growth",
     "minimal": "small change",
     "gradcheck": "gradcheck passed",
+    "no_other_fault": "no other fault",
 }
 FAILED = {
     "reproduced": "your error did not come up",
@@ -120,6 +122,7 @@ FAILED = {
     "bounded": "memory grows",
     "minimal": "a large change",
     "gradcheck": "gradcheck differs",
+    "no_other_fault": "another fault shows",
 }
 """What a check says that was failed, in place of its chip."""
 STATES = {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from analyzers.explain.listed import counted, some
+from analyzers.explain.pattern import patterns
 from analyzers.source.linediff import changed_lines
 from app.run.outcome import ending, is_inconclusive, len_backwards, silent_kinds
 from app.schemas import Check
@@ -88,6 +89,30 @@ def _same_error(one: RunResult, other: RunResult) -> bool:
     if one.raised is None or other.raised is None:
         return False
     return (one.raised.type, one.raised.message) == (other.raised.type, other.raised.message)
+
+
+def no_other_fault(result: RunResult, original: RunResult, kept: Trace | None) -> Check | None:
+    """Return a check on silent faults of kinds that the original's run did not show; None if there
+    are none.
+
+    It failed if the patch introduced one: a loss trains its target, and with all graphs `kept` no
+    target of the original led to anything. Otherwise it differs: the original may not have got that
+    far.
+    """
+    shown = result.trace.silent if result.trace is not None else []
+    others = [record for record in shown if record.kind not in silent_kinds(original)]
+    titles = {p.SEEN_AS: p.TITLE for p in patterns().values() if hasattr(p, "SEEN_AS")}
+    said = [
+        f"{titles.get(r.kind, r.kind)}{f' (line {r.at.line})' if r.at is not None else ''}"
+        for r in others
+    ]
+    if not said:
+        return None
+    ended = kept.ended if kept is not None else None
+    constant = ended is not None and not ended.targets_with_graph and original.status == "finished"
+    introduced = constant and any(record.kind == "bootstrap-target" for record in others)
+    status = "failed" if introduced else "differs"
+    return Check(name="no_other_fault", status=status, detail="; ".join(dict.fromkeys(said)))
 
 
 def fresh(candidate: Trace | None) -> Check:

@@ -78,14 +78,16 @@ class TestedCandidate:
     def effect(self) -> Effect:
         """Return what the patch does to the training."""
         effect = self.measured.effect()
-        text = " ".join(
-            f"{said[:1].upper()}{said[1:]}." for said in (self.schedule.text, self.unsteady) if said
-        )
         known = self.schedule.word != "unknown"
+        said = [*((self.schedule.text, self.unsteady) if known else ())]
+        if self.other_fault:
+            said.append(f"another fault shows with it: {self.other_fault}")
+        text = "".join(f" {one[:1].upper()}{one[1:]}." for one in said if one)
         return effect.model_copy(
             update={
                 "schedule": self.schedule.word,
-                "text": f"{effect.text} {text}" if known else effect.text,
+                "text": f"{effect.text}{text}",
+                "intended": "" if self.other_fault else effect.intended,
             }
         )
 
@@ -93,6 +95,16 @@ class TestedCandidate:
     def is_no_derivative(self) -> bool:
         """Return True if a Function that the patch changes differs from numerical gradients."""
         return any(c.name == "gradcheck" and c.status == "differs" for c in self.checks)
+
+    @property
+    def introduces_fault(self) -> bool:
+        """Return True if the patch itself is what causes another fault."""
+        return any(c.name == "no_other_fault" and c.status == "failed" for c in self.checks)
+
+    @property
+    def other_fault(self) -> str:
+        """Return the fault that the patched run shows and the original's does not; '' if none."""
+        return next((c.detail for c in self.checks if c.name == "no_other_fault"), "")
 
     @property
     def merit(self) -> Merit:
@@ -112,7 +124,9 @@ class TestedCandidate:
         differs = self.measured.rank > 0
         return Prospect(
             failed_checks=sum(check.status == "failed" for check in self.checks),
-            has_problem=bool(self.schedule.problem or self.unsteady or self.is_no_derivative),
+            has_problem=bool(
+                self.schedule.problem or self.unsteady or self.is_no_derivative or self.other_fault
+            ),
             last_resort=self.candidate.last_resort,
             turn=self.turn,
             choice=self.candidate.choice,
@@ -152,6 +166,8 @@ async def trial_of(original: Original, turn: int, candidate: Candidate) -> Teste
         trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]
         compared = numerical.gradcheck(result.trace, original.files, candidate.files)
         trial.checks += [compared] if compared is not None else []
+        other = checks.no_other_fault(result, original.run, kept)
+        trial.checks += [other] if other is not None else []
         trial.is_derivative = numerical.proves(result.trace, original.files, candidate.files)
     trial.checks.append(minimal if trial.gradients != "same" else checks.allowed(minimal))
     runs = [result, original.run, *([trial.held] if trial.held is not None else [])]

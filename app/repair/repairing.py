@@ -110,6 +110,7 @@ async def _in_rounds(
     result = RepairResult(causes)
     groups = _in_turns(candidates)
     later: list[LaterFault] = []
+    settled = False  # a patch has passed, whether or not another fault shows with it
     for left in reversed(range(rounds)):
         number = sum(map(len, groups))
         await stage("verifying", 0, number, _trying(number))
@@ -123,10 +124,13 @@ async def _in_rounds(
             f"Tried {counted(len(result.trials), 'patch', 'patches')}",
         )
         passed = [trial.candidate for trial in trials if trial.status == "passed"]
-        result.causes = _with(result.causes, _causes_of(later, passed))
+        further_causes = _causes_of(later, passed, alone=not settled)
+        settled = settled or bool(passed)
+        result.causes = _with(result.causes, further_causes)
         if not left:
             break
-        further = [trial for trial in trials if trial.candidate.half] if passed else trials
+        whole = any(trial.status == "passed" and not trial.other_fault for trial in trials)
+        further = [t for t in trials if t.candidate.half or not (whole or t.introduces_fault)]
         later = await faults.later_faults(further) if further else []
         groups = [group for one in later for group in _in_turns(one.candidates)]
         if not groups:
@@ -183,12 +187,14 @@ def _on_a_line_of(sent: Mapping[str, str], raised: Raised | None) -> bool:
     return bool(frames[-1].code.strip()) and frames[-1].code.strip() in lines
 
 
-def _causes_of(later: Sequence[LaterFault], passed: Sequence[Candidate]) -> list[RankedCause]:
-    """Return the causes of the later fault whose patch passed; else those of
-    the first later fault.
+def _causes_of(
+    later: Sequence[LaterFault], passed: Sequence[Candidate], *, alone: bool
+) -> list[RankedCause]:
+    """Return the causes of the later fault whose patch passed; else those of the first later fault,
+    if no patch without one passed either (`alone`).
     """
     result = (one for one in later if any(c in one.candidates for c in passed))
-    found = next(result, None) or next(iter(later), None)
+    found = next(result, None) or (next(iter(later), None) if alone else None)
     return found.causes if found is not None else []
 
 

@@ -9,14 +9,14 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
-from analyzers.repair.rewrite import move_after
+from analyzers.repair.rewrite import move_after, move_into
 from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import BACKWARD_CALLS, bindings, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.recording import Switch, switches
-from analyzers.source.statement_ranges import bound_by, statements_after
+from analyzers.source.statement_ranges import bound_by, computing, read_by, statements_after
 from provenance import CodeLine
 
 
@@ -35,6 +35,11 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
                 title = f"Record `{spelled(last)}`, after what is not recorded"
                 moved = move_after(editor, [last], around)
                 yield Proposal("leave-no-grad", title, joined(moved), "", rank)
+                rank += 1
+            if chain := _apart(around, where.statement):
+                title = f"Record `{editor.text_of(where.statement)}` before what is not recorded"
+                apart = joined(move_into(editor, chain, around))
+                yield Proposal("leave-no-grad", title, apart, "", rank)
                 rank += 1
             if edits := unwrapped(editor, around):
                 title = f"Record this work: without `{header_text}`"
@@ -131,6 +136,17 @@ def _one_more_step(block: ast.With) -> ast.stmt | None:
     *before, last = block.body
     own = set(bindings(last)) & names_read_by(last) & bound_by(before)
     return last if isinstance(last, ast.Assign) and own else None
+
+
+def _apart(block: ast.With, statement: ast.stmt) -> list[ast.stmt]:
+    """Return the statements of a block that compute what one of it binds, that one included, if the
+    block also makes something that they do not use."""
+    if statement not in block.body or not bindings(statement):
+        return []
+    before = block.body[: block.body.index(statement)]
+    chain = [*computing(before, set(names_read_by(statement))), statement]
+    rest = [one for one in block.body if one not in chain and bindings(one)]
+    return chain if rest and not bound_by(rest) & read_by(chain) else []
 
 
 def switched_off_at(where: SourceLocation) -> int | None:
