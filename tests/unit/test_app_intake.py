@@ -178,6 +178,22 @@ async def test_a_change_may_come_as_two_zips(http: httpx.AsyncClient) -> None:
     assert "before: is empty" in problem(missing, 422)
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"files": {"files": ("a.bin", b"\x7fELF\0\xff")}}, "files: a.bin is no Python script"),
+        ({"files": {"files": ("a.py", b"\x7fELF\0\xff")}}, "a.py: is not UTF-8 text: byte 0xff"),
+        ({"data": {"script": "\x7fELF\0"}}, "script: line 1 holds a NUL byte: a binary file"),
+    ],
+)
+async def test_a_binary_file_on_the_page_is_named(
+    http: httpx.AsyncClient, sent: dict[str, Any], said: str
+) -> None:
+    page = await http.post("/", **sent)
+    assert page.status_code == 422
+    assert said in page.text
+
+
 async def test_form_text_gets_plain_line_ends(http: httpx.AsyncClient) -> None:
     response = await http.post(URL, data={"script": "a = 1\r\nb = 2\r\n"})
     assert response.json()["summary"] == "train.py: a = 1\nb = 2\n"
