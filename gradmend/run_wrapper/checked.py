@@ -23,8 +23,8 @@ def summary(found: Sequence[Process]) -> str:
     if ended is None:
         return "checked nothing: the records stop before the program did (is a disk full?)"
     notes = [*_learning(records), *_level(records), "no fault was found"]
-    looked, calls = ended["looked"], ended["backwards"]
-    number = f"{looked} of {calls}" if looked < calls else f"{calls}"
+    examined, calls = ended["examined"], ended["backwards"]
+    number = f"{examined} of {calls}" if examined < calls else f"{calls}"
     ranks = f" of rank 0 of {len(trained)}" if len(trained) > 1 else ""
     whole = f"checked {number} backward call{'s' * (calls != 1)}{ranks}: {', '.join(notes)}"
     return "; ".join([whole, *ended["truncated"]])
