@@ -14,7 +14,7 @@ from typing import Any, Literal
 from analyzers.advice import graphs, looking, missing_parameters, training
 from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.recomputed_shapes import shapes_of
-from analyzers.advice.setting_lines import said_in, settings_in
+from analyzers.advice.setting_lines import quoted_in, said_in, settings_in
 from analyzers.messages import Message, UsualCause, entry_for, plain
 from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
@@ -145,6 +145,8 @@ def _found(
         return
     yield from _in_settings(cause, look.get("setting", ()), project, other_files)
     syntax = looks_for(look)
+    if syntax is not None and "quoted" in look:
+        yield from _quoted(cause, syntax, words, project)
     for module in project.modules.values() if syntax is not None else ():
         for node in module.nodes:
             name = syntax(node, module) if syntax is not None else None
@@ -156,6 +158,30 @@ def _found(
                 place = CodeLine(module.path, getattr(node, "lineno", 1))
                 text, code = cause.say(name), module.code(place.line)
                 yield Hint(cause.note, text, place, code, cause.blames)
+
+
+def _quoted(cause: UsualCause, look: BlockLook, words: str, project: Project) -> Iterator[Hint]:
+    """Yield hints about statements that the words around the code quote, at the line of the code
+    that reads the same name.
+    """
+    for statement in quoted_in(words):
+        modules = Project({"quoted": statement}, "quoted").modules.values()
+        nodes = ((node, module) for module in modules for node in module.nodes)
+        found = next((name for node, module in nodes if (name := look(node, module))), None)
+        if isinstance(found, str):
+            text = f"the words quote `{statement}`, where {cause.say(found)}"
+            place = _reader(project, found.partition(".")[0])
+            code = project.code(place.file, place.line) if place is not None else statement
+            yield Hint(cause.note, text, place, code, cause.blames)
+
+
+def _reader(project: Project, name: str) -> CodeLine | None:
+    """Return the first line of the entry script that reads a name."""
+    module = project.modules.get(project.entry)
+    for node in module.nodes if module is not None else ():
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            return CodeLine(project.entry, node.lineno)
+    return None
 
 
 def _in_settings(

@@ -1,5 +1,5 @@
 """Settings in a paste, however they are written (keyword, YAML, JSON, a command's option), and what
-its words mention."""
+its words mention or quote."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import cache
 MAX_LINE = 400
 _LINES = 5000
 _QUOTES = str.maketrans("", "", "'\"")
+_QUOTED = re.compile(r"(?<!`)`([^`]{3,200})`(?!`)")
 _DENIED = r"(?:\b(?:no|not|never)|n't)(?: \w{1,12}){0,2} [`'\"]?$"  # "I do not use …"
 
 
@@ -48,3 +49,11 @@ def said_in(text: str, wanted: Sequence[str]) -> tuple[str, str] | None:
             if found and re.search(_DENIED, before) is None:
                 return word, plain.strip()
     return None
+
+
+def quoted_in(text: str) -> Iterator[str]:
+    """Yield what a text quotes in backquotes and does not deny."""
+    for line in text.splitlines()[:_LINES]:
+        for quoted in _QUOTED.finditer(line[:MAX_LINE]):
+            if re.search(_DENIED, line[: quoted.start()]) is None:
+                yield quoted[1]

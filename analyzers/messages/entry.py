@@ -28,7 +28,8 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 `do`           its remedy
 `look`         what to look for in the source (`analyzers/advice/looking.py`), in the traceback, in
                settings or in the words around the code; none: the usual cause. `unless` and `when`
-               are conditions: settings that exclude it, words that the message must have
+               are conditions: settings that exclude it, words that the message must have; `quoted`:
+               statements that the words quote are looked at, too
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's
@@ -48,7 +49,7 @@ FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
         "compiled", "of_values", "setting", "unless", "shapes", "said", "message", "forward",
-        "warned", "when", "reaching",
+        "warned", "when", "reaching", "quoted",
     }
 )  # fmt: skip
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}

@@ -247,6 +247,19 @@ def test_parameters_that_a_message_lists_are_named() -> None:
     assert named_in(said) == ("head.bias", "body.0.weight")
 
 
+def test_a_write_that_only_the_words_quote_is_shown_at_the_line_that_reads_it() -> None:
+    project = Project({"a.py": "summary = torch.tanh(tokens[:, 0])\n"}, "a.py")
+    error = parse("RuntimeError: x has been modified by an inplace operation")
+    words = "Below it is `tokens[:, 0] = mixed`. I do not use `summary += 1`."
+    first = hints(project, error, {"": words})[0]
+    assert first.place is not None
+    assert first.place.line == 1
+    assert first.text.startswith(
+        "the words quote `tokens[:, 0] = mixed`, where `tokens` is changed"
+    )
+    assert not any("summary" in hint.text for hint in hints(project, error, {"": words}))
+
+
 def test_a_setting_is_found_however_it_is_written() -> None:
     texts = {
         "a.yaml": "training:\n  use_reentrant: true\n",
