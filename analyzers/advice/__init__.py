@@ -11,7 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from analyzers.advice import graphs, looking, missing_parameters, training
+from analyzers.advice import (
+    checkpointing,
+    graphs,
+    iterations,
+    looking,
+    missing_parameters,
+    training,
+)
 from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.recomputed_shapes import shapes_of
 from analyzers.advice.setting_lines import quoted_in, said_in, settings_in
@@ -69,7 +76,7 @@ def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
 
 _NAMED: dict[str, BlockLook] = {
     name: look
-    for module in (looking, graphs, missing_parameters, training)
+    for module in (looking, graphs, iterations, missing_parameters, checkpointing, training)
     for name, look in vars(module).items()
     if callable(look) and not name.startswith("_")
 }

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
 from analyzers.evidence import SilentFault
-from analyzers.explain.keyed_entries import entries, keys_of, stores, without_entries
-from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.source_locations import names_held, resolve_location, returns_of, root_of
-from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to, own_calls, steps
+from analyzers.explain.gradient_names import (
+    Computed,
+    fresh_names,
+    holds,
+    named,
+    operands_of,
+    read_by,
+    reads_gradient,
+    taken_before,
+)
+from analyzers.explain.keyed_entries import keys_of, without_entries
+from analyzers.explain.source_locations import names_held, resolve_location, root_of
+from analyzers.source.calls import ZERO_GRAD, calls_of, own_calls, steps
 from analyzers.source.detached import WITHOUT_GRAPH
-from analyzers.source.flow import bindings, definitions, names_read, statements_of, walk_scope
+from analyzers.source.flow import bindings, names_read, statements_of
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.targets import assigned_pairs, each_taken, taken_by, target_names
 from analyzers.source.writes import writes_in_place
 
-MAX_CALLS = 3  # that hand a gradient on
-_PASSING = frozenset({"print", "zip", "enumerate", "append", "extend", "mul_", "div_"})
 _NOT_RECORDED = WITHOUT_GRAPH | {"grad"}  # of a parameter: no graph is made of them
-
-Computed = ast.BinOp | ast.AugAssign | ast.Call
 
 
 def taken_as_old(fault: SilentFault, project: Project) -> bool:
@@ -36,20 +41,20 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
         return True
     plain = {root_of(name) for name in without_entries(paths)}
     for module in project.modules.values():
-        taken = _taken_before(module, keys_of(paths), project)
+        taken = taken_before(module, keys_of(paths), project)
         for node in module.nodes:
             nested = isinstance(node, ast.BinOp) and isinstance(module.parents[node], ast.BinOp)
             if nested or not isinstance(node, Computed):
                 continue
-            operands = _operands(node)
-            own_names = plain | _named(module, node, taken)
+            operands = operands_of(node)
+            own_names = plain | named(module, node, taken)
             names = own_names | _computed_after(fault, module, node, own_names, project)
-            read = [_read_by(module, operand) for operand in operands]
+            read = [read_by(module, operand) for operand in operands]
             whole = [not taken.isdisjoint(ast.walk(operand)) for operand in operands]
-            kept = [_holds(one, names) or own for one, own in zip(read, whole, strict=True)]
+            kept = [holds(one, names) or own for one, own in zip(read, whole, strict=True)]
             if not any(kept) or _is_rebound(fault, own_names, module, node):
                 continue
-            fresh = _fresh_names(module, module.scope_of(node), project) - names
+            fresh = fresh_names(module, module.scope_of(node), project) - names
             fresh |= _computed_after(fault, module, node, fresh, project) - names
             now = [any(n.endswith(".grad") or n in fresh for n in one) for one in read]
             if any(now) and (now != kept or sum(now) > 1):
@@ -71,7 +76,7 @@ def _taken_between(fault: SilentFault, project: Project, name: str) -> bool:
         return False
     block, at_backward = where.block, where.block.index(where.statement)
     taken = [n for n, s in enumerate(block[:at_backward]) if name in bindings(s)]
-    if not taken or not _reads_gradient(block[taken[-1]]):
+    if not taken or not reads_gradient(block[taken[-1]]):
         return False
     before, between = block[: taken[-1]], block[taken[-1] + 1 : at_backward]
     ran_before = any(calls_of(s, "torch.Tensor.backward") for s in before)
@@ -100,142 +105,6 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
         and writes_in_place(node.attr)
         and not names_read(node.value).isdisjoint({name, *items})
         for node in ast.walk(statement)
-    )
-
-
-def stored_gradients(
-    module: Module, keys: set[str], project: Project
-) -> Iterator[tuple[ast.stmt, ast.expr]]:
-    """Yield the statements that store a gradient under one of the keys, each
-    with the stored value.
-    """
-    for statement, value in stores(module, keys):
-        fresh = _fresh_names(module, module.scope_of(statement), project)
-        if _reads_gradient(value) or (isinstance(value, ast.Name) and value.id in fresh):
-            yield statement, value
-
-
-def _taken_before(module: Module, keys: set[str], project: Project) -> set[ast.AST]:
-    """Return where the source reads an entry under one of the keys before it stores a gradient
-    there.
-    """
-    put = [statement for statement, _ in stored_gradients(module, keys, project)]
-    return {
-        node
-        for node in entries(module, keys)
-        if isinstance(node.ctx, ast.Load)
-        and not any(s.lineno < node.lineno and _alike(module, s, node) for s in put)
-    }
-
-
-def _alike(module: Module, one: ast.AST, other: ast.AST) -> bool:
-    return module.scope_of(one) is module.scope_of(other)
-
-
-def _named(module: Module, node: ast.AST, taken: Set[ast.AST]) -> set[str]:
-    """Return the local names of the entries that were read."""
-    return {
-        target.id
-        for statement in (statements_of(module.scope_of(node)) if taken else ())
-        for target, value in assigned_pairs(statement)
-        if value in taken and isinstance(target, ast.Name)
-    }
-
-
-def handed_back(
-    statement: ast.stmt, project: Project, depth: int = MAX_CALLS
-) -> Iterator[ast.stmt]:
-    """Yield what the project's functions that are called on this line return
-    or yield, recursively.
-    """
-    for call in ast.walk(statement):
-        if isinstance(call, ast.Call):
-            for _, function in project.functions_called(call):
-                for returned in (*returns_of(function), *_yields_of(function)):
-                    yield returned
-                    value = returned.value if isinstance(returned, ast.Return) else None
-                    if isinstance(value, ast.Name):
-                        yield from definitions(function, value.id)
-                    if depth > 1:
-                        yield from handed_back(returned, project, depth - 1)
-
-
-def _yields_of(function: ast.AST) -> list[ast.stmt]:
-    statements = [node for node in walk_scope(function) if isinstance(node, ast.Expr)]
-    return [*(node for node in statements if isinstance(node.value, ast.Yield))]
-
-
-def _holds(read: Set[str], names: Set[str]) -> bool:
-    """Return True if one of the names is read; for an attribute only its last part must agree,
-    because its owner has other names elsewhere.
-    """
-    last = {name.rpartition(".")[2] for name in names if "." in name}
-    return bool(read & names) or any("." in n and n.rpartition(".")[2] in last for n in read)
-
-
-def _operands(node: Computed) -> list[ast.expr]:
-    """Return the operands of a sum or product of any length, or the arguments of a call."""
-    found: list[ast.expr] = []
-    todo: list[ast.expr] = []
-    match node:
-        case ast.BinOp():
-            todo = [node]
-        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub(), value=value):
-            todo = [target, value]  # a factor is a number that was made of them: no other gradient
-        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args):
-            todo = [] if name in _PASSING else [owner, *args]
-        case ast.Call(func=ast.Name(id=name), args=args):
-            todo = [] if name in _PASSING else [*args]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, ast.BinOp):
-            todo += [part.left, part.right]
-        else:
-            found.append(part)
-    return found
-
-
-def _read_by(module: Module, node: ast.expr) -> set[str]:
-    """Return the names that an expression reads, and for a loop variable the collection."""
-    read = names_read(node)
-    if isinstance(node, ast.Attribute):  # an update reads what it writes to
-        read.add(spelled(node))
-    for target, source in each_taken(module, node):
-        if read & set(target_names(target)):
-            read |= names_read(source)
-    return read
-
-
-def _fresh_names(
-    module: Module, scope: Scope, project: Project, depth: int = MAX_CALLS
-) -> set[str]:
-    """Return the local names of a function that hold gradients just taken there or by functions
-    that it calls.
-    """
-    names = {
-        name
-        for statement in statements_of(scope)
-        if isinstance(statement, ast.Assign)
-        for name in bindings(statement)
-        if "." not in name and _takes_gradients(statement, project)
-    }
-    for caller, call in calls_to(project, getattr(scope, "name", "")) if depth else ():
-        given = _fresh_names(caller, caller.scope_of(call), project, depth - 1)
-        names |= {
-            parameter
-            for parameter, value in arguments(call, module, scope)
-            if _reads_gradient(value) or (isinstance(value, ast.Name) and value.id in given)
-        }
-    return names
-
-
-def _takes_gradients(statement: ast.stmt, project: Project) -> bool:
-    return any(_reads_gradient(part) for part in (statement, *handed_back(statement, project)))
-
-
-def _reads_gradient(node: ast.AST) -> bool:
-    return any(
-        name.endswith(".grad") and name != "torch.autograd.grad" for name in names_read(node)
     )
 
 

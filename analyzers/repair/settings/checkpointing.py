@@ -8,13 +8,13 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.advice import Hint, hints, looking
-from analyzers.advice.training import (
+from analyzers.advice.checkpointing import (
     autocast_around_checkpoint,
-    cache_in_use,
     drawn_in_checkpoint,
     reentrant_checkpointing,
     state_in_checkpoint,
 )
+from analyzers.advice.training import cache_in_use
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword

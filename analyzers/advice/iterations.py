@@ -1,0 +1,131 @@
+"""What outlives an iteration: named looks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from analyzers.advice.looking import (
+    BlockLook,
+    Found,
+    is_aside,
+    last_name,
+    short,
+)
+from analyzers.source.detached import names_attached
+from analyzers.source.flow import (
+    backward_root,
+    is_plainly_number,
+    names_read,
+)
+from analyzers.source.project import Module, spelled
+from analyzers.source.targets import assigned
+
+WRAPPERS = ("DistributedDataParallel", "DDP", "DataParallel", "FSDP", "compile")
+
+
+def carried(node: ast.AST, module: Module) -> str | None:
+    """Match `h = rnn(x, h)` and `y, h = rnn(x, h)` in a loop or function.
+
+    A call's result is passed to its next call. A model that is wrapped is no state.
+    """
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return None
+    if last_name(node.value.func) in WRAPPERS or not _repeats(node, module):
+        return None
+    handed = {name for a in node.value.args for name in _names(a)}
+    return next((name for name in assigned(node) if name in handed), None)
+
+
+def _repeats(node: ast.AST, module: Module) -> bool:
+    """Return True if a statement may run more than once: in a loop, or in a function."""
+    return bool(module.loops_around(node)) or not isinstance(module.scope_of(node), ast.Module)
+
+
+def renewed(node: ast.AST, module: Module) -> str | None:
+    """Match `h = h.detach()` and `h = Tensor(h.data)` in a loop: the state loses its history
+    there."""
+    if not isinstance(node, ast.Assign) or not module.loops_around(node):
+        return None
+    return next((name for name in assigned(node) if name in _bare(node.value)), None)
+
+
+def _bare(value: ast.expr) -> set[str]:
+    """Return the names of which an expression takes only the numbers."""
+    parts = (p for p in ast.walk(value) if isinstance(p, ast.Attribute))
+    bare = [p.value for p in parts if p.attr in ("data", "detach")]
+    return {spelled(n.value if isinstance(n, ast.Subscript) else n) for n in bare}
+
+
+def _names(node: ast.expr) -> set[str]:
+    if isinstance(node, ast.Attribute):
+        return {spelled(node)}
+    inner = node.elts if isinstance(node, ast.Tuple) else [node]
+    return {spelled(each) for each in inner if isinstance(each, ast.Name | ast.Attribute)}
+
+
+def summed_up(node: ast.AST, module: Module) -> str | None:
+    """Match `total += loss` and `total = total + loss` unless the term is a plain number."""
+    match node:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return None if is_plainly_number(value) or is_aside(target) else short(target)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add()) as value):
+            if name in names_read(value.left) and not is_plainly_number(value.right):
+                return name
+    return None
+
+
+def backwards(step: bool) -> BlockLook:
+    """Return a look for a second `backward()` in a block, with (or without) a `step()` in
+    between."""
+
+    def look(node: ast.AST, module: Module) -> Found:
+        block = getattr(node, "body", None)
+        if not isinstance(block, list):
+            return None
+        found = [(n, s) for s in block if isinstance(s, ast.Expr) and (n := _stepping(s.value))]
+        backwards = [at for at, (name, _) in enumerate(found) if name != "step"]
+        if len(backwards) < 2:
+            return None
+        (first, above), (last, statement) = found[backwards[0]], found[backwards[-1]]
+        between = any(name == "step" for name, _ in found[backwards[0] : backwards[-1]])
+        if between != step or not (step or all(_reaches(s, block) for s in (above, statement))):
+            return None
+        return f"{first}` and `{last}", statement
+
+    return look
+
+
+def _reaches(statement: ast.Expr, block: Sequence[ast.stmt]) -> bool:
+    """Return True if a backward call goes beyond what its block makes. Of a loss made there of
+    detached values alone it reaches parameters only, and no graph that another loss could share.
+    """
+    loss = backward_root(statement.value) if isinstance(statement.value, ast.Call) else None
+    return loss is None or bool(_sources(loss, block[: block.index(statement)]))
+
+
+def _sources(value: ast.expr, above: Sequence[ast.stmt]) -> set[str]:
+    """Return the names whose graphs may reach a value, through the assignments above it; what is
+    called by its name is none.
+    """
+    found, followed = set[str](), set[int]()
+    todo = [(value, len(above))]
+    while todo:
+        value, end = todo.pop()
+        called = {spelled(n.func) for n in ast.walk(value) if isinstance(n, ast.Call)} | {"self"}
+        for name in names_attached(value) - called:
+            at = next((n for n in reversed(range(end)) if name in assigned(above[n])), None)
+            made = above[at] if at is not None else None
+            if at is None or not isinstance(made, ast.Assign):
+                found.add(name)
+            elif at not in followed:
+                followed.add(at)
+                todo.append((made.value, at))
+    return found
+
+
+def _stepping(node: ast.expr) -> str | None:
+    if not isinstance(node, ast.Call):
+        return None
+    name = last_name(node.func)
+    return "step" if name == "step" else short(node.func) if name.endswith("backward") else None
