@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from analyzers.advice import (
-    checkpointing,
+    checkpoints,
     graphs,
     iterations,
     looking,
@@ -76,7 +76,7 @@ def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
 
 _NAMED: dict[str, BlockLook] = {
     name: look
-    for module in (looking, graphs, iterations, missing_parameters, checkpointing, training)
+    for module in (looking, graphs, iterations, missing_parameters, checkpoints, training)
     for name, look in vars(module).items()
     if callable(look) and not name.startswith("_")
 }

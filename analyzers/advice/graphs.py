@@ -16,15 +16,9 @@ from analyzers.advice.looking import (
     written_in_place,
 )
 from analyzers.source import priors
+from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.callees import is_call
-from analyzers.source.flow import (
-    backward_calls,
-    backward_root,
-    bindings,
-    names_read,
-    statements_of,
-    value_of,
-)
+from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 from analyzers.source.trees import remembered

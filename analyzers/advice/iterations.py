@@ -12,12 +12,9 @@ from analyzers.advice.looking import (
     last_name,
     short,
 )
+from analyzers.source.backward import backward_root
 from analyzers.source.detached import names_attached
-from analyzers.source.flow import (
-    backward_root,
-    is_plainly_number,
-    names_read,
-)
+from analyzers.source.flow import is_plainly_number, names_read
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 

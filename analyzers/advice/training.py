@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.advice.checkpointing import is_read
+from analyzers.advice.checkpoints import is_read
 from analyzers.advice.looking import Found, calls, last_name, short
 from analyzers.source import priors
+from analyzers.source.backward import gradient_given
 from analyzers.source.callees import in_library
-from analyzers.source.flow import gradient_given, walk_scope
+from analyzers.source.flow import walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.signatures import named
 

@@ -6,15 +6,9 @@ import ast
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.source_locations import functions_reaching, names_held, root_of
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.callees import is_call, own_name
-from analyzers.source.flow import (
-    BACKWARD_CALLS,
-    backward_root,
-    flowing_into,
-    names_read,
-    statements_of,
-    walk_scope,
-)
+from analyzers.source.flow import flowing_into, names_read, statements_of, walk_scope
 from analyzers.source.project import Project
 
 

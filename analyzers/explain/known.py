@@ -15,8 +15,8 @@ from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import catalogue
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.callees import is_call
-from analyzers.source.flow import BACKWARD_CALLS, backward_root
 from analyzers.source.project import Project, spelled
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 from provenance import CodeLine

@@ -74,10 +74,8 @@ from analyzers.repair.reconnect.freezing import (
     thawed_again,
 )
 from analyzers.repair.reconnect.reasoned import for_reason
-from analyzers.repair.reconnect.uncutting import (
-    as_parameters,
-    cuts_of_loss,
-)
+from analyzers.repair.reconnect.resampling import as_parameters
+from analyzers.repair.reconnect.uncutting import cuts_of_loss
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 

@@ -47,7 +47,7 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.combining import backward_before, runs_backward_per_part
 from analyzers.repair.edit_search.drop import without_call
 from analyzers.repair.remake.moving import recompute_before_backward
-from analyzers.source.flow import backward_root
+from analyzers.source.backward import backward_root
 from analyzers.source.project import Project
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.trees import walk

@@ -48,7 +48,7 @@ from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.untouched_weights import spared_by_closure
 from analyzers.repair.remake.closures import forward_into_closure, forward_outside
 from analyzers.repair.remake.recompute import recompute_where_used
-from analyzers.source.flow import backward_root
+from analyzers.source.backward import backward_root
 from analyzers.source.project import Project
 
 ID = "GM007"

@@ -56,14 +56,13 @@ from analyzers.repair.reschedule.clearing import (
     ascends,
     clear_after_ascent,
     clear_before_backward,
-    clear_engine_leaves,
-    clear_leaves,
     clear_the_rest,
     cleared_already,
     clears_others,
     optimizer_stepped,
     uncalled,
 )
+from analyzers.repair.reschedule.clearing_leaves import clear_engine_leaves, clear_leaves
 from analyzers.repair.reschedule.exhausted_iterator import (
     ExhaustedIterator,
     exhausted_iterator,

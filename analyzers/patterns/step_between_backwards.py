@@ -57,7 +57,8 @@ from analyzers.explain.sentences import changed
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.reschedule.schedule import StepBeforeBackward, made_before, schedule_of
-from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, names_read
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
+from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Project
 from provenance import CodeLine
 

@@ -14,7 +14,8 @@ from analyzers.reading import (  # noqa: F401  (each registers what it evaluates
     statements,
     untrained,
 )
-from analyzers.reading.machine import Machine, OutOfBudgetError
+from analyzers.reading.budget import OutOfBudgetError
+from analyzers.reading.machine import Machine
 from analyzers.reading.reach import reached_names
 from analyzers.source.project import Project
 from provenance import CodeLine

@@ -12,12 +12,14 @@ from analyzers.reading import (
     importing,
     operators,
     tensors,
+    value_graphs,
 )
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, NameBinding
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.tensors import MODULE_METHODS, TENSOR_METHODS
+from analyzers.reading.torch_values import GradientValue, Layer, OptimizerValue
 from analyzers.reading.values import (
     NONE,
     AbstractTensor,
@@ -26,13 +28,10 @@ from analyzers.reading.values import (
     Class,
     Const,
     FunctionValue,
-    GradientValue,
     Instance,
-    Layer,
     Library,
     Mapping,
     MethodValue,
-    OptimizerValue,
     Sequence,
     Super,
     Unknown,
@@ -122,7 +121,9 @@ def _of_unknown(
         return MethodValue(owner, name)
     if name == "data":
         cut = (owner.node,) if owner.node is not None else ()
-        return AbstractTensor(lost=Lost("data", frame.place(), cut, operators.origins([owner])[1]))
+        return AbstractTensor(
+            lost=Lost("data", frame.place(), cut, value_graphs.origins([owner])[1])
+        )
     if name == "grad" or name in _FACTS:
         return Unknown(data=True)
     value = Unknown(name, data=owner.data, lost=owner.lost)

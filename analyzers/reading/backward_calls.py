@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyzers.evidence import MissingGraph
-from analyzers.reading import guesses, operators, silent_faults
+from analyzers.reading import guesses, silent_faults, value_graphs
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, Reached, TapeNode
 from analyzers.reading.machine import Machine
@@ -122,7 +122,7 @@ def _roots(
     """Return the nodes that backward starts from; an unknown tensor gets its node on first use."""
     found: list[TapeNode] = []
     for value in values:
-        for part in operators.parts(value):
+        for part in value_graphs.parts(value):
             if isinstance(part, Unknown) and part.node is None and not (part.data or part.built):
                 node = guesses.loss(machine, part.origin, frame)
                 node = node or machine.tape.node(part.origin or "unknown", frame.place(), ())
@@ -141,8 +141,8 @@ def names_of(roots: tuple[TapeNode, ...]) -> tuple[str, ...]:
 
 def _missing(machine: Machine, values: list[AbstractValue], frame: InterpreterFrame) -> None:
     """Report a backward call from something that certainly has no graph."""
-    lost = operators.lost_by(values)
-    if lost is None or (operators.maybe_graph(values) and machine.suspecting != "no-grad"):
+    lost = value_graphs.lost_by(values)
+    if lost is None or (value_graphs.maybe_graph(values) and machine.suspecting != "no-grad"):
         return
     _report(machine, "missing", values, lost, frame, op="backward")
 

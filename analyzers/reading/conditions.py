@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from analyzers.reading.dispatch import expression
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.machine import Machine, expression
+from analyzers.reading.machine import Machine
+from analyzers.reading.torch_values import GradientValue, Layer, OptimizerValue
 from analyzers.reading.values import (
     AbstractTensor,
     AbstractValue,
@@ -13,13 +15,10 @@ from analyzers.reading.values import (
     Class,
     Const,
     FunctionValue,
-    GradientValue,
     Instance,
-    Layer,
     Library,
     Mapping,
     MethodValue,
-    OptimizerValue,
     Sequence,
     Unknown,
 )

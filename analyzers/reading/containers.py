@@ -12,16 +12,14 @@ from analyzers.reading.graph import NameBinding, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.operators import MAX_ITEMS
 from analyzers.reading.parameters import is_cloned, leaves
+from analyzers.reading.torch_values import Layer, ParametersValue, StreamValue
 from analyzers.reading.values import (
     AbstractTensor,
     AbstractValue,
     Const,
     Instance,
-    Layer,
     Mapping,
-    ParametersValue,
     Sequence,
-    StreamValue,
     Unknown,
 )
 from analyzers.source import ops, priors

@@ -6,12 +6,12 @@ from analyzers.reading import backward_calls
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
+from analyzers.reading.torch_values import Layer
 from analyzers.reading.values import (
     OTHERS,
     AbstractTensor,
     AbstractValue,
     Instance,
-    Layer,
     Mapping,
     Sequence,
     Unknown,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import attributes, calling, containers, guesses, loops
+from analyzers.reading import attributes, calling, containers, function_values, guesses, loops
 from analyzers.reading.builtin_names import BUILTINS, USUAL_IMPORTS
+from analyzers.reading.dispatch import expression
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.machine import Machine, expression
+from analyzers.reading.machine import Machine
+from analyzers.reading.torch_values import StreamValue
 from analyzers.reading.values import (
     OTHERS,
     AbstractValue,
@@ -15,7 +17,6 @@ from analyzers.reading.values import (
     Library,
     Mapping,
     Sequence,
-    StreamValue,
     Unknown,
 )
 
@@ -139,7 +140,7 @@ def _dict_comprehension(
 
 @expression(ast.Lambda)
 def _lambda(machine: Machine, node: ast.Lambda, frame: InterpreterFrame) -> AbstractValue:
-    return calling.make_function(machine, node, frame)
+    return function_values.make_function(machine, node, frame)
 
 
 @expression(ast.NamedExpr)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from analyzers.evidence import SilentFault
 from analyzers.reading.carriers import MAX_HOLDERS, holder_of
 from analyzers.reading.graph import NameBinding, TapeNode, Traversal
-from analyzers.reading.values import AbstractValue, Const, GradientValue, Mapping, Sequence, Taken
+from analyzers.reading.torch_values import GradientValue, Taken
+from analyzers.reading.values import AbstractValue, Const, Mapping, Sequence
 from provenance import BackwardCall, CodeLine
 
 if TYPE_CHECKING:

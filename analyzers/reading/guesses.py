@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import inplace_writes, operators
+from analyzers.reading import inplace_writes, operators, value_graphs
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
@@ -103,14 +103,14 @@ def called(
         args = [AbstractTensor(callee.node), *args]
     if not args:
         return None
-    parents = operators.graphs(args)
+    parents = value_graphs.graphs(args)
     if ops.op(callee.origin) is not ops.UNKNOWN:
         made = operators.operate(machine, callee.origin, args, frame)
         return made if isinstance(made, AbstractTensor) else None
     if any(parent.leaf for parent in parents):
         callee.attrs["<function>"] = NONE  # of parameters that it is given
     plain = "<function>" in callee.attrs
-    lost = operators.lost_by(args)
+    lost = value_graphs.lost_by(args)
     if lost is not None and not parents and (plain or len(args) > 1):  # two are compared
         return AbstractTensor(lost=lost)
     if plain:

@@ -7,7 +7,7 @@ import ast
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
-from analyzers.reading.operators import parts
+from analyzers.reading.value_graphs import parts
 from analyzers.reading.values import AbstractValue, Class, FunctionValue, Instance
 from analyzers.source.trees import walk
 

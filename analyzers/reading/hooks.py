@@ -7,7 +7,8 @@ from typing import Literal
 
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
-from analyzers.reading.values import AbstractValue, Instance, Layer, OptimizerValue, Sequence
+from analyzers.reading.torch_values import Layer, OptimizerValue
+from analyzers.reading.values import AbstractValue, Instance, Sequence
 
 When = Literal["before", "after"]
 

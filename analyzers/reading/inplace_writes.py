@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers.evidence import InplaceChange
-from analyzers.reading import operators
+from analyzers.reading import value_graphs
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Storage, TapeNode
 from analyzers.reading.machine import Machine
@@ -30,7 +30,7 @@ def write(
         target.shape = target.scalar = None
     if target.storage.leaf is not None:
         machine.changed_by_hand(target.storage.leaf)
-    incoming = operators.graphs(values)
+    incoming = value_graphs.graphs(values)
     old = target.node
     if not machine.grad or (old is None and not incoming) or op == "detach_":
         return target

@@ -13,24 +13,25 @@ from analyzers.reading import (
     python_calls,
     python_library,
     shapes,
+    tensor_results,
     tensors,
+    value_graphs,
 )
 from analyzers.reading.containers import listed
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
+from analyzers.reading.torch_values import Context, StreamValue
 from analyzers.reading.unknowns import call_unknown
 from analyzers.reading.values import (
     NONE,
     AbstractTensor,
     AbstractValue,
     Const,
-    Context,
     FunctionValue,
     Instance,
     Sequence,
-    StreamValue,
     Unknown,
 )
 from analyzers.source import ops
@@ -86,7 +87,7 @@ def call(
 
 def _loader(machine: Machine, dataset: AbstractValue, frame: InterpreterFrame) -> AbstractValue:
     """Return batches of what is known of the data; of anything else, plain data."""
-    if not operators.graphs([_sample(machine, dataset, frame)]):
+    if not value_graphs.graphs([_sample(machine, dataset, frame)]):
         return Unknown("DataLoader", data=True)
 
     def batches() -> Iterator[AbstractValue]:
@@ -124,7 +125,7 @@ def _numpy(machine: Machine, name: str, args: Args, frame: InterpreterFrame) -> 
     """Return the result of a NumPy function; some convert their arguments, which a graph
     forbids."""
     if name in _CONVERTING:
-        for part in (part for value in args for part in operators.parts(value, 1)):
+        for part in (part for value in args for part in value_graphs.parts(value, 1)):
             if isinstance(part, AbstractTensor) and part.node is not None and part.node.strong:
                 backward_calls.refused(machine, part, "numpy", tensors.NUMPY, frame)
                 break
@@ -132,10 +133,10 @@ def _numpy(machine: Machine, name: str, args: Args, frame: InterpreterFrame) -> 
 
 
 def _no_graph(args: Args, frame: InterpreterFrame) -> AbstractValue:
-    graphs, ended = operators.origins(args)
+    graphs, ended = value_graphs.origins(args)
     if graphs:
         return AbstractTensor(lost=Lost("numpy", frame.place(), graphs, ended))
-    return Unknown(data=True, lost=operators.joined(ended))
+    return Unknown(data=True, lost=value_graphs.joined(ended))
 
 
 def _torch(
@@ -165,7 +166,7 @@ def _torch(
     if last == "DataLoader":
         return _loader(machine, args[0] if args else kwargs.get("dataset", NONE), frame)
     if last in ops.NO_GRAPH or path.startswith(("torch.cuda", "torch.utils", "torch.manual")):
-        if last in ops.INDICES and (graphs := operators.graphs(args)):
+        if last in ops.INDICES and (graphs := value_graphs.graphs(args)):
             return AbstractTensor(lost=Lost(last, frame.place(), graphs))
         return Unknown(data=True)
     if last[:1].isupper() or path.count(".") > 3 or ".distributions." in path:
@@ -188,14 +189,14 @@ def _function(
     if name in ops.LOSSES:
         scalar = modules.reduced(kwargs)
     else:
-        scalar = tensors.reduced(name, args[1:], kwargs, first or NONE)
+        scalar = tensor_results.reduced(name, args[1:], kwargs, first or NONE)
     if name == "dropout":
         training = kwargs.get("training", args[2] if len(args) > 2 else Const(True))
         if isinstance(training, Const) and not training.value:
             return first or Unknown()
     shape = shapes.reduced(name, first or NONE, args[1:], kwargs)
     result = operators.operate(machine, name, values, frame, scalar, shape)
-    return tensors.shaped(machine, name, result, args[1:], kwargs, frame)
+    return tensor_results.shaped(machine, name, result, args[1:], kwargs, frame)
 
 
 def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> AbstractValue:
@@ -217,10 +218,10 @@ def _make(
     """Return a new tensor, a leaf if `requires_grad=True`, without the graph of its data."""
     lost = None
     if name in _COPYING:
-        graphs, ended = operators.origins(args)
-        guessed = machine.suspecting == "no-grad" and operators.maybe_graph(args)
+        graphs, ended = value_graphs.origins(args)
+        guessed = machine.suspecting == "no-grad" and value_graphs.maybe_graph(args)
         made = Lost("tensor", frame.place(), graphs, ended)
-        lost = made if graphs or guessed else operators.joined(ended)
+        lost = made if graphs or guessed else value_graphs.joined(ended)
     if name == "as_tensor" and args and isinstance(args[0], AbstractTensor):
         return args[0]
     wanted = kwargs.get("requires_grad")
@@ -265,7 +266,7 @@ def _gradients(
     wanted = create is not None and not (isinstance(create, Const) and not create.value)
     inputs = options.get("inputs", Unknown())
     weights = options.get("grad_outputs", NONE)
-    parents = operators.graphs([outputs, inputs, weights]) if wanted else ()
+    parents = value_graphs.graphs([outputs, inputs, weights]) if wanted else ()
 
     def gradient(of: AbstractValue) -> AbstractValue:
         made = AbstractTensor(lost=Lost("grad", frame.place()))

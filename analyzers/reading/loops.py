@@ -12,20 +12,13 @@ from collections.abc import Callable, Iterator
 from analyzers.reading import assigning, containers
 from analyzers.reading.by_hand import check_updates
 from analyzers.reading.conditions import truth
+from analyzers.reading.dispatch import Signal, statement
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.machine import Machine, Signal, statement
+from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.silent_faults import check_growth
-from analyzers.reading.values import (
-    AbstractValue,
-    Const,
-    Instance,
-    Layer,
-    OptimizerValue,
-    ParametersValue,
-    Sequence,
-    Unknown,
-)
+from analyzers.reading.torch_values import Layer, OptimizerValue, ParametersValue
+from analyzers.reading.values import AbstractValue, Const, Instance, Sequence, Unknown
 from analyzers.source.targets import target_names
 
 EXACT_PASSES = 8

@@ -11,59 +11,24 @@ import ast
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Seq
 from contextlib import contextmanager
-from enum import Enum
-from typing import Any, TypeVar
 
 from analyzers.evidence import Evidence
+from analyzers.reading.budget import OutOfBudgetError, steps_for
+from analyzers.reading.dispatch import CALLS, EXPRESSIONS, STATEMENTS, Signal
 from analyzers.reading.facts import LoopFacts
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.gradients import Slots
 from analyzers.reading.graph import Lost, NameBinding, Storage, TapeNode
 from analyzers.reading.tape import LEAF, Tape
-from analyzers.reading.values import (
-    KEEPS_NAMES,
-    AbstractTensor,
-    AbstractValue,
-    GradientValue,
-    Instance,
-    OptimizerValue,
-    Sequence,
-    Unknown,
-)
+from analyzers.reading.torch_values import KEEPS_NAMES, GradientValue, OptimizerValue
+from analyzers.reading.values import AbstractTensor, AbstractValue, Instance, Sequence, Unknown
 from analyzers.source.project import Project
 from provenance import CodeLine
 
-STEPS = 20_000
-STEPS_PER_LINE = 40
-MAX_STEPS = 400_000
 MAX_DEPTH = 60
 MAX_CALLS = 24
 MAX_RECURSION = 4
 MAX_FINDINGS = 24
-
-
-class Signal(Enum):
-    """Why a block ended before its last statement."""
-
-    BREAK = 1
-    CONTINUE = 2
-    RETURN = 3
-    RAISE = 4
-
-
-class OutOfBudgetError(Exception):
-    """The run has used up its steps."""
-
-
-Evaluator = Callable[["Machine", Any, InterpreterFrame], AbstractValue]
-Executor = Callable[["Machine", Any, InterpreterFrame], Signal | None]
-Caller = Callable[
-    ["Machine", Any, list[AbstractValue], dict[str, AbstractValue], InterpreterFrame], AbstractValue
-]
-F = TypeVar("F")
-EXPRESSIONS: dict[type, Evaluator] = {}
-CALLS: dict[type, Caller] = {}
-STATEMENTS: dict[type, Executor] = {}
 
 
 class Machine:
@@ -83,15 +48,14 @@ class Machine:
     ) -> None:
         self.project = project
         self.arm = arm
-        self.steps = _steps_for(project)
+        self.steps = steps_for(project)
         self.tape = Tape(self.steps * 4, suspecting=bool(suspecting))
         self.suspecting = suspecting
         self.leaf_names = leaf_names
         self.reached = reached  # functions that the entry may come to
         self.guessed: dict[TapeNode, Storage] = {}
-        self.unseen: dict[
-            InterpreterFrame, TapeNode
-        ] = {}  # what made the losses that a frame has from outside
+        # what made the losses that a frame has from outside
+        self.unseen: dict[InterpreterFrame, TapeNode] = {}
         self.depth = 0
         self.active: list[ast.AST] = []
         self.facts: dict[ast.AST, LoopFacts] = {}
@@ -114,17 +78,15 @@ class Machine:
         self.modules: dict[str, InterpreterFrame] = {}
         self.captured: list[InterpreterFrame] = []  # those that functions close over
         self.entered: set[int] = set()
-        self.consumers: dict[
-            ast.expr, Callable[[AbstractValue], None]
-        ] = {}  # by the generator's call
+        # by the generator's call
+        self.consumers: dict[ast.expr, Callable[[AbstractValue], None]] = {}
         self.consumer: Callable[[AbstractValue], None] | None = None  # of the generator called now
         self.zeroings = 0
         self.gradients = Slots()
         self.optimizers: list[tuple[OptimizerValue, InterpreterFrame]] = []
         self.unfollowed: set[TapeNode] = set()  # graphs handed to what is not seen
-        self.fed: set[TapeNode] = (
-            set()
-        )  # leaves that the script changes by hand, or gives gradients
+        # leaves that the script changes by hand, or gives gradients
+        self.fed: set[TapeNode] = set()
         self.library: list[str] = []
         self.model_names = model_names
         self.cloned_learners = cloned_learners
@@ -336,27 +298,3 @@ class Machine:
         kind = getattr(value, "kind", "dict")
         for key, part in parts:
             self.name(part, binding.within(key, kind), depth + 1)
-
-
-def _registering(table: dict[type, F]) -> Callable[..., Callable[[F], F]]:
-    """Return a decorator, `@expression(ast.Call)`, that puts a function into the table."""
-
-    def for_kinds(*kinds: type) -> Callable[[F], F]:
-        def register(function: F) -> F:
-            table.update(dict.fromkeys(kinds, function))
-            return function
-
-        return register
-
-    return for_kinds
-
-
-expression = _registering(EXPRESSIONS)
-callable_kind = _registering(CALLS)
-statement = _registering(STATEMENTS)
-
-
-def _steps_for(project: Project) -> int:
-    """Return how many steps a run may take: more for a longer script, up to a limit."""
-    lines = sum(text.count("\n") for text in project.files.values())
-    return min(STEPS + STEPS_PER_LINE * lines, MAX_STEPS)

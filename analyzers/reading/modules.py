@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from analyzers.reading import hooks, inplace_writes, operators, shapes
+from analyzers.reading import hooks, inplace_writes, operators, shapes, value_graphs
 from analyzers.reading.containers import part_of
+from analyzers.reading.dispatch import callable_kind
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.machine import Machine, callable_kind
+from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor, parameter
+from analyzers.reading.torch_values import Layer
 from analyzers.reading.values import (
     NONE,
     AbstractTensor,
     AbstractValue,
     Const,
-    Layer,
     Mapping,
     Sequence,
     Unknown,
@@ -181,7 +182,7 @@ def _activation(
 def _weighted(
     machine: Machine, layer: Layer, values: list[AbstractValue], frame: InterpreterFrame
 ) -> AbstractValue:
-    inputs, ended = operators.origins(values)
+    inputs, ended = value_graphs.origins(values)
     weights = layer.leaf.node if layer.leaf is not None else None
     parents = inputs
     if weights is not None and weights.trainable:
@@ -199,7 +200,7 @@ def _weighted(
             saved.append((layer.leaf.storage, layer.leaf.storage.version))
         if layer.kind.startswith(INPUT_FOR_WEIGHT) and weights in parents:
             tensors = [
-                p for v in values for p in operators.parts(v) if isinstance(p, AbstractTensor)
+                p for v in values for p in value_graphs.parts(v) if isinstance(p, AbstractTensor)
             ]
             saved.extend((tensor.storage, tensor.storage.version) for tensor in tensors)
     return _outputs(machine, layer, result, frame)

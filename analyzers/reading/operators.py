@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from analyzers.reading import gradients, shapes
 from analyzers.reading.conditions import key_of, truth, unknown
+from analyzers.reading.dispatch import expression
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.graph import Lost, TapeNode
-from analyzers.reading.machine import Machine, expression
+from analyzers.reading.graph import Lost
+from analyzers.reading.machine import Machine
+from analyzers.reading.torch_values import GradientValue
+from analyzers.reading.value_graphs import joined, lost_by, maybe_graph, origins
 from analyzers.reading.values import (
     AbstractTensor,
     AbstractValue,
     Const,
-    GradientValue,
     Instance,
-    Mapping,
     Sequence,
     Shape,
     Unknown,
@@ -46,67 +46,12 @@ DUNDERS = {
     ast.MatMult: "matmul",
 }
 MAX_NUMBER = 10**12
-MAX_PARENTS = 64
 MAX_ITEMS = 200
 
 
 def name_of(operator: ast.operator) -> str:
     """Return the operation of an operator."""
     return NAMES.get(type(operator), "unknown")
-
-
-def parts(value: AbstractValue, depth: int = 4) -> Iterable[AbstractValue]:
-    """Yield the value and what its containers hold."""
-    yield value
-    if depth:
-        if isinstance(value, Sequence):
-            for item in value.items[-MAX_PARENTS:]:
-                yield from parts(item, depth - 1)
-        elif isinstance(value, Mapping):
-            for item in (*list(value.items.values())[:MAX_PARENTS], *value.rest):
-                yield from parts(item, depth - 1)
-        elif isinstance(value, Instance) and value.node is None:
-            for item in list(value.attrs.values())[:MAX_PARENTS]:
-                yield from parts(item, min(depth - 1, 1))
-
-
-def origins(values: Iterable[AbstractValue]) -> tuple[tuple[TapeNode, ...], tuple[Lost, ...]]:
-    """Return the graphs that the values carry, and where others ended; each once."""
-    found: dict[TapeNode, None] = {}
-    lost: dict[Lost, None] = {}
-    for value in values:
-        for part in (value,) if isinstance(value, AbstractTensor) else parts(value):
-            node = part.node
-            if node is not None:
-                if node.trainable:
-                    found[node] = None
-            elif part.lost is not None:
-                lost[part.lost] = None
-    return tuple(found)[:MAX_PARENTS], tuple(lost)[:MAX_PARENTS]
-
-
-def maybe_graph(values: Iterable[AbstractValue]) -> bool:
-    """Return True if any of the values may carry a graph."""
-    return any(
-        isinstance(part, Unknown) and not part.data for value in values for part in parts(value)
-    )
-
-
-def graphs(values: Iterable[AbstractValue]) -> tuple[TapeNode, ...]:
-    """Return the graphs that the values carry, each once."""
-    return origins(values)[0]
-
-
-def joined(ended: tuple[Lost, ...]) -> Lost | None:
-    """Return several ended graphs as one, named for the first of them."""
-    if len(ended) < 2:
-        return ended[0] if ended else None
-    return Lost(ended[0].op, ended[0].at, (), ended, ended[0].stack)
-
-
-def lost_by(values: Iterable[AbstractValue]) -> Lost | None:
-    """Return where the graphs of values that have none now ended, or None."""
-    return joined(origins(values)[1])
 
 
 def operate(

@@ -9,15 +9,8 @@ from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.inplace_writes import bump
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import (
-    AbstractTensor,
-    AbstractValue,
-    Mapping,
-    OptimizerValue,
-    ParametersValue,
-    Sequence,
-    Unknown,
-)
+from analyzers.reading.torch_values import OptimizerValue, ParametersValue
+from analyzers.reading.values import AbstractTensor, AbstractValue, Mapping, Sequence, Unknown
 
 
 def make(

@@ -6,14 +6,13 @@ from analyzers.reading import shapes
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
+from analyzers.reading.torch_values import Layer, ParametersValue
 from analyzers.reading.values import (
     AbstractTensor,
     AbstractValue,
     Const,
     Instance,
-    Layer,
     Mapping,
-    ParametersValue,
     Sequence,
     Unknown,
 )

@@ -6,23 +6,21 @@ import ast
 import itertools
 from collections.abc import Callable, Iterator
 
-from analyzers.reading import attributes, containers, operators
+from analyzers.reading import attributes, containers, operators, value_graphs
 from analyzers.reading.conditions import key_of, unknown
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
+from analyzers.reading.torch_values import Layer, ParametersValue, StreamValue
 from analyzers.reading.values import (
     NONE,
     AbstractTensor,
     AbstractValue,
     Const,
     Instance,
-    Layer,
     Mapping,
-    ParametersValue,
     Sequence,
-    StreamValue,
     Unknown,
 )
 
@@ -53,7 +51,7 @@ def _number(name: str, args: Args, frame: InterpreterFrame) -> AbstractValue:
         return Const(
             float(value) if name == "float" else int(value) if name == "int" else bool(value)
         )
-    return Unknown(data=True, lost=operators.lost_by(args))
+    return Unknown(data=True, lost=value_graphs.lost_by(args))
 
 
 def to_range(
@@ -160,7 +158,7 @@ def _extreme(
     numbers = [a.value for a in args if isinstance(a, Const) and isinstance(a.value, int | float)]
     if len(numbers) == len(args) > 1:
         return Unknown(data=True)
-    with_graph = [a for a in args if operators.graphs([a])]
+    with_graph = [a for a in args if value_graphs.graphs([a])]
     return with_graph[0] if with_graph else Unknown(data=True)
 
 

@@ -6,8 +6,9 @@ import ast
 import re
 
 from analyzers.reading import calling, classes, frameworks, importing, slicing, suspicion
+from analyzers.reading.budget import OutOfBudgetError
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.machine import Machine, OutOfBudgetError
+from analyzers.reading.machine import Machine
 from analyzers.reading.values import AbstractValue, Class, FunctionValue, Instance, Unknown
 from analyzers.source.project import Project
 from analyzers.source.trees import walk

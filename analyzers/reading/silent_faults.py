@@ -10,7 +10,8 @@ from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Reached, Traversal
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import AbstractValue, Instance, OptimizerValue, ParametersValue
+from analyzers.reading.torch_values import OptimizerValue, ParametersValue
+from analyzers.reading.values import AbstractValue, Instance
 from provenance import CodeLine, Referrer
 
 

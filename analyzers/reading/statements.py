@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.reading import assigning, calling, classes, conditions, importing
+from analyzers.reading import assigning, classes, conditions, function_values, importing
+from analyzers.reading.dispatch import Signal, statement
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.machine import Machine, Signal, statement
-from analyzers.reading.values import NONE, AbstractValue, Const, Context, Mapping, Sequence, Unknown
+from analyzers.reading.machine import Machine
+from analyzers.reading.torch_values import Context
+from analyzers.reading.values import NONE, AbstractValue, Const, Mapping, Sequence, Unknown
 from analyzers.source.callees import plain_name
 from analyzers.source.trees import walk
 
@@ -105,10 +107,10 @@ def _try(machine: Machine, node: ast.Try, frame: InterpreterFrame) -> Signal | N
 
 @statement(ast.FunctionDef, ast.AsyncFunctionDef)
 def _function(machine: Machine, node: ast.FunctionDef, frame: InterpreterFrame) -> None:
-    function = calling.make_function(machine, node, frame)
+    function = function_values.make_function(machine, node, frame)
     value: AbstractValue = function
     for decorator in reversed(node.decorator_list):
-        value = calling.decorate(machine, decorator, value, function, frame)
+        value = function_values.decorate(machine, decorator, value, function, frame)
     machine.bind(frame, node.name, value)
 
 

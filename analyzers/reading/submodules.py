@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analyzers.reading.values import AbstractValue, Const, Instance, Layer, Mapping, Sequence
+from analyzers.reading.torch_values import Layer
+from analyzers.reading.values import AbstractValue, Const, Instance, Mapping, Sequence
 
 LISTED = frozenset({"modules", "children", "named_modules", "named_children"})
 MOST = 40

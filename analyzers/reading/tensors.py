@@ -13,26 +13,27 @@ from analyzers.reading import (
     shapes,
     unknowns,
 )
-from analyzers.reading.containers import part_of
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor, leaves
 from analyzers.reading.submodules import LISTED, modules_in
+from analyzers.reading.tensor_results import end, lost_at, reduced, shaped
+from analyzers.reading.torch_values import (
+    GradientValue,
+    Layer,
+    OptimizerValue,
+    ParametersValue,
+    StreamValue,
+)
 from analyzers.reading.values import (
     NONE,
     AbstractTensor,
     AbstractValue,
     Class,
     Const,
-    GradientValue,
     Instance,
-    Layer,
     Mapping,
-    OptimizerValue,
-    ParametersValue,
-    Sequence,
-    StreamValue,
     Unknown,
 )
 from analyzers.source import ops
@@ -150,7 +151,7 @@ def tensor_method(
         if machine.suspecting != "no-grad" or name not in ("to", "cuda"):
             return tensor
     if name in ops.NO_GRAPH or name in ("size", "storage", "register_hook"):
-        lost = _lost(tensor, name, frame)
+        lost = lost_at(tensor, name, frame)
         if name in ops.INDICES or name == "sign":
             return AbstractTensor(lost=lost)
         made = name.startswith("new_") or name.endswith("_like")
@@ -164,81 +165,20 @@ def tensor_method(
     return shaped(machine, name, result, args, kwargs, frame)
 
 
-def shaped(
-    machine: Machine,
-    name: str,
-    result: AbstractValue,
-    args: list[AbstractValue],
-    kwargs: dict[str, AbstractValue],
-    frame: InterpreterFrame,
-) -> AbstractValue:
-    """Return the result as several tensors for operations that return several."""
-    if name in ops.MULTI_VIEWS and isinstance(result, AbstractTensor):
-        parts: list[AbstractValue] = []
-        for _ in range(_count(args, kwargs)):
-            part = part_of(machine, result, frame, name)
-            if isinstance(part, AbstractTensor):
-                part.siblings = True
-            parts.append(part)
-        return Sequence(parts, "tuple", open_=True)
-    if name in ("max", "min", "median", "sort", "topk", "mode", "kthvalue") and (args or kwargs):
-        if not (args and isinstance(args[0], AbstractTensor)):
-            return Sequence([part_of(machine, result, frame, name), Unknown(data=True)], "tuple")
-    return result
-
-
-def _count(args: list[AbstractValue], kwargs: dict[str, AbstractValue]) -> int:
-    number = args[-1].value if args and isinstance(args[-1], Const) else 2
-    return number if isinstance(number, int) and 1 < number <= 8 else 3
-
-
-def reduced(
-    name: str, args: list[AbstractValue], kwargs: dict[str, AbstractValue], tensor: AbstractValue
-) -> bool | None:
-    """Return whether the result has one element, or None if it is not known.
-
-    It is known for full reductions, for shapes that stay, and for several tensors joined.
-    """
-    if name in ops.REDUCTIONS:
-        plain = not args and not ({"dim", "axis"} & set(kwargs))
-        return True if plain else None
-    if name == "stack" and isinstance(tensor, Sequence) and len(tensor.items) > 1:
-        return False
-    if name in ("clone", "neg", "abs", "exp", "log", "float", "double", "to", "sqrt", "pow"):
-        return tensor.scalar if isinstance(tensor, AbstractTensor) else None
-    return None
-
-
 def _cut(
     machine: Machine, tensor: AbstractTensor, name: str, frame: InterpreterFrame
 ) -> AbstractValue:
     """Return a tensor without graph, as `detach` and its like do."""
-    lost = _lost(tensor, name, frame)
+    lost = lost_at(tensor, name, frame)
     if name == "numpy" and tensor.node is not None and tensor.node.strong:
         backward_calls.refused(machine, tensor, "numpy", NUMPY, frame)
     if name == "detach_":
-        _end(tensor, lost)
+        end(tensor, lost)
         return tensor
     storage = tensor.storage if name == "detach" else None
     cut = AbstractTensor(storage=storage, scalar=tensor.scalar, lost=lost)
     cut.shape = tensor.shape
     return cut
-
-
-def _end(value: AbstractTensor | Unknown, lost: Lost | None) -> None:
-    """Record `detach_` of the value, and of what a loop took it from.
-
-    No view supports `detach_`, so that is a collection, and the loop reaches each of its items.
-    """
-    for cut in (value, value.whole):
-        if cut is not None:
-            cut.node, cut.lost = None, lost  # type: ignore[misc]
-
-
-def _lost(tensor: AbstractTensor, op: str, frame: InterpreterFrame) -> Lost | None:
-    """Return where the graph ends for an operation whose result has none, or None."""
-    node = tensor.node
-    return Lost(op, frame.place(), (node,)) if node is not None else tensor.lost
 
 
 def _require(
@@ -289,7 +229,7 @@ def _of_module(
     if name in ("register_buffer", "register_parameter", "add_module") and len(args) > 1:
         return _register(receiver, args)
     if name == "detach_" and isinstance(receiver, Unknown):
-        _end(receiver, _of_unknown(machine, receiver, "detach", frame).lost)
+        end(receiver, _of_unknown(machine, receiver, "detach", frame).lost)
         return receiver
     if name in ("detach", "clone"):
         return _of_unknown(machine, receiver, name, frame)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from analyzers.reading import guesses, operators
+from analyzers.reading import guesses, value_graphs
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
+from analyzers.reading.torch_values import Layer, OptimizerValue, ParametersValue
 from analyzers.reading.values import (
     AbstractTensor,
     AbstractValue,
     Bound,
     FunctionValue,
     Instance,
-    Layer,
-    OptimizerValue,
-    ParametersValue,
     Unknown,
 )
 from analyzers.source import ops, priors
@@ -59,7 +57,7 @@ def call_unknown(
     for value in values:
         if isinstance(value, FunctionValue | Bound):
             _try_callback(machine, value, frame)
-    parents, ended = operators.origins(values)
+    parents, ended = value_graphs.origins(values)
     if ends:
         machine.unfollowed.update(parents)
         cut = (callee.node,) if callee.node is not None else ()
@@ -71,7 +69,7 @@ def call_unknown(
     certain = machine.suspecting or any(parent.strong for parent in parents)
     model = machine.suspecting and not guesses.constructs(callee.origin)
     if callee.origin[:1].isupper() and not (parents and certain) and not model:
-        made = Unknown(callee.origin, lost=operators.joined(ended))
+        made = Unknown(callee.origin, lost=value_graphs.joined(ended))
         made.built = True
         return made
     leaf = _own_parameters(machine, callee, frame)

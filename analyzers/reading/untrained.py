@@ -11,14 +11,8 @@ from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
-from analyzers.reading.values import (
-    AbstractValue,
-    Instance,
-    Layer,
-    Mapping,
-    ParametersValue,
-    Unknown,
-)
+from analyzers.reading.torch_values import Layer, ParametersValue
+from analyzers.reading.values import AbstractValue, Instance, Mapping, Unknown
 from provenance import Referrer
 
 STEPS = 2  # an optimizer's parameters are judged when it has stepped this often

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
+from analyzers.source.backward import backward_root
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import backward_root
 from analyzers.source.project import Loop, Module
 from analyzers.source.trees import walk
 from analyzers.source.writes import is_true

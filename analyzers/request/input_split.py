@@ -18,7 +18,7 @@ from analyzers.paste.reading import Piece, pieces, written
 from analyzers.paste.transcripts import located_by_prompts
 from analyzers.paste.working import is_said_to_work
 from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
-from analyzers.tracebacks.scanning import LIBRARY
+from analyzers.tracebacks.frame_lines import LIBRARY
 
 MIN_STATEMENTS = 2  # of code that nothing marks as such, in the box for the traceback
 

@@ -11,9 +11,10 @@ import ast
 import sys
 from collections.abc import Iterator
 
-from analyzers.source.name_resolution import Def, Names, names_of
+from analyzers.source.name_resolution import Names, names_of
 from analyzers.source.object_sources import Makers
 from analyzers.source.ops import FACTORIES, NO_GRAPH, UNKNOWN, op
+from analyzers.source.scope_bindings import Def
 
 # The kind of object to which the names below a prefix belong; the longest prefix counts.
 _KINDS = {

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from typing import Literal
 
-from analyzers.source.callees import is_call
 from analyzers.source.project import FUNCTIONS, Module, spelled
-from analyzers.source.receivers import takes_loss
 from analyzers.source.targets import assigned, assigned_pairs, target_names
 from analyzers.source.trees import children, remembered, walk
 
@@ -19,7 +17,6 @@ STORING_METHODS = frozenset(
 
 _ROUNDS = 8  # assignments in a row that are followed
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
-_GRADIENTS = frozenset({"gradient", "grad_tensors", "grad_outputs"})
 _NUMBERS = frozenset({"item", "len", "float", "int", "size", "numel"})
 
 
@@ -183,53 +180,6 @@ def is_dotted(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
-
-
-def backward_calls(node: ast.AST) -> list[ast.Call]:
-    """Return the backward calls: `.backward(...)`, `torch.autograd.backward/grad(...)`."""
-    return [
-        inner
-        for inner in walk(node)
-        if isinstance(inner, ast.Call)
-        and is_call(inner, "torch.Tensor.backward", "torch.autograd.grad")
-    ]
-
-
-BACKWARD_CALLS = (
-    "torch.Tensor.backward",
-    "torch.autograd.grad",
-    "lightning.LightningModule.manual_backward",
-)
-
-
-def backward_root(call: ast.Call) -> ast.expr | None:
-    """Return the root of a backward call: its receiver, or its first argument."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
-        receiver = call.func.value
-        if takes_loss(call):
-            return call.args[0]
-        if spelled(receiver) not in ("torch.autograd", "autograd"):
-            return receiver
-    for keyword in call.keywords:
-        if keyword.arg in ("outputs", "tensors"):
-            return keyword.value
-    return call.args[0] if call.args else None
-
-
-def gradient_given(call: ast.Call) -> ast.expr | None:
-    """Return the gradient that a backward call begins with, where it is handed one."""
-    named = (k.value for k in call.keywords if k.arg in _GRADIENTS)
-    given = next(named, None) or _second_argument(call)
-    return None if isinstance(given, ast.Constant) and given.value is None else given
-
-
-def _second_argument(call: ast.Call) -> ast.expr | None:
-    """Return the argument after the root, and after the inputs of `autograd.grad`."""
-    root, is_grad = backward_root(call), is_call(call, "torch.autograd.grad")
-    at = is_grad + (call.args.index(root) + 1 if root in call.args else 0)
-    of_torch = is_grad or spelled(call.func).endswith("autograd.backward")
-    own = root not in call.args or of_torch
-    return call.args[at] if own and at < len(call.args) else None
 
 
 def definitions(scope: ast.AST, name: str) -> list[ast.stmt]:

@@ -10,43 +10,14 @@ from __future__ import annotations
 import ast
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
 
+from analyzers.source.scope_bindings import PARAMETER, USUAL, Def, ScopeBinding, importable
 from analyzers.source.trees import children
 
-Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 BASES = 8  # of a class that are followed
 ALIASES = 4  # of a name that are followed: `a = b`
-PARAMETER = "(parameter)"  # the path of a parameter's binding
-# Usual names of packages: incomplete code comes without its imports.
-USUAL = {
-    "torch": "torch",
-    "th": "torch",
-    "nn": "torch.nn",
-    "F": "torch.nn.functional",
-    "functional": "torch.nn.functional",
-    "init": "torch.nn.init",
-    "optim": "torch.optim",
-    "np": "numpy",
-    "math": "math",
-}
 _CONTAINERS = (ast.Tuple, ast.List, ast.Set)
-
-
-@dataclass(frozen=True)
-class ScopeBinding:
-    """What a name is bound to in a scope: an import, a definition, a value, or an item of one.
-
-    `item`: the positions from which the value is unpacked, outermost first; -1 for any item.
-    `annotation`: the class of a name that is declared and not assigned, as a dataclass's field is.
-    """
-
-    path: str = ""
-    definition: Def | None = None
-    value: ast.expr | None = None
-    item: tuple[int, ...] = ()
-    annotation: ast.expr | None = None
 
 
 class Names:
@@ -187,7 +158,7 @@ class Names:
         """Let imports lead to the project's other files, given by their paths."""
         self._denoted.clear()
         self._others = [weakref.ref(other) for other in others.values()]
-        self._files = {name for path in others for name in _importable(path)}
+        self._files = {name for path in others for name in importable(path)}
 
     def everywhere(self) -> list[Names]:
         """Return the bindings of this file and of the project's others."""
@@ -309,13 +280,6 @@ _NOTED = frozenset(
     | {ast.AnnAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension, ast.withitem}
     | {ast.Return, ast.Call, ast.Subscript, ast.Global}
 )
-
-
-def _importable(path: str) -> Iterator[str]:
-    """Yield the names by which an import may denote a file: `pkg.nets` and `nets`."""
-    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
-    for start in range(len(parts)):
-        yield ".".join(parts[start:])
 
 
 def names_of(call: ast.Call) -> Names | None:

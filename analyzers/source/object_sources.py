@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.source.name_resolution import PARAMETER, Names, ScopeBinding
+from analyzers.source.name_resolution import Names
+from analyzers.source.scope_bindings import PARAMETER, ScopeBinding
 
 DEPTH = 8  # bindings that are followed one after another
 BUDGET = 500  # bindings that are followed for one question

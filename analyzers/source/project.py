@@ -11,7 +11,8 @@ from typing import TypeVar, cast
 
 from analyzers.source.callees import definitions_called, own_name
 from analyzers.source.cells import NotebookCell, cells_in
-from analyzers.source.name_resolution import USUAL, Names
+from analyzers.source.name_resolution import Names
+from analyzers.source.scope_bindings import USUAL
 from analyzers.source.temporaries import join_handed_on
 from analyzers.source.trees import children, remembered, walk
 

@@ -8,9 +8,10 @@ from itertools import takewhile
 
 from analyzers.messages import named_in_words
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
+from analyzers.tracebacks.frame_lines import spoken_frame
 from analyzers.tracebacks.messages import classify, is_denied, quoted_error, warned_of_grad
 from analyzers.tracebacks.model import ParsedTraceback, TracebackFrame, TracebackPart
-from analyzers.tracebacks.scanning import Scanned, scan, spoken_frame
+from analyzers.tracebacks.scanning import Scanned, scan
 
 __all__ = [
     "MAX_CHARACTERS",

@@ -9,7 +9,8 @@ from analyzers.evidence import Reading
 from analyzers.notebooks.notebook_text import Notebook
 from analyzers.paste import Pasted
 from analyzers.request.causes import RankedCause
-from analyzers.request.examine import Examined, examine
+from analyzers.request.examine import examine
+from analyzers.request.examined import Examined
 from analyzers.request.syntax import SyntaxFault
 from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback

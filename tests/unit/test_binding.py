@@ -9,7 +9,8 @@ import pytest
 from analyzers.advice import looks_for
 from analyzers.messages import catalogue
 from analyzers.request.causes import RankedCause, classify
-from analyzers.request.examine import Examined, examine
+from analyzers.request.examine import examine
+from analyzers.request.examined import Examined
 from analyzers.source.project import Project
 
 FLAT = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"

@@ -8,9 +8,9 @@ import textwrap
 import pytest
 
 from analyzers.advice.looking import compiled
+from analyzers.source.backward import backward_root
 from analyzers.source.callees import creates_object, is_call, operation, own_name
 from analyzers.source.calls import OPTIMIZER_STEP, ZERO_GRAD, calls_of, calls_to, each_call, steps
-from analyzers.source.flow import backward_root
 from analyzers.source.project import Module, Project, spelled
 
 HEAD = """

@@ -7,8 +7,8 @@ import textwrap
 
 import pytest
 
+from analyzers.source.backward import backward_root
 from analyzers.source.calls import calls_of, steps
-from analyzers.source.flow import backward_root
 from analyzers.source.name_resolution import Names
 from analyzers.source.project import Module, spelled
 

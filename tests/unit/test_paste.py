@@ -17,7 +17,8 @@ from analyzers.paste.margins import without_numbers, without_quotes
 from analyzers.paste.pasted import Pasted
 from analyzers.paste.quoted import with_quoted
 from analyzers.request.causes import RankedCause, classify
-from analyzers.request.examine import Examined, examine
+from analyzers.request.examine import examine
+from analyzers.request.examined import Examined
 from analyzers.source.project import Project
 from tests.sheets import sections
 from tests.unit.test_reading_growth import calls

@@ -8,9 +8,9 @@ import pytest
 
 from analyzers.repair.rewrite import backward_of, sum_in_loop
 from analyzers.repair.sites.statement_facts import loss_of, sole_backward
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.calls import calls_of
 from analyzers.source.edits import Editor, apply
-from analyzers.source.flow import BACKWARD_CALLS
 from analyzers.source.project import Module, spelled
 
 HEAD = "from accelerate import Accelerator\naccelerator = Accelerator()\n"

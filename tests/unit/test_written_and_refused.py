@@ -16,7 +16,7 @@ from analyzers.repair.cut.constants import constant
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import frozen_whole
 from analyzers.repair.reconnect.gradless import cleared_if_there
-from analyzers.repair.reconnect.uncutting import sampled
+from analyzers.repair.reconnect.resampling import sampled
 from analyzers.repair.reschedule.clearing import clear_after_ascent, optimizer_stepped
 from analyzers.repair.value_only.evaluating import evaluated_without_graph
 from analyzers.source.edits import apply

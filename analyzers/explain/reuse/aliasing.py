@@ -38,7 +38,7 @@ def returned(value: ast.expr, project: Project) -> ast.expr | None:
     if not _fills(found[0], given):
         return None
     own = ast.parse(ast.unparse(answer), mode="eval").body  # trees that are shared never change
-    said: ast.expr = _Given(given).visit(own)
+    said: ast.expr = _Substituted(given).visit(own)
     return said
 
 
@@ -57,7 +57,7 @@ def _fills(function: Function, given: dict[str, ast.expr]) -> bool:
     )
 
 
-class _Given(ast.NodeTransformer):
+class _Substituted(ast.NodeTransformer):
     """Replace parameters by the arguments passed for them."""
 
     def __init__(self, given: dict[str, ast.expr]) -> None:

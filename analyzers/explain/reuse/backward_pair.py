@@ -1,6 +1,4 @@
-"""Characterise the two backward calls of a reused graph: their root tensors, from which calls, one
-by one.
-"""
+"""Characterise the two backward calls of a reused graph by their root tensors."""
 
 from __future__ import annotations
 
@@ -8,16 +6,15 @@ import ast
 import re
 from functools import cached_property
 
+from analyzers.explain.reuse.carrier_paths import base
 from analyzers.explain.reuse.kept_values import adds_up, sums
-from analyzers.explain.reuse.lifetimes import Lifetime, base
+from analyzers.explain.reuse.lifetimes import Lifetime
 from analyzers.explain.reuse.manual_updates import Update, updates_in
 from analyzers.explain.source_locations import resolve_location
+from analyzers.source.backward import BACKWARD_CALLS, backward_calls, backward_root
 from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of, steps, updates_by_hand
 from analyzers.source.flow import (
-    BACKWARD_CALLS,
-    backward_calls,
-    backward_root,
     bindings,
     definitions,
     mentions,

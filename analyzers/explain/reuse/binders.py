@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.explain.reuse.backward_pair import BackwardPair
-from analyzers.explain.reuse.lifetimes import base
+from analyzers.explain.reuse.carrier_paths import base
 from analyzers.explain.reuse.passing import handed_down
 from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import own_calls

@@ -16,17 +16,11 @@ from analyzers.explain.source_locations import (
     resolve_location,
     root_of,
 )
+from analyzers.source.backward import backward_calls
 from analyzers.source.callees import is_call
 from analyzers.source.calls import ZERO_GRAD, calls_of, steps
 from analyzers.source.detached import is_made_without
-from analyzers.source.flow import (
-    backward_calls,
-    bindings,
-    flowing_into,
-    names_read,
-    names_read_by,
-    statements_of,
-)
+from analyzers.source.flow import bindings, flowing_into, names_read, names_read_by, statements_of
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.targets import keyed

@@ -11,7 +11,7 @@ from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.locating import taken_on
 from analyzers.explain.source_locations import resolve_location
-from analyzers.source.flow import BACKWARD_CALLS, backward_root
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.project import Project
 from provenance import BackwardCall, CodeLine
 

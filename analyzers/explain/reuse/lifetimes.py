@@ -1,16 +1,21 @@
-"""Locate a reused graph: the frame that both backward calls share, the loop between them, and the
-names that carried the tensor across.
-"""
+"""Locate a reused graph: the loop between both backward calls, and the names that carried it."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
 from analyzers.explain.pattern import CrossedBoundary, GraphCarrier
+from analyzers.explain.reuse.carrier_paths import (
+    ENTRIES,
+    attributes_bound,
+    base,
+    depth,
+    last,
+    renewed,
+)
 from analyzers.explain.reuse.container_kinds import container_by_use
 from analyzers.explain.reuse.definition_site import onset
 from analyzers.explain.reuse.escapes import Handing, handings
@@ -18,27 +23,12 @@ from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field
 from analyzers.explain.reuse.shared_frame import SharedFrame
 from analyzers.explain.source_locations import hops_at, resolve_location
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.callees import creates_object
-from analyzers.source.flow import (
-    BACKWARD_CALLS,
-    backward_root,
-    bindings,
-    bound_within,
-    definitions,
-    first_use,
-    reads,
-)
+from analyzers.source.flow import bindings, definitions, reads
 from analyzers.source.project import Loop, Module, spelled
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import walk
 from provenance import Binding, CodeLine, Referrer, StaleEdge
-
-_ENTRIES = re.compile(r"\.(\d+)(?=\.)")  # a module's entries, as its parameters are called
-_SUBSCRIPTS = re.compile(r"(\[[^\[\]]*\])+$")
-
-
-def base(path: str) -> str:
-    """Return the whole structure that a path leads into: `hidden` for `hidden[0]`."""
-    return _SUBSCRIPTS.sub("", path)
 
 
 class Lifetime(SharedFrame):
@@ -78,7 +68,7 @@ class Lifetime(SharedFrame):
         shared, used = self.shared, edge.new.at if edge.new is not None else None
         if shared is None or used is None or not shared.loops or self.same_pass:
             return name, holder
-        if not _renewed(shared.loops[0], name):
+        if not renewed(shared.loops[0], name):
             return name, holder
         for binding in self.reuse.path:
             if binding.how == "argument" and binding.at.frame == used.frame and "." in binding.name:
@@ -115,7 +105,7 @@ class Lifetime(SharedFrame):
             binding.name for binding in path if binding.how == "outlived" and "." in binding.name
         ]
         for binding in path if kept and not self.same_pass else ():
-            if binding.how == "bound" and _last(binding.name) == _last(kept[0]):
+            if binding.how == "bound" and last(binding.name) == last(kept[0]):
                 return (GraphCarrier(kept[0], binding.at, "item"),)
         for edge in self.reuse.stale_edges:
             made = resolve_location(self.project, edge.old.at if edge.new is not None else None)
@@ -150,7 +140,7 @@ class Lifetime(SharedFrame):
         that the loop calls.
         """
         shared = self.frame
-        if _renewed(shared.loops[0], name):
+        if renewed(shared.loops[0], name):
             yield shared.module, shared.loops[0]
         if holder.kind in ("local", "item") and holder.frame not in (0, shared.frame):
             for module, function in self.project.functions_by_name(holder.scope):
@@ -170,7 +160,7 @@ class Lifetime(SharedFrame):
             if owner == "self":
                 break
             name = base(owner)
-        seen = self._seen_stored(name) if _ENTRIES.search(name) else None
+        seen = self._seen_stored(name) if ENTRIES.search(name) else None
         return base(seen.name) if seen is not None else name
 
     def _is_constructed(self, name: str) -> bool:
@@ -191,7 +181,7 @@ class Lifetime(SharedFrame):
         last = path.rpartition(".")[2]
         if is_named_tuple_field(self.project, last):
             return False  # cannot be bound; another object has an attribute of this name
-        return any(last in _attributes_bound(m.tree) for m in self.project.modules.values())
+        return any(last in attributes_bound(m.tree) for m in self.project.modules.values())
 
     @cached_property
     def first_named(self) -> list[tuple[Binding, Module, ast.stmt]]:
@@ -226,7 +216,7 @@ class Lifetime(SharedFrame):
         there.
         """
         for binding, _, _ in self.first_named:
-            if "." in binding.name and _last(base(binding.name)) == _last(path):
+            if "." in binding.name and last(base(binding.name)) == last(path):
                 return binding
         return None
 
@@ -265,7 +255,7 @@ class Lifetime(SharedFrame):
             return None
         names = [carrier.name for carrier in self.carriers]
         for loop in self.shared.loops:
-            if not any(_renewed(loop, name) for name in names):
+            if not any(renewed(loop, name) for name in names):
                 return loop
         return self.shared.loops[0] if self.shared.loops else None
 
@@ -302,29 +292,9 @@ class Lifetime(SharedFrame):
         fleeting = unread = 0
         if shared is not None and here:
             loop = shared.loops[0] if shared.loops else None
-            fleeting = int(loop is not None and not self.same_pass and _renewed(loop, name))
+            fleeting = int(loop is not None and not self.same_pass and renewed(loop, name))
             unread = 0 if reads(loop or shared.scope, name) else 1
         elif not outside:
             fleeting = 1
         foreign = int("." in name and not self._bound_somewhere(name))
-        return (fleeting, foreign, 0 if here else 1, unread, _depth(holder.path), len(holder.path))
-
-
-@remembered
-def _attributes_bound(tree: ast.Module) -> set[str]:
-    """Return the names of all attributes that a file binds."""
-    paths = (name.partition("[")[0] for name in bound_within(tree))
-    return {path.rpartition(".")[2] for path in paths if "." in path}
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
-
-
-def _depth(path: str) -> int:
-    return path.count(".") + path.count("[")
-
-
-def _renewed(loop: Loop, name: str) -> bool:
-    """Return True if each iteration of the loop rebinds the name before anything reads it."""
-    return first_use(loop.body, name) == "bound"
+        return (fleeting, foreign, 0 if here else 1, unread, depth(holder.path), len(holder.path))

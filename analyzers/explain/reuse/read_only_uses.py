@@ -7,12 +7,10 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from analyzers.explain.origins import callees
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.source_locations import hops_at
 from analyzers.source import priors
 from analyzers.source.callees import creates_object, in_library, own_name, plain_name
 from analyzers.source.calls import steps
@@ -25,7 +23,7 @@ from analyzers.source.flow import (
     walk_scope,
 )
 from analyzers.source.project import Function, Module, Project, Scope, spelled
-from analyzers.source.signatures import named, parameters
+from analyzers.source.signatures import named
 from analyzers.source.targets import each_taken, target_names
 from analyzers.source.trees import remembered, walk
 
@@ -135,7 +133,7 @@ def target_calls(story: ReuseFeatures) -> list[ast.Call]:
     if story.shared is None or not story.name:
         return []
     scope = story.shared.scope
-    names = {story.name, *_siblings(story)}
+    names = {story.name, *siblings(story)}
     found = []
     for node in walk_scope(scope):
         if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
@@ -176,71 +174,8 @@ def _entries_read(story: ReuseFeatures, value: ast.expr) -> Iterator[str]:
                         yield name
 
 
-@dataclass(frozen=True)
-class HelperTarget:
-    """A parameter that a function of the script only compares with, as its loss's target."""
-
-    module: Module
-    function: ast.FunctionDef
-    parameter: str
-
-
 @remembered
-def helper_targets(story: ReuseFeatures) -> list[HelperTarget]:
-    """Return the parameters of functions called by the shared frame that are constants there and
-    receive a value of the carrier.
-    """
-    if story.shared is None or not story.name:
-        return []
-    scope = story.shared.scope
-    names = {story.name, *_siblings(story)}
-    found: list[HelperTarget] = []
-    for call in walk_scope(scope):
-        if not isinstance(call, ast.Call):
-            continue
-        for module, function in story.project.functions_called(call):
-            if not isinstance(function, ast.FunctionDef) or function is scope:
-                continue
-            only_read = _compared_with(function)
-            for parameter, argument in zip(parameters(function), call.args, strict=False):
-                if parameter in only_read:
-                    if made_of(scope, argument) & names:
-                        found.append(HelperTarget(module, function, parameter))
-    if not found and not story.hands_on:  # a value carried between iterations needs another fix
-        found = _seen_compared(story)
-    return list(dict.fromkeys(found))
-
-
-def _seen_compared(story: ReuseFeatures) -> list[HelperTarget]:
-    """Return the parameters under which a run saw old values enter a function that only compares
-    with them, however far from the shared frame.
-    """
-    found: list[HelperTarget] = []
-    used = {edge.new.at.frame for edge in story.reuse.stale_edges if edge.new and edge.new.at}
-    for binding, where in hops_at(story.project, story.reuse.path, "argument"):
-        function = where.statement  # an argument's place is the `def`
-        if binding.at.frame in used and isinstance(function, ast.FunctionDef):
-            if binding.name in _compared_with(function):
-                found.append(HelperTarget(where.module, function, binding.name))
-    return list(dict.fromkeys(found))
-
-
-@remembered
-def _compared_with(function: ast.FunctionDef) -> set[str]:
-    """Return the parameters that reach the second argument of loss functions
-    and never the first.
-    """
-    first: set[str] = set()
-    second: set[str] = set()
-    for node in walk_scope(function):
-        if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
-            first |= made_of(function, node.args[0])
-            second |= made_of(function, node.args[1])
-    return second - first
-
-
-@remembered
-def _siblings(story: ReuseFeatures) -> set[str]:
+def siblings(story: ReuseFeatures) -> set[str]:
     """Return the names that are bound together with the carrier (`a, b = x.chunk(2)`), or by a call
     of the function that made it.
     """

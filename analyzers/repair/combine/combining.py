@@ -22,17 +22,11 @@ from analyzers.repair.rewrite import (
     unused_name,
     without_argument,
 )
+from analyzers.source.backward import BACKWARD_CALLS, backward_root, gradient_given
 from analyzers.source.callees import is_call
 from analyzers.source.calls import ZERO_GRAD, call_in, calls_of, operations_in, steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import (
-    BACKWARD_CALLS,
-    backward_root,
-    bound_within,
-    definitions,
-    gradient_given,
-    names_read,
-)
+from analyzers.source.flow import bound_within, definitions, names_read
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk

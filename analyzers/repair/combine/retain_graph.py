@@ -12,10 +12,11 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.ascent import moves_its_input
 from analyzers.repair.sites.call_options import option_site
 from analyzers.repair.sites.uses import carried_from, carrying
+from analyzers.source.backward import backward_root
 from analyzers.source.callees import own_name
 from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import backward_root, is_dotted, walk_scope
+from analyzers.source.flow import is_dotted, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.signatures import switches

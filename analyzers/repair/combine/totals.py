@@ -12,12 +12,11 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.one_backward import of_other_loss
 from analyzers.repair.cut.detaching import Idiom, idiom_for
 from analyzers.repair.rewrite import top_level_in, unused_name
+from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.callees import operation, own_name
 from analyzers.source.calls import steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    backward_calls,
-    backward_root,
     bindings,
     definitions,
     mentions,

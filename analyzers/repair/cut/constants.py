@@ -11,12 +11,8 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.collected import collectors
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.read_only_uses import (
-    helper_targets,
-    maker_called_inside,
-    steps_others,
-    target_calls,
-)
+from analyzers.explain.reuse.helper_targets import helper_targets
+from analyzers.explain.reuse.read_only_uses import maker_called_inside, steps_others, target_calls
 from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.explain.weighing import weights
 from analyzers.repair.blocks import joined, wrapped
@@ -24,10 +20,11 @@ from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import TORCH, idiom_for
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.sites.uses import uses
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.calls import calls_of, steps
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, value_of, walk_scope
+from analyzers.source.flow import bindings, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs

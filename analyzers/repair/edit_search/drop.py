@@ -12,8 +12,8 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.edit_search.circumstances import second_use
+from analyzers.source.backward import backward_calls
 from analyzers.source.calls import own_calls
-from analyzers.source.flow import backward_calls
 from analyzers.source.project import Project
 from provenance import BackwardCall
 

@@ -23,9 +23,10 @@ from analyzers.explain.source_locations import (
 from analyzers.repair.edit_search.circumstances import SecondUse, second_use
 from analyzers.repair.remake.thread_parameter import in_names_of
 from analyzers.repair.rewrite import recomputed
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.callees import creates_object
 from analyzers.source.edits import needs_parentheses
-from analyzers.source.flow import BACKWARD_CALLS, definitions, names_read, value_of
+from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.signatures import defaults, own_names, positional
 from analyzers.source.trees import walk

@@ -23,12 +23,13 @@ from analyzers.repair.remake.moving import forward_into_loop, recompute_before_b
 from analyzers.repair.remake.recompute import computed_for_next_pass, recompute_where_used
 from analyzers.repair.remake.repeated_chains import computed, draws
 from analyzers.repair.remake.thread_parameter import called_again, recompute_where_read
+from analyzers.repair.reschedule.fresh_forward import forward_in_loop, fresh_forward
 from analyzers.repair.reschedule.schedule import schedule_of
-from analyzers.repair.reschedule.stepping import forward_in_loop, fresh_forward
 from analyzers.repair.rewrite import head_of
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.callees import creates_object
 from analyzers.source.edits import Editor
-from analyzers.source.flow import BACKWARD_CALLS, names_read
+from analyzers.source.flow import names_read
 from analyzers.source.project import Project
 from analyzers.source.trees import walk
 from provenance import BackwardCall

@@ -16,8 +16,9 @@ from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.enable_recording import recording
 from analyzers.repair.reconnect.expecting import in_expectation
 from analyzers.repair.reconnect.freezing import thawed
+from analyzers.repair.reconnect.resampling import sampled
 from analyzers.repair.reconnect.softening import class_scores, differentiable
-from analyzers.repair.reconnect.uncutting import cuts_of_loss, sampled, without_cut
+from analyzers.repair.reconnect.uncutting import cuts_of_loss, without_cut
 from analyzers.source.project import Project
 
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import SilentFault
+from analyzers.explain.gradient_names import handed_back, stored_gradients
 from analyzers.explain.keyed_entries import keys_of, without_entries
-from analyzers.explain.old_gradients import handed_back, stored_gradients
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.source_locations import SourceLocation, names_held, root_of

@@ -21,11 +21,11 @@ from analyzers.repair.blocks import (
 )
 from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.rewrite import unused_name
+from analyzers.source.backward import backward_calls
 from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of, operations_in, reads_gradient
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    backward_calls,
     bindings,
     declared_outer,
     definitions,

@@ -10,10 +10,11 @@ from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined, unwrapped, wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
 from analyzers.repair.rewrite import move_after, move_into
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import BACKWARD_CALLS, bindings, names_read_by
+from analyzers.source.flow import bindings, names_read_by
 from analyzers.source.project import FUNCTIONS, Project, spelled
 from analyzers.source.recording import Switch, switches
 from analyzers.source.statement_ranges import bound_by, computing, read_by, statements_after

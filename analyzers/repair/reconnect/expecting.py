@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, text_with
-from analyzers.repair.reconnect.softening import CASTS, comes_of
+from analyzers.repair.reconnect.step_functions import CASTS, comes_of
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.callees import in_library, is_call, operation
 from analyzers.source.edits import Edit, needs_parentheses

@@ -14,32 +14,27 @@ from dataclasses import dataclass, replace
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import SourceLocation
-from analyzers.repair.blocks import alias, joined, rewritten, text_with
-from analyzers.repair.leaf.leaves import SIGNS, clears
+from analyzers.repair.blocks import alias, joined, rewritten
+from analyzers.repair.leaf.leaves import clears
 from analyzers.repair.reconnect.functional import (
     ParameterWrite,
     functional_call,
     sole_block,
     written,
 )
+from analyzers.repair.reconnect.new_values import new_value, operand
 from analyzers.repair.rewrite import unused_name
+from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.callees import is_call
 from analyzers.source.calls import PARAMETERS, calls_to
-from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import (
-    backward_calls,
-    backward_root,
-    definitions,
-    statements_of,
-    walk_scope,
-)
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import definitions, statements_of, walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import ahead_of
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 from provenance import CodeLine
 
-_ADDING = {"sub_": "-", "add_": "+"}
 _MODES = ("train", "eval", "zero_grad", "requires_grad_")  # weights know nothing of these
 
 
@@ -147,7 +142,7 @@ def _inner(where: SourceLocation) -> Inner | None:
         ) and (copied := _copied(given, where)):
             parts = unused_name(where.module, "parts")
             sizes = f"[p.numel() for p in {copied.name}.values()]"
-            ahead = f"{parts} = {_operand(vector, where.editor)}.split({sizes})"
+            ahead = f"{parts} = {operand(vector, where.editor)}.split({sizes})"
             along = ("part", parts)
             return Inner(copied, where.statement, "p", "part.view_as(p)", along, ahead=ahead)
     return None
@@ -181,7 +176,7 @@ def _by_loop(loop: ast.For, where: SourceLocation) -> Inner | None:
         case _:
             return None
     updates = [s for s in body if not clears(s, names[0])]
-    new = _new_value(updates[0], names[0], where.editor) if len(updates) == 1 else None
+    new = new_value(updates[0], names[0], where.editor) if len(updates) == 1 else None
     copied = _copied(given, where)
     if new is None or copied is None:
         return None
@@ -236,39 +231,6 @@ def _loaded_into(name: str, where: SourceLocation) -> tuple[ast.stmt | None, ast
             ) if path == f"{name}." and is_call(state, "torch.nn.Module.state_dict"):
                 return statement, original
     return None, None
-
-
-def _new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
-    """Return what a statement makes of a parameter: `p - lr * g` for `p.data -= lr * g`."""
-    match statement:
-        case ast.AugAssign(target=target, op=op, value=value) if type(op) in SIGNS:
-            text = f"{own} {SIGNS[type(op)]} {_operand(value, editor)}"
-        case ast.Assign(targets=[target], value=value):
-            text = _of_graph(value, own, editor)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr="copy_"), args=[value])):
-            text = _of_graph(value, own, editor)
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=target, attr=verb), args=[value], keywords=more)
-        ) if verb in _ADDING:
-            factors = [one.value for one in more if one.arg == "alpha"]
-            product = " * ".join(_operand(one, editor) for one in [*factors, value])
-            text = f"{own} {_ADDING[verb]} {product}"
-        case _:
-            return None
-    return text if spelled(target).removesuffix(".data") == own else None
-
-
-def _operand(value: ast.expr, editor: Editor) -> str:
-    """Return an expression as the right side of a sum or a product."""
-    plain = isinstance(value, ast.BinOp) and not isinstance(value.op, ast.Add | ast.Sub)
-    text = editor.text_of(value)
-    return text if plain or not needs_parentheses(value) else f"({text})"
-
-
-def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
-    """Return an expression that reads the parameter itself instead of its `.data`."""
-    data = [n for n in walk(value) if isinstance(n, ast.expr) and spelled(n) == f"{own}.data"]
-    return text_with(editor, value, [editor.replace(n, own) for n in data])
 
 
 def _backward_root(statement: ast.stmt) -> ast.expr | None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
 from analyzers.repair.reconnect.functional import loads, written
+from analyzers.source.backward import backward_calls
 from analyzers.source.calls import calls_to
 from analyzers.source.flow import (
-    backward_calls,
     bindings,
     names_read,
     names_read_by,

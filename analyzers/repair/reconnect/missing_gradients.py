@@ -27,7 +27,8 @@ from analyzers.repair.reconnect.gradient_paths import (
     goes_on,
     source_of,
 )
-from analyzers.repair.reconnect.softening import is_choice, softened
+from analyzers.repair.reconnect.softening import is_choice
+from analyzers.repair.reconnect.step_functions import softened
 from analyzers.source.calls import calls_of
 from analyzers.source.flow import (
     bindings,

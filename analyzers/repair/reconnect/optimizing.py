@@ -21,10 +21,11 @@ from analyzers.explain.source_locations import (
 )
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.sites.module_names import quote_of
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.callees import is_call
 from analyzers.source.calls import OPTIMIZER_STEP
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import BACKWARD_CALLS, bindings, names_read, value_of
+from analyzers.source.flow import bindings, names_read, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.statement_ranges import statements_after

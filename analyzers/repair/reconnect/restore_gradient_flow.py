@@ -25,13 +25,14 @@ from analyzers.repair.reconnect.moved_cuts import (
     other_cut,
     passed_on,
 )
+from analyzers.repair.reconnect.resampling import sampled
 from analyzers.repair.reconnect.softening import (
     differentiable,
     is_probability,
     straight_through,
 )
 from analyzers.repair.reconnect.tensor_from_scalars import filled
-from analyzers.repair.reconnect.uncutting import sampled, without_cut
+from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read, own_expressions, walk_scope

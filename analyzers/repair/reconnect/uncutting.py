@@ -20,8 +20,8 @@ from analyzers.repair.reconnect.cutting_expressions import (
     cuts_in,
     opposed,
     restacked,
-    samples,
 )
+from analyzers.repair.reconnect.resampling import as_parameters, asked_for, sampled
 from analyzers.repair.reconnect.softening import or_nothing, unflagged
 from analyzers.repair.value_only.arrays import (
     SHARED,
@@ -32,8 +32,7 @@ from analyzers.repair.value_only.arrays import (
 from analyzers.source.callees import is_call, operation
 from analyzers.source.calls import calls_of, operations_in
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import bindings, definitions, is_dotted, names_read, walk_scope
-from analyzers.source.ops import NO_RSAMPLE
+from analyzers.source.flow import definitions, is_dotted, names_read, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
@@ -41,7 +40,6 @@ from analyzers.source.trees import walk
 MAX_SUSPECTS = 3
 _NUMBERS = {"item", "shape", "size", "dim", "numel", "tolist"}
 MAX_ORIGINS = 24
-_NO_RSAMPLE = [f"torch.distributions.{name}" for name in sorted(NO_RSAMPLE)]
 
 
 def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
@@ -164,7 +162,7 @@ def cuts_of_loss(
     """
     names = set(names_held(evidence.holders)) or names_read(where.statement)
     origins = list(origins_of(where, names, project))
-    yield from _asked_for(where, origins)
+    yield from asked_for(where, origins)
     yield from as_parameters(origins, rank)
     yield from (p for origin in origins[:MAX_ORIGINS] for p in sampled(origin, rank))
     singles = [p for origin in origins for p in without_cut(origin, rank)]
@@ -181,67 +179,6 @@ def cuts_of_loss(
         edits = joined([edit for single in singles for edit in single.edits])
         title = "Keep the graph all along the way to the loss"
         yield Proposal("keep-graph", title, edits, "", rank + 1)
-
-
-def sampled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Yield proposals for samples of a distribution that pass the gradient on; nothing if it is
-    known to have none.
-    """
-    calls = list(samples(where.statement))
-    ends = [where.editor.span(call.func)[1] for call in calls]
-    if ends and not any(_cannot_pass_on(where, call) for call in calls):
-        edits = tuple(Edit(where.module.path, end - len("sample"), end, "rsample") for end in ends)
-        yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
-
-
-def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:
-    """Return True if the distribution is created in this scope and has no differentiable sample."""
-    assert isinstance(sample.func, ast.Attribute)
-    made = sample.func.value
-    written = [
-        made,
-        *(d.value for d in definitions(where.scope, spelled(made)) if isinstance(d, ast.Assign)),
-    ]
-    calls = [call for value in written for call in walk(value) if isinstance(call, ast.Call)]
-    return any(is_call(call, *_NO_RSAMPLE) for call in calls)
-
-
-def _asked_for(
-    where: SourceLocation, origins: Sequence[SourceLocation], rank: int = 0
-) -> Iterator[Proposal]:
-    """Yield a proposal that makes a leaf of what was cut, if `autograd.grad` is called for just
-    that.
-    """
-    call = where.call("torch.autograd.grad")
-    inputs = call.args[1:2] + [k.value for k in call.keywords if k.arg == "inputs"] if call else []
-    asked = {name for node in inputs for name in names_read(node)}
-    for origin in origins:
-        found = [node for node in cuts_in(origin.statement) if isinstance(node, ast.Call)]
-        cuts = [node for node in found if is_call(node, "torch.Tensor.detach")]
-        cut_names = sorted(asked & set(bindings(origin.statement)))
-        if cuts and cut_names:
-            edits = joined([origin.editor.append_to(node, ".requires_grad_()") for node in cuts])
-            title = f"Let `{cut_names[0]}` require a gradient, which is asked for"
-            yield Proposal("new-leaf", title, edits, "", rank)
-
-
-def as_parameters(origins: Sequence[SourceLocation], rank: int = 0) -> Iterator[Proposal]:
-    """Yield a proposal with the parameters instead of a module's state, if the loss is computed
-    from it.
-    """
-    for origin in origins:
-        for call in calls_of(origin.statement, "torch.nn.Module.state_dict"):
-            if call.args or call.keywords or not isinstance(call.func, ast.Attribute):
-                continue
-            owner, parents = origin.editor.text_of(call.func.value), origin.module.parents
-            asked = parents.get(call)
-            items = parents.get(asked) if isinstance(asked, ast.Attribute) else None
-            if isinstance(items, ast.Call) and is_call(items, "list.items"):
-                text, replaced = f"{owner}.named_parameters()", items
-            else:
-                text, replaced = f"{owner}.state_dict(keep_vars=True)", call
-            edit = origin.editor.replace(replaced, text)
-            yield Proposal("keep-graph", f"Keep the graph: `{text}`", (edit,), "", rank)
 
 
 def _shown(node: ast.Attribute | ast.Call) -> str:

@@ -16,11 +16,11 @@ from analyzers.repair.reconnect.cutting_expressions import cuts_in
 from analyzers.repair.reconnect.gradient_paths import functions_called
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.repair.rewrite import with_keyword
+from analyzers.source.backward import backward_root
 from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    backward_root,
     bindings,
     definitions,
     first_use,

@@ -9,11 +9,11 @@ import builtins
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from analyzers.repair.remake.repeated_chains import DATA
+from analyzers.source.backward import backward_calls
 from analyzers.source.callees import creates_object, is_call, plain_name
 from analyzers.source.calls import asks_for_gradient, receivers_of, steps
 from analyzers.source.detached import is_made_without, names_attached
 from analyzers.source.flow import (
-    backward_calls,
     bindings,
     bound_within,
     definitions,

@@ -10,10 +10,10 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import leading_to, resolve_location, returns_of
 from analyzers.repair.remake.chains import chains_of, other_reads
 from analyzers.repair.rewrite import copy_into, move_into
+from analyzers.source.backward import backward_root
 from analyzers.source.calls import ZERO_GRAD, calls_of, each_call, receivers_of, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
-    backward_root,
     bindings,
     definitions,
     mentions,

@@ -17,11 +17,12 @@ from analyzers.repair.remake.chains import chains_of, constructs, other_reads, p
 from analyzers.repair.remake.repeated_chains import computed, draws, makers
 from analyzers.repair.rewrite import head_of, unused_name
 from analyzers.repair.sites.scopes import covers
+from analyzers.source.backward import backward_root
 from analyzers.source.callees import operation
 from analyzers.source.calls import own_calls
 from analyzers.source.cells import NotebookCell
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import backward_root, bindings, names_read, statements_of
+from analyzers.source.flow import bindings, names_read, statements_of
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import (
     bound_by,

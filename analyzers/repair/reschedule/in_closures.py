@@ -10,8 +10,9 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.clearing import optimizer_stepped, spelled_alone
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.calls import calls_of, steps
-from analyzers.source.flow import BACKWARD_CALLS, statements_of
+from analyzers.source.flow import statements_of
 from analyzers.source.project import spelled
 from analyzers.source.trees import walk
 

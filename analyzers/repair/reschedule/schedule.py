@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.source_locations import SourceLocation, leading_to, resolve_location
 from analyzers.repair.rewrite import without_retaining
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit
-from analyzers.source.flow import BACKWARD_CALLS, backward_root, bindings, names_read
+from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import FUNCTIONS, Loop
 from provenance import BackwardCall, CodeLine
 

@@ -7,23 +7,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
-from analyzers.repair.blocks import indentation, joined, lines_with
-from analyzers.repair.remake.chains import constructs
-from analyzers.repair.remake.repeated_chains import computed, is_data, makers, names_bound
-from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
-from analyzers.repair.rewrite import copy_into, head_of, move_after, with_keyword
+from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.remake.repeated_chains import makers
+from analyzers.repair.reschedule.schedule import StepBeforeBackward
+from analyzers.repair.rewrite import copy_into, move_after, with_keyword
 from analyzers.source.callees import is_call
 from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, bound_within, names_read, value_of
+from analyzers.source.flow import bound_within, names_read
 from analyzers.source.passes import pass_of
-from analyzers.source.project import Loop, spelled
-from analyzers.source.statement_ranges import ahead_of, bound_by, names_feeding
+from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
-from analyzers.source.trees import position, walk
 
 EACH_ITS_OWN = (
     "All backward calls first, then the steps; each backward for its own optimizer's parameters"
@@ -164,59 +160,6 @@ def _narrowed(editor: Editor, loop: ast.For, needed: set[str]) -> tuple[str, str
     return editor.text_of(loop.target), editor.text_of(loop.iter)
 
 
-_FRESH = "The loss is computed from the weights as the step has left them"
-
-
-def fresh_forward(schedule: StepBeforeBackward, rank: int = 0) -> Iterator[Proposal]:
-    """Yield proposals that move the forward of the failing loss after the
-    step, in growing parts.
-    """
-    before, head = schedule.before, [*schedule.between, schedule.backward][0]
-    editor, where = schedule.where.editor, "after the step"
-    for chain in makers(before, names_feeding(schedule.between, schedule.roots)):
-        along, cost = _with_readers(chain, [*before, schedule.step]), f"{_FRESH}."
-        moved = along is not None
-        yield computed(
-            "fresh-forward", editor, along or chain, head, where, cost, rank, moved=moved
-        )
-        rank += 1
-        if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
-            title = f"Compute {names_bound(chain)} {where}, of what was made before as a constant"
-            cost = f"{_FRESH}, and sends no gradient to what lies in front of them."
-            edit = editor.insert_before(head, *cut, *editor.lines_of(*chain[1:]))
-            yield Proposal("fresh-forward", title, (edit,), cost, rank)
-            rank += 1
-
-
-def _with_readers(
-    chain: Sequence[ast.stmt], until: Sequence[ast.stmt]
-) -> Sequence[ast.stmt] | None:
-    """Return the statements and those that only name their results: all of them can go after the
-    step. None if anything else reads them before it, because then they must stay, too.
-    """
-    taken, made = list(chain), bound_by(chain)
-    for statement in until:
-        if position(statement) < position(chain[0]) or statement in chain:
-            continue
-        if made & names_read(statement):
-            if statement is until[-1] or value_of(statement) is None:
-                return None
-            taken.append(statement)
-            made |= set(bindings(statement))
-    return sorted(taken, key=position)
-
-
-def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
-    """Return a statement's lines with what earlier forwards computed, and it calls something on,
-    detached; empty if there is none.
-    """
-    made = bound_by(s for s in before if (v := value_of(s)) and not is_data(v, before))
-    calls = [n for n in walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
-    given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
-    cuts = [editor.append_to(a, ".detach()") for a in given]
-    return lines_with(editor, statement, cuts) if cuts else []
-
-
 def steps_last(schedule: StepBeforeBackward, rank: int = 1) -> Iterator[Proposal]:
     """Yield a proposal with all backward calls first: the step goes after the failing one, clearing
     goes before both.
@@ -274,35 +217,3 @@ def step_after_loop(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Pro
     title = "Call backward on all losses, then one step after the loop"
     cost = "One step follows the summed gradients, where there were several."
     yield Proposal("step-behind-loop", title, joined(edits), cost, rank)
-
-
-def forward_in_loop(
-    stale: StaleValue, schedule: StepBeforeBackward, rank: int = 0
-) -> Iterator[Proposal]:
-    """Yield proposals that compute in each iteration what is computed once before the loop and used
-    by each backward call.
-    """
-    for loop in schedule.loops[:1]:
-        module, editor = schedule.where.module, schedule.where.editor
-        preceding = ahead_of(module, loop)
-        inner = [s for node in preceding for s in walk(node) if isinstance(s, ast.stmt)]
-        before = [s for s in inner if not constructs(module, s)]
-        leading = schedule.block[: schedule.block.index(schedule.backward)]
-        # gradients cleared only before the loop should accumulate: one step after it
-        gathers = _cleared_before(schedule, loop, preceding)
-        names = schedule.roots if gathers else names_feeding(leading, schedule.roots)
-        head, cost = head_of(loop), "The forward runs once in each pass."
-        where, freed = "inside the loop", [*released(stale, loop)]
-        for at, chain in enumerate(makers(before, names - bound_within(loop)), rank):
-            moved = set(chain) <= set(preceding)
-            yield computed(
-                "forward-into-loop", editor, chain, head, where, cost, at, moved=moved, also=freed
-            )
-
-
-def _cleared_before(
-    schedule: StepBeforeBackward, loop: Loop, preceding: Sequence[ast.stmt]
-) -> bool:
-    """Return True if what steps in each iteration is cleared before the loop, and not within it."""
-    stepped = receivers_of(steps(schedule.step)) - receivers_of(calls_of(loop, *ZERO_GRAD))
-    return any(receivers_of(calls_of(s, *ZERO_GRAD)) & stepped for s in preceding)

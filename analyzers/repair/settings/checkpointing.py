@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from analyzers.advice import Hint, hints, looking
-from analyzers.advice.checkpointing import (
+from analyzers.advice.checkpoints import (
     autocast_around_checkpoint,
     drawn_in_checkpoint,
     reentrant_checkpointing,

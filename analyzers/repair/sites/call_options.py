@@ -15,8 +15,8 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.passing import arguments, call_into, frames
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import BACKWARD_CALLS
 from analyzers.source.project import FUNCTIONS, Module, Scope, spelled
 from analyzers.source.signatures import named
 from provenance import BackwardCall, CodeLine

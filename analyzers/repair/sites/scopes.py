@@ -9,14 +9,9 @@ from collections.abc import Sequence
 
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.source_locations import root_name
+from analyzers.source.backward import backward_calls
 from analyzers.source.callees import is_call
-from analyzers.source.flow import (
-    backward_calls,
-    bound_within,
-    declared_outer,
-    first_use,
-    walk_scope,
-)
+from analyzers.source.flow import bound_within, declared_outer, first_use, walk_scope
 from analyzers.source.project import FUNCTIONS, Loop, Module, Project, Scope, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 from analyzers.repair.cut.rendering import has_graph, part_at
 from analyzers.repair.rewrite import unused_name
+from analyzers.source.backward import backward_root
 from analyzers.source.callees import is_call, own_name
 from analyzers.source.calls import calls_of
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import backward_root
 from analyzers.source.project import FUNCTIONS, Module, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.receivers import takes_loss

@@ -10,7 +10,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import reaching, resolve_location
 from analyzers.repair.blocks import wrapped
 from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
-from analyzers.source.flow import BACKWARD_CALLS
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.project import Project
 
 

@@ -1,0 +1,97 @@
+"""Add hints to what static analysis found, and causes that only an error shows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analyzers.advice import Hint, hints, hints_of
+from analyzers.certainty import Certainty
+from analyzers.explain.pattern import pattern_for, patterns
+from analyzers.explain.source_locations import resolve_location
+from analyzers.messages import question_in
+from analyzers.request.binding import explained_by
+from analyzers.request.causes import RankedCause, classify
+from analyzers.request.examined import Examined
+from analyzers.request.traceback_only import evidence_of, files_of, without_sources
+from analyzers.source.project import Project
+from analyzers.tracebacks import ParsedTraceback, TracebackFrame, lines_of_error
+
+
+def with_hints(examined: Examined, sent: str) -> Examined:
+    """Return the result with hints about an error of a known kind. `sent`: the words around the
+    code, and the input that contained the error; both may contain settings too.
+    """
+    error, project = examined.traceback, examined.project
+    if error is None or not (error.exception or error.frames):
+        question = question_in(sent)
+        found = hints_of(question, project, ParsedTraceback(), {"": sent}) if question else ()
+        return replace(examined, hints=found, asked=question.id if question else None)
+    of_error = lines_of_error(sent)
+    prose = [line for at, line in enumerate(sent.splitlines()) if at not in of_error]
+    found = hints(project, error, {"": "\n".join(prose)})
+    if explained_by(error) is None:
+        return replace(examined, hints=found)
+    from_traceback = _causes_of_traceback(error, project.entry) or _cause_of_hint(
+        error, found, project
+    )
+    return replace(examined, from_traceback=from_traceback, hints=found)
+
+
+def _causes_of_traceback(error: ParsedTraceback, entry: str) -> tuple[RankedCause, ...]:
+    """Return the causes that follow from the traceback alone."""
+    found = evidence_of(error, entry)
+    project = Project(files_of(error, entry), entry, recalled=True)
+    causes = classify(project, (found,)) if found is not None else []
+    return tuple(
+        replace(c, explanation=without_sources(c.title, c.location, c.code)) for c in causes
+    )
+
+
+def _cause_of_hint(
+    error: ParsedTraceback, found: Sequence[Hint], project: Project
+) -> tuple[RankedCause, ...]:
+    """Return the cause that a message without frames identifies, at the likeliest line. A guess
+    justifies only one cause, and only in the entry: nothing shows that lines of other files are
+    executed.
+    """
+    first = next((hint for hint in found if hint.place is not None and hint.blames), None)
+    alone = error.kind is not None or error.family == "engine"
+    if not alone or first is None or first.place is None or project.recalled:
+        return ()
+    if first.place.file != project.entry:
+        return ()
+    frame = TracebackFrame(first.place.file, first.place.line, "", _whole(first, project))
+    made = (frame,) if error.family == "engine" else error.forward_frames
+    causes = _causes_of_traceback(
+        replace(error, frames=(frame,), forward_frames=made), project.entry
+    )
+    shown = first.points_to is not None
+    return tuple(
+        replace(
+            _pointed_to(cause, first.points_to),
+            certainty=Certainty.LIKELY if shown else Certainty.USUAL,
+            remedy=first.text,
+            explanation=f"The message says: {cause.title[:1].lower()}{cause.title[1:]}. No run and "
+            f"no reading shows where. The likeliest of the lines sent is line {first.place.line}: "
+            f"{first.text}",
+        )
+        for cause in causes[:1]
+    )
+
+
+def _pointed_to(cause: RankedCause, kind: str | None) -> RankedCause:
+    """Return the cause as one of the pattern for another kind of fault."""
+    name = pattern_for(kind)
+    if name is None:
+        return cause
+    pattern = patterns()[name]
+    return replace(cause, pattern=name, family=pattern.FAMILY, title=pattern.TITLE, carrier=None)
+
+
+def _whole(hint: Hint, project: Project) -> str:
+    """Return the simple statement that contains the hint's line, on one line."""
+    where = resolve_location(project, hint.place)
+    node = where.statement if where is not None else None
+    return ast.unparse(node) if isinstance(node, ast.Assign | ast.Expr) else hint.code
