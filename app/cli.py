@@ -219,7 +219,7 @@ def _add_local(word: str, help_text: str) -> None:
         help=help_text,
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
         add_help_option=False,
-        rich_help_panel="Beside your own data",
+        rich_help_panel="With your own data",
     )(hand_over)
 
 

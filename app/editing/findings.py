@@ -19,6 +19,7 @@ from app.present.suppressions import is_ignored, is_marked
 from app.schemas import Cause, Findings, Location, Patch
 
 SOURCE = "gradmend"
+_ONLY_READ = "\nThis comes from reading the source; it was not run."
 SEVERITY = {
     "confirmed": types.DiagnosticSeverity.Error,
     "likely": types.DiagnosticSeverity.Warning,
@@ -59,10 +60,11 @@ def diagnostics(seen: DocumentFindings) -> list[types.Diagnostic]:
     cause = seen.cause
     if cause is None or cause.location.file != seen.target.request.filename:
         return []
+    only_read = _ONLY_READ if cause.source == "reading" else ""
     return [
         types.Diagnostic(
             range=_range(cause, seen.target.sources()),
-            message=f"{titled(cause)}\n{cause.explanation}",
+            message=f"{titled(cause)}\n{cause.explanation}{only_read}",
             severity=SEVERITY.get(seen.findings.verdict or "", types.DiagnosticSeverity.Hint),
             code=cause.id,
             code_description=types.CodeDescription(href=page_of(cause.id)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from analyzers.messages import Message
 from app.command.fixing import caveat, chosen, why_none
@@ -87,6 +88,12 @@ def _asks_for_help(arguments: list[str]) -> bool:
     return not {"-h", "--help"}.isdisjoint(arguments)
 
 
+def _no_name(asked: str) -> str:
+    names = [name for guide in guides().values() for name in (guide.id, guide.name)]
+    meant = get_close_matches(asked, names, 1)
+    return f"there is no pattern {asked}{f', did you mean {meant[0]}?' if meant else ''}"
+
+
 def explain(arguments: list[str]) -> int:
     """Handle `gradmend explain` with `GM011`, a pattern's name, or a message: print its page."""
     if _asks_for_help(arguments):
@@ -96,9 +103,11 @@ def explain(arguments: list[str]) -> int:
         for guide in guides().values():
             print(f"{guide.id}  {guide.name:<24} {guide.title}")
         return 0
-    found = look_up(" ".join(arguments))
+    asked = " ".join(arguments)
+    found = look_up(asked)
     if not (found.patterns or found.messages):
-        note("no pattern: this is not an autograd error; `gradmend explain` lists all patterns")
+        what = "no pattern: this is not an autograd error" if " " in asked else _no_name(asked)
+        note(f"{what}; `gradmend explain` lists all patterns")
     if found.near:
         print("What may help:\n")
     for entry in (*found.messages, *found.near):

@@ -90,6 +90,7 @@ async def test_what_is_typed_is_underlined_and_fixed(tmp_path: Path) -> None:
         (found,) = await editor.diagnostics()
         assert (found.code, found.source) == ("GM011", "gradmend")
         assert found.severity == types.DiagnosticSeverity.Warning
+        assert found.message.endswith("it was not run.")
         assert str(found.code_description and found.code_description.href).endswith("GM011")
         told = [one.message for one in found.related_information or []]
         assert told == ["builds the graph", "frees the graph", "needs it again: error"]

@@ -78,6 +78,9 @@ def test_the_remedy_of_a_nonleaf_given_to_an_optimizer_is_the_leaf(
 def test_explain_says_when_no_pattern_covers_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert explain(["loss", "is", "nan"]) != 0
     assert "this is not an autograd error" in capsys.readouterr().err
+    assert explain(["recurent-state"]) != 0
+    said = capsys.readouterr().err
+    assert "there is no pattern recurent-state, did you mean recurrent-state?" in said
 
 
 @pytest.mark.parametrize("page", ["/patterns", "/messages"])
