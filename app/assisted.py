@@ -13,10 +13,10 @@ from app.assistant.prompt import SYSTEM, objection, question
 from app.assistant.replies import ReplyError, changes_in
 from app.present.levels import level_of
 from app.present.story import family_of, steps
-from app.repair.judging import TestedCandidate
 from app.repair.original import Original
 from app.repair.repairing import RepairResult, Stage
 from app.repair.search import try_out
+from app.repair.tested_candidate import TestedCandidate
 from app.request.case import Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.observation import Observation

@@ -6,15 +6,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from app.schemas import (
-    ApiModel,
-    BaseFindings,
-    ChosenTorch,
-    Environment,
-    Identified,
-    Patch,
-    SourceFile,
-)
+from app.schema_types import ChosenTorch
+from app.schemas import ApiModel, BaseFindings, Environment, Identified, Patch, SourceFile
 from app.verdict import ComparisonCheck, Sameness, Witness
 
 MOST_STEPS = 10_000

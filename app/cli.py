@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import platform
-import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
 from traceback import print_exc
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
 
 from app.command.arguments import AsJson, FurtherFiles, OutputFormat, Server, Torch
+from app.command.interrupts import Interruptible, run
 from app.command.options import INTERNAL, USAGE, BadInput, Options, Run
 from app.command.pull_request import add_pull_request
 from app.command.verify import add_verify
-from gradmend.command import BROKEN_PIPE, interrupted
+from gradmend.command import BROKEN_PIPE
 
 if TYPE_CHECKING:
     from app.command.config import ProjectConfig
@@ -29,19 +27,8 @@ UsageError: Any = typer.BadParameter.__base__
 UsageError.exit_code = USAGE  # its own is 2, which here says that a diagnosis could not tell
 
 
-class _Interruptible(TyperGroup):
-    """Commands that Ctrl-C ends without a traceback."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; exit with 130 if Ctrl-C ends it, as shells expect."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            interrupted()
-
-
 cli = typer.Typer(
-    cls=_Interruptible,
+    cls=Interruptible,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -181,7 +168,7 @@ def _ended(options: Callable[[ProjectConfig], Options]) -> int:
     from app.command.diagnosing import diagnose_here
 
     try:
-        return _run(diagnose_here(options(config_of(Path.cwd()))))
+        return run(diagnose_here(options(config_of(Path.cwd()))))
     except BadInput as bad:
         typer.secho(f"gradmend: {bad}", err=True)
         return bad.code
@@ -233,8 +220,8 @@ _add_local(
 _add_local("explain", "Explain a kind of fault: gradmend explain recurrent-state.")
 
 
-add_verify(cli, lambda main: _run(main))
-add_pull_request(cli, lambda main: _run(main))
+add_verify(cli, lambda main: run(main))
+add_pull_request(cli, lambda main: run(main))
 
 
 @cli.command()
@@ -259,7 +246,7 @@ def worker() -> None:
     from app.jobs.process import run_worker
     from app.settings import Settings
 
-    _run(run_worker(Settings()))
+    run(run_worker(Settings()))
 
 
 @cli.command()
@@ -268,7 +255,7 @@ def reports() -> None:
     from app.command.complaints import print_reports
     from app.settings import Settings
 
-    _run(print_reports(Settings()))
+    run(print_reports(Settings()))
 
 
 @cli.command(
@@ -281,21 +268,6 @@ def sandbox(context: typer.Context) -> None:
 
     command = [sys.executable, "-P", "-m", "sandbox.launcher", *context.args]
     os.execve(sys.executable, command, parts.environment())
-
-
-def _run(main: Coroutine[Any, Any, T]) -> T:
-    """Run to the end; SIGTERM and Ctrl-C cancel, so that everything started is ended."""
-
-    async def cancellable() -> T:
-        task = asyncio.current_task()
-        assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        return await main
-
-    try:
-        return asyncio.run(cancellable())
-    except asyncio.CancelledError:
-        raise SystemExit(128 + signal.SIGTERM) from None
 
 
 def _words(arguments: list[str]) -> tuple[list[str], list[str]]:

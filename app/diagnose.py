@@ -28,7 +28,7 @@ from sandbox.protocol import Sandbox, Session
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
-    from app.repair.judging import TestedCandidate
+    from app.repair.tested_candidate import TestedCandidate
 
 
 class Progress(Protocol):

@@ -7,29 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Status = Literal["queued", "running", "done", "failed"]
-Verdict = Literal["confirmed", "likely", "healthy", "unreproduced", "inconclusive"]
-Family = Literal["graph-reuse", "inplace", "no-grad", "silent", "engine", "other"]
-Basis = Literal["run", "completed", "trace", "reading", "traceback"]
-CheckName = Literal[
-    "reproduced",
-    "runs",
-    "learns",
-    "same_gradient",
-    "schedule",
-    "covered",
-    "fresh",
-    "bounded",
-    "minimal",
-    "gradcheck",
-    "no_other_fault",
-]
-CheckStatus = Literal["passed", "failed", "differs", "not_run"]
-"""`differs`: compared, and not equal. `not_run`: nothing was compared."""
-Verified = Literal["passed", "failed", "not_run"]
-Gradients = Literal["same", "truncated", "changed", "unknown"]
-Level = Literal["safe", "unsafe", "display_only"]
-"""How far a fix may be applied without being read; `app.present.levels` derives it."""
+from app.schema_types import (
+    Basis,
+    CheckName,
+    CheckStatus,
+    ChosenTorch,
+    Family,
+    Gradients,
+    Level,
+    Status,
+    Verdict,
+    Verified,
+)
 
 
 class ApiModel(BaseModel):
@@ -44,16 +33,6 @@ class SourceFile(ApiModel):
     path: str = Field(max_length=255)
     content: str
     encoding: Literal["utf-8", "base64"] = "utf-8"
-
-
-ChosenTorch = Annotated[
-    str | None,
-    Field(
-        max_length=32,
-        description="the version of torch to run with, of those that `/readyz` lists; null: the "
-        "service's own",
-    ),
-]
 
 
 class DiagnosisRequest(ApiModel):
@@ -142,12 +121,6 @@ class Check(ApiModel):
 class Verification(ApiModel):
     status: Verified
     checks: list[Check] = []
-
-
-MEANT_TO_DIFFER = "a straight-through estimator, a surrogate gradient, a gradient reversal"
-"""Functions whose backward is no derivative on purpose."""
-TARGETS_HELD = "with the targets of its losses held constant"
-"""What an effect's text says of a fix that leaves the gradients the same but for that."""
 
 
 class Effect(ApiModel):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import hashlib
 import hmac
 import time
 from collections.abc import AsyncIterator
@@ -17,9 +16,11 @@ from pydantic import BaseModel
 from app.change_schemas import VerificationRequest
 from app.core import Core
 from app.http.clients import sender_of
+from app.http.idempotency import key_of
 from app.http.problems import EXPIRED, ProblemError, not_found, refused
 from app.jobs import Diagnose, Jobs, QueueFullError
 from app.jobs.embedded import EmbeddedJobs
+from app.readiness import READY_S, STORE_S, Ready
 from app.request.change_versions import resolved
 from app.request.limits import check
 from app.request.reader import Reader, ReadingLimit
@@ -27,7 +28,6 @@ from app.run.sandboxes import readiness_of
 from app.schemas import Diagnosis, DiagnosisRequest
 from app.settings import Settings
 from app.store import (
-    Key,
     KeyTakenError,
     StoredEvent,
 )
@@ -40,28 +40,9 @@ from sandbox.protocol import Readiness
 log = structlog.get_logger()
 
 RETRY_AFTER_S = 5
-KEY_LENGTH = 255
 RESOLVING_S = 10.0  # how long a patch may take to be applied
-STORE_S = 5.0  # how long the database may take to prove itself
-READY_S = 60.0  # and a sandbox of its own, to be looked at
 TOKEN_HEADER = "X-Delete-Token"
 TOKEN_COOKIE = "gradmend_delete"
-
-
-class Ready(BaseModel):
-    """Whether the service can do its whole work. `walls` are those that are up; `torches`
-    are further versions that a request may choose; `assistant` is the host that is asked for fixes,
-    and gets the scripts, where one is configured."""
-
-    ready: bool
-    backend: str
-    walls: list[str] = []
-    reason: str | None = None
-    environment: dict[str, str] = {}
-    torches: list[str] = []
-    jobs: str
-    database: str
-    assistant: str | None = None
 
 
 class Service(Core):
@@ -156,7 +137,7 @@ class Service(Core):
         raise refused("torch", f"{asked} is not installed here; this service has {here or 'none'}")
 
     async def _admit(self, http: Request, request: BaseModel) -> str:
-        key = _key(http, request)
+        key = key_of(http, request)
         try:
             return await self.jobs.submit(request, key, sender_of(http))
         except KeyTakenError as taken:
@@ -302,17 +283,3 @@ class Service(Core):
 def plausible(request_id: str) -> bool:
     """Return True if the text can be an id at all; PostgreSQL takes no NUL in a query."""
     return request_id.isascii() and request_id.isprintable() and len(request_id) <= 64
-
-
-def _key(http: Request, request: BaseModel) -> Key | None:
-    """Return the request's idempotency key, distinct for each client."""
-    given = http.headers.get("idempotency-key")
-    if given is None:
-        return None
-    if not 0 < len(given) <= KEY_LENGTH:
-        why = f"The Idempotency-Key must have 1 to {KEY_LENGTH} characters."
-        raise ProblemError(422, "invalid-request", why)
-    return Key(
-        hashlib.sha256(f"{sender_of(http)}\n{given}".encode()).hexdigest(),
-        hashlib.sha256(request.model_dump_json().encode()).hexdigest(),
-    )

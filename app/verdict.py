@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.schemas import ApiModel, CheckName
+from app.schema_types import CheckName
+from app.schemas import ApiModel
 
 Sameness = Literal["same", "truncated", "changed", "breaks", "not_comparable"]
 """`same`: every step that was compared is the same. `truncated`: gradients equal those of the

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from analyzers.explain.pattern import patterns
-from app.schemas import Level
+from app.schema_types import Level
 from benchmarks.asking import RUNNING
 from benchmarks.scoring import Score, is_place
 from benchmarks.trials import Trial

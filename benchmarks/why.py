@@ -21,9 +21,9 @@ from pathlib import Path
 from analyzers.evidence import Evidence, GraphReuse, MissingGraph
 from analyzers.request.causes import RankedCause
 from analyzers.request.explaining import matches_of
-from app.repair.judging import TestedCandidate
 from app.repair.ranking import Prospect
 from app.repair.repairing import repair_faults
+from app.repair.tested_candidate import TestedCandidate
 from app.request.case import Case, read_case
 from app.request.reader import InlineReader
 from app.run.explain import explain

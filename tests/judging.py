@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from analyzers.request.causes import Candidate
 from analyzers.source.project import Project
-from app.repair.judging import TestedCandidate
 from app.repair.original import Original
 from app.repair.search import try_out
+from app.repair.tested_candidate import TestedCandidate
 from app.request.reader import InlineReader
 from app.run.verifying_session import VerifyingSession
 from sandbox.protocol import Job, Session

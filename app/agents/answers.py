@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from app.present.guide import Guide
 from app.present.story import notes
-from app.schemas import Cause, Findings, Level, Patch, Verified
+from app.schema_types import Level, Verified
+from app.schemas import Cause, Findings, Patch
 
 MOST_BYTES = 1900  # the protocol's own envelope comes on top
 CUT = " …"

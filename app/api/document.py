@@ -13,7 +13,8 @@ from pydantic.json_schema import models_json_schema
 from app.api.meanings import PARAMETERS, SCHEMAS, meaning
 from app.change_schemas import VerificationRequest
 from app.http.problems import MEDIA_TYPE, ProblemDetails
-from app.schemas import Cause, DiagnosisRequest, Patch, Status
+from app.schema_types import Status
+from app.schemas import Cause, DiagnosisRequest, Patch
 
 REF = "#/components/schemas/{model}"
 VALIDATION = ("HTTPValidationError", "ValidationError")

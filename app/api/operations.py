@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from app.api.common import TheService, problems
 from app.http.problems import MEDIA_TYPE, not_found
-from app.service import Ready
+from app.readiness import Ready
 
 router = APIRouter(tags=["operations"])
 

@@ -7,7 +7,8 @@ import re
 from analyzers.paste.pasted import UNCHANGED
 from app.request.case import Case
 from app.run.observation import Observation
-from app.schemas import Assumption, Basis
+from app.schema_types import Basis
+from app.schemas import Assumption
 
 MAX_ASSUMPTIONS = 32
 _OF_A_HUB = re.compile(r" was not sent: (?=a small (?:network|model with random weights))")

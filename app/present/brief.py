@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from app.schemas import Diagnosis, Effect, Level, NextStep, Status, Verdict, Verified
+from app.schema_types import Level, Status, Verdict, Verified
+from app.schemas import Diagnosis, Effect, NextStep
 
 
 class BriefCause(BaseModel):

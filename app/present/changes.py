@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from app.change_schemas import ChangeFindings, ChangeVerification
 from app.present import fix_wording
-from app.schemas import Status
+from app.schema_types import Status
 from app.verdict import Sameness, Witness
 
 WORDS: dict[str | None, str] = {

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Literal
 
-from app.schemas import TARGETS_HELD, Check, Effect, Patch
+from app.schema_types import TARGETS_HELD
+from app.schemas import Check, Effect, Patch
 
 SHORT = 140
 """Characters of a reason that is shown with a fix; the whole is among its figures."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from analyzers.explain.pattern import patterns
 from app.present.fix_wording import figures
 from app.present.wording import calls, lowered
-from app.schemas import Check, CheckStatus, Diagnosis
+from app.schema_types import CheckStatus
+from app.schemas import Check, Diagnosis
 
 MEASURED = {
     "learns": "Every parameter learns",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzers.explain.pattern import patterns
-from app.schemas import Gradients, Level, Verified
+from app.schema_types import Gradients, Level, Verified
 
 
 def level_of(

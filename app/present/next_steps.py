@@ -11,7 +11,8 @@ from app.present import local_run, non_finite
 from app.present.answer import with_place
 from app.request.case import Case
 from app.run.observation import Observation
-from app.schemas import NextStep, Patch, Verdict
+from app.schema_types import Verdict
+from app.schemas import NextStep, Patch
 
 MAX_STEPS = 8
 _OPEN: tuple[Verdict, ...] = ("inconclusive", "unreproduced")  # no cause was found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.request.case import Case
-from app.schemas import Verdict
+from app.schema_types import Verdict
 
 _RAN_CLEAN: tuple[Verdict, ...] = ("healthy", "unreproduced")
 

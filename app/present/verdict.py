@@ -14,7 +14,8 @@ from app.present.wording import lowered
 from app.request.case import Case
 from app.run.observation import Observation, is_suspected
 from app.run.outcome import caught_at, ending, is_given, len_backwards
-from app.schemas import MEANT_TO_DIFFER, Cause, Family, Patch, Verdict
+from app.schema_types import MEANT_TO_DIFFER, Family, Verdict
+from app.schemas import Cause, Patch
 from sandbox.protocol import RunResult
 
 

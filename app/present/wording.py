@@ -12,15 +12,8 @@ from typing import Literal
 from analyzers.certainty import Certainty, confidence
 from analyzers.explain.listed import counted
 from app.present.fix_wording import training, unchecked_fix
-from app.schemas import (
-    Cause,
-    Diagnosis,
-    Findings,
-    Level,
-    NextStep,
-    Patch,
-    RunReport,
-)
+from app.schema_types import Level
+from app.schemas import Cause, Diagnosis, Findings, NextStep, Patch, RunReport
 
 LONGEST_TITLE = 100
 """Characters of a result's name in a list."""

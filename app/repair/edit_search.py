@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from analyzers.request.causes import Candidate, searched
 from app.repair.follow_up import Faults
-from app.repair.judging import TestedCandidate
+from app.repair.tested_candidate import TestedCandidate
 from app.request.case import READING_LIMIT_S
 from app.request.reader import ReadingLimit
 

@@ -16,7 +16,8 @@ from typing import Literal
 from analyzers.explain.listed import counted
 from app.repair.fingerprints import IN_DOUBLE, TOLERANCE, gradient_gap
 from app.repair.matching import matched
-from app.schemas import TARGETS_HELD, Effect, Gradients
+from app.schema_types import TARGETS_HELD, Gradients
+from app.schemas import Effect
 from sandbox.records import NOT_FINITE, Step, Trace
 
 MIN_SETTLED = 3  # steps after the first that must agree if the first may differ

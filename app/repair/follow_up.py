@@ -14,8 +14,8 @@ from analyzers.request.causes import (
 )
 from analyzers.request.ranking import MAX_CANDIDATES, candidates_of
 from analyzers.source.project import Project
-from app.repair.judging import TestedCandidate
 from app.repair.original import Original
+from app.repair.tested_candidate import TestedCandidate
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.outcome import len_backwards, silent_kinds

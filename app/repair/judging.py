@@ -2,148 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from analyzers.explain.listed import counted
 from analyzers.request.causes import Candidate
 from app.repair import checks, loss_coverage, numerical, schedule
-from app.repair.effects import Against, Measured, ReferenceComparison, compare, renumbered
-from app.repair.learning import learns, loses_gradients_late
-from app.repair.original import PATIENCE_S, Mathematics, Original
-from app.repair.ranking import Measures, Merit, Prospect
+from app.repair.effects import Measured, renumbered
+from app.repair.late_gradients import loses_gradients_late
+from app.repair.learning import learns
+from app.repair.measuring import measure, same_gradient
+from app.repair.original import PATIENCE_S, Original
 from app.repair.schedule import ScheduleComparison
+from app.repair.tested_candidate import OF_GRADIENTS, TestedCandidate
 from app.run import outcome
-from app.schemas import Check, Effect, Gradients, Verified
-from sandbox.protocol import Job, Reference, RunResult
+from app.schemas import Check
+from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
-
-OF_GRADIENTS = {
-    "overwritten-gradient": "no backward call overwrites a kept gradient",
-    "uncleared-gradients": "gradients of earlier steps are not added",
-    "unfed-parameters": "parameters without a gradient get one",
-    "unheld-parameters": "the parameters that get gradients are in an optimizer",
-    "cleared-gradients": "gradients are not cleared before the step",
-}
-"""Silent faults that are in the gradients, so that the references have them, too; what a fix is
-for."""
-
-SETTLED = Prospect(0, False, False, 0, 0, Measures())
-"""Nothing is wrong with a first choice for the most certain cause."""
-
-ROUNDED = 1e-2  # of a norm: a smaller difference in single precision may be rounding
 
 OnPassed = Callable[["TestedCandidate"], Awaitable[None]]
 """A callback for a patch that has passed its checks, while others are still running."""
-
-
-@dataclass
-class TestedCandidate:
-    """A candidate with what its runs showed: as it is, and `held` at fixed parameters. `turn` is
-    the rank of its cause, most certain first.
-    """
-
-    candidate: Candidate
-    run: RunResult
-    held: RunResult | None = None
-    turn: int = 0
-    checks: list[Check] = field(default_factory=list)
-    measured: Measured = field(default_factory=Measured)
-    schedule: ScheduleComparison = field(default_factory=lambda: ScheduleComparison("unknown"))
-    unsteady: str = ""
-    loses_gradient: bool = False
-    feeds_others: bool = False
-    is_derivative: bool = False  # it changes Functions alone, which equal numerical gradients
-    retains: bool = False
-    keeps_growing: bool = False
-    leaves: int = 0
-    nodes: int = 0
-    lines: int = 0
-
-    @property
-    def status(self) -> Verified:
-        """Return "failed" if any check failed, "passed" if the patched script was seen to run."""
-        if any(check.status == "failed" for check in self.checks):
-            return "failed"
-        ran = any(check.name == "runs" and check.status == "passed" for check in self.checks)
-        return "passed" if ran else "not_run"
-
-    @property
-    def gradients(self) -> Gradients:
-        """Return the measured effect in one word."""
-        return self.measured.gradients
-
-    @property
-    def effect(self) -> Effect:
-        """Return what the patch does to the training."""
-        effect = self.measured.effect()
-        known = self.schedule.word != "unknown"
-        said = [*((self.schedule.text, self.unsteady) if known else ())]
-        if self.other_fault:
-            said.append(f"another fault shows with it: {self.other_fault}")
-        text = "".join(f" {one[:1].upper()}{one[1:]}." for one in said if one)
-        return effect.model_copy(
-            update={
-                "schedule": self.schedule.word,
-                "text": f"{effect.text}{text}",
-                "intended": "" if self.other_fault else effect.intended,
-            }
-        )
-
-    @property
-    def is_no_derivative(self) -> bool:
-        """Return True if a Function that the patch changes differs from numerical gradients."""
-        return any(c.name == "gradcheck" and c.status == "differs" for c in self.checks)
-
-    @property
-    def introduces_fault(self) -> bool:
-        """Return True if the patch itself is what causes another fault."""
-        return any(c.name == "no_other_fault" and c.status == "failed" for c in self.checks)
-
-    @property
-    def other_fault(self) -> str:
-        """Return the fault that the patched run shows and the original's does not; '' if none."""
-        return next((c.detail for c in self.checks if c.name == "no_other_fault"), "")
-
-    @property
-    def merit(self) -> Merit:
-        """Return the sort key among the trials of one request, best first."""
-        return Merit(
-            self.prospect,
-            leaves=-self.leaves,
-            lines_if_same=self.lines if self.gradients == "same" else 0,
-            rank=self.candidate.rank,
-            nodes_if_not_same=-self.nodes if self.gradients in ("truncated", "changed") else 0,
-            lines=self.lines,
-        )
-
-    @property
-    def prospect(self) -> Prospect:
-        """Return what the runs decided, before the size of the patch counts."""
-        differs = self.measured.rank > 0
-        return Prospect(
-            failed_checks=sum(check.status == "failed" for check in self.checks),
-            has_problem=bool(
-                self.schedule.problem or self.unsteady or self.is_no_derivative or self.other_fault
-            ),
-            last_resort=self.candidate.last_resort,
-            turn=self.turn,
-            choice=self.candidate.choice,
-            measures=Measures(
-                differs,
-                differs and self.loses_gradient,
-                self.measured.rank,
-                self.feeds_others,
-                self.retains,
-                self.keeps_growing,
-            ),
-        )
-
-    @property
-    def settles(self) -> bool:
-        """Return True if no better patch need be looked for, except a shorter one."""
-        return self.status == "passed" and self.prospect == SETTLED
 
 
 async def trial_of(original: Original, turn: int, candidate: Candidate) -> TestedCandidate:
@@ -221,7 +99,7 @@ async def _compared(
     faults = outcome.silent_kinds(original.run)
     intended = "; ".join(what for kind, what in OF_GRADIENTS.items() if kind in faults)
     completed = original.failing_call if original.run.status == "raised" else 0
-    measured = await _measured(original, own, trace, job)
+    measured = await measure(original, own, trace, job)
     trial.measured = replace(measured, intended=intended, completed=completed)
     if reference is None and trace is not None:
         trial.unsteady = schedule.idle(trace)
@@ -250,7 +128,7 @@ async def _compared(
             trial.run.trace,
             {p for record in checks.spared(trial.run, original.run) for p in record.params},
         ),
-        _same_gradient(trial.measured),
+        same_gradient(trial.measured),
         trial.schedule.check,
         _covered(trial, held.trace, reference, trace),
     ]
@@ -275,74 +153,6 @@ def _covered(
         detail = "the original cannot be followed past its failure"
         return Check(name="covered", status="not_run", detail=detail)
     return loss_coverage.covered(reference, trace)
-
-
-async def _measured(
-    original: Original, own: Mathematics, trace: Trace | None, job: Job
-) -> Measured:
-    if own.run.trace is None or trace is None:
-        return Measured()
-    if outcome.len_backwards(own.run) == 0:
-        return Measured(too_early=not own.reaches)
-
-    async def against(name: Against, reference: Reference, theirs: Trace) -> ReferenceComparison:
-        single = compare(name, theirs, trace)
-        if single.whole or not 0 < single.worst <= ROUNDED:
-            return single
-        return await _in_double(original, single, reference, job)
-
-    comparison = await against("kept", own.reference, own.run.trace)
-    if not comparison.differences:
-        return Measured(comparison, too_early=not own.reaches)
-    if comparison.whole or not own.reaches:
-        return Measured(comparison, whole_story=own.reaches)
-    if own.constant is not None:
-        constant = await against("constant", "kept", own.constant)
-        if constant.whole:
-            return Measured(comparison, constant)
-    if (aimed := await original.aimed()) is not None:
-        constant = await against("constant_targets", "constant_targets", aimed)
-        if constant.whole:
-            return Measured(comparison, constant)
-    truncated = (await original.held("truncated")).trace
-    if truncated is None or not await original.reaches("truncated"):
-        return Measured(comparison)
-    return Measured(comparison, await against("truncated", "truncated", truncated))
-
-
-async def _in_double(
-    original: Original, single: ReferenceComparison, reference: Reference, job: Job
-) -> ReferenceComparison:
-    """Compare once more in double precision, because gradients differ by so little that it may be
-    rounding. Return the comparison in single precision if they differ in double, too.
-    """
-    exact = {"double": True}
-    theirs, ours = await asyncio.gather(
-        original.attempt(original.reference_job(reference).model_copy(update=exact)),
-        original.attempt(job.model_copy(update=exact)),
-    )
-    if theirs.trace is None or ours.trace is None:
-        return single
-    found = compare(single.against, theirs.trace, renumbered(theirs.trace, ours.trace))
-    double = replace(found, double=True)
-    return double if double.whole and len(double.differences) >= len(single.differences) else single
-
-
-def _same_gradient(measured: Measured) -> Check:
-    """Check whether the gradients equal a reference; a patch may change them, and says so. If they
-    are equal only up to the original's failure, nothing past it was compared.
-    """
-    nearest: ReferenceComparison = measured.nearest
-    detail = measured.effect().text
-    if not nearest.differences:
-        return Check(name="same_gradient", status="not_run", detail=detail)
-    if not nearest.whole:
-        return Check(name="same_gradient", status="differs", detail=detail)
-    if not measured.whole_story:
-        detail = f"Nothing past the failure could be compared. {detail}"
-        return Check(name="same_gradient", status="not_run", detail=detail)
-    detail += f" Within {max(nearest.worst, 1e-7):.0e}."
-    return Check(name="same_gradient", status="passed", detail=detail)
 
 
 def _leaves(trace: Trace | None, original: Trace | None) -> int:

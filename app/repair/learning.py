@@ -5,17 +5,21 @@ original's mathematics trains.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
-from itertools import groupby, pairwise, takewhile
-from math import isfinite
+from collections.abc import Mapping, Set
 
 from analyzers.explain.bootstrap_targets import OTHERS
 from analyzers.explain.listed import counted
-from app.repair.effects import by_optimizer, paired, unread
+from app.repair.effects import by_optimizer, unread
+from app.repair.late_gradients import (
+    carries,
+    inputs_in,
+    loses_gradients_late,
+    rounding,
+    some,
+    with_gradient,
+)
 from app.schemas import Check
-from sandbox.records import Step, Trace
-
-ROUNDING = 1e-6  # of a step's largest gradient, in single precision
+from sandbox.records import Trace
 
 
 def learns(
@@ -39,9 +43,9 @@ def learns(
         return _unknown("no backward pass runs, before or with the patch")
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     if hungry := _hungry(candidate, moving, original, spared):
-        return _failed(f"no gradient but zeros: {_some(hungry, names)}")
+        return _failed(f"no gradient but zeros: {some(hungry, names)}")
     if given_up := _given_up(reference, candidate, moving):
-        return _failed(f"no gradient: {_some(given_up, names)}")
+        return _failed(f"no gradient: {some(given_up, names)}")
     given = _fed(candidate)
     wanted = _fed(reference) if reference is not None else {}
     if reference is None or not wanted or _cancels(reference):
@@ -54,11 +58,11 @@ def learns(
     fed = _may_gain(reference, original, names)
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:
-        return _failed(f"no gradient any more: {_some(lost, names)}")
+        return _failed(f"no gradient any more: {some(lost, names)}")
     if gained:
-        return _failed(f"a gradient from elsewhere: {_some(gained, names)}")
+        return _failed(f"a gradient from elsewhere: {some(gained, names)}")
     if late := loses_gradients_late(reference, candidate, foreign | of_targets):
-        return _failed(late) if not _carries(reference) else _unknown(late)
+        return _failed(late) if not carries(reference) else _unknown(late)
     count = len({p for o in given for p in given[o] & (wanted.get(o, set()) | fed)})
     return Check(
         name="learns",
@@ -74,10 +78,10 @@ def _lost(
     but for those whose gradient nobody reads or is rounding.
     """
     lost = {p for o, params in wanted.items() for p in params - given.get(o, set())}
-    inputs = _inputs(reference)
+    inputs = inputs_in(reference)
     if any(inputs & params for params in given.values()):
         lost -= inputs  # those of one name count once, those without a name each time
-    return lost - unread(reference) - _rounding(reference)
+    return lost - unread(reference) - rounding(reference)
 
 
 def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]) -> set[int]:
@@ -175,77 +179,6 @@ def _fed_names(trace: Trace | None) -> set[str]:
     return {p.name for p in trace.parameters if p.id in fed}
 
 
-def loses_gradients_late(
-    reference: Trace, candidate: Trace, foreign: Set[int] = frozenset()
-) -> str:
-    """Describe parameters that get no gradient from some step on although the reference still gives
-    them one; return an empty string if there are none. Parameters in `foreign` got gradients that
-    were not their own.
-    """
-    late = _lost_later(reference, candidate, foreign)
-    if late is None:
-        return ""
-    names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
-    return f"no gradient from step {late[0]} on: {_some(late[1], names)}"
-
-
-def _lost_later(
-    reference: Trace, candidate: Trace, foreign: Set[int]
-) -> tuple[int, set[int]] | None:
-    """Return the first step from which parameters lack a gradient that the reference gives them,
-    for longer than ever before, and these parameters. A single step proves little: a gradient may
-    happen to be zero.
-    """
-    inputs = _inputs(reference) | unread(reference) | _rounding(reference) | foreign
-    fed: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-    for ours, theirs in paired(reference, candidate):
-        if ours.gradients and theirs.gradients:
-            kept = _with_gradient(theirs)
-            for param in _with_gradient(ours) - inputs:
-                fed[param].append((ours.n, param in kept))
-    lost: dict[int, set[int]] = defaultdict(set)
-    for param, steps in fed.items():
-        tail = list(takewhile(lambda step: not step[1], reversed(steps)))
-        gaps = [len(list(run)) for has, run in groupby(has for _, has in steps) if not has]
-        longest = max(gaps[:-1] if tail else gaps, default=0)
-        if len(tail) > max(longest, 1) or (tail and len(steps) <= 2):
-            lost[tail[-1][0]].add(param)
-    return (min(lost), lost[min(lost)]) if lost else None
-
-
-def _carries(reference: Trace) -> bool:
-    """Return True if some call reaches a larger graph than an earlier call from the same line:
-    values are carried between iterations, so that cutting them drops what the first was made of. A
-    value that is made once and used in every iteration enlarges no call.
-    """
-    lines: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for record in reference.backwards:
-        lines[record.call.at.file, record.call.at.line].append(record.nodes)
-    return any(a < b for nodes in lines.values() for a, b in pairwise(nodes))
-
-
-def _inputs(trace: Trace) -> set[int]:
-    """Return the leaves that come and go: no optimizer owns them and nothing names them."""
-    return {p.id for p in trace.parameters if p.optimizer is None and not p.name}
-
-
-def _with_gradient(step: Step) -> set[int]:
-    return {g.param for g in step.gradients if not g.none and g.norm > 0}
-
-
-def _rounding(trace: Trace) -> set[int]:
-    """Return the parameters whose gradients never exceed the rounding of zero, relative to the
-    largest of their step. An example is the bias before a softmax, whose true gradient is zero.
-    """
-    met, reported = set[int](), set[int]()
-    for step in trace.steps:
-        finite = [g.norm for g in step.gradients if isfinite(g.norm)]
-        for g in step.gradients:
-            is_small = isfinite(g.norm) and g.norm <= ROUNDING * max(finite)
-            (met if is_small else reported).add(g.param)
-    return met - reported
-
-
 def _without_reference(
     candidate: Trace, moving: Trace | None, original: Trace | None, names: Mapping[int, str]
 ) -> Check:
@@ -280,7 +213,7 @@ def _without_reference(
         return _unknown("no parameter was seen")
     if lost := wanted - fed:
         what = "no gradient but zeros" if lost <= flat else "no gradient"
-        return _failed(f"{what}: {_some(lost, names)}")
+        return _failed(f"{what}: {some(lost, names)}")
     return Check(
         name="learns",
         status="passed",
@@ -305,16 +238,11 @@ def _received(trace: Trace) -> set[int]:
     return {p for record in trace.backwards if record.outcome == "ok" for p in record.received}
 
 
-def _some(params: Iterable[int], names: Mapping[int, str]) -> str:
-    listed = sorted(names.get(p, str(p)) for p in params)
-    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
-
-
 def _fed(trace: Trace) -> dict[int, set[int]]:
     """Return, for each optimizer, the parameters that ever stepped with a non-zero gradient. A
     script without optimizers is judged by the gradients at its end.
     """
     return {
-        optimizer: {param for step in steps for param in _with_gradient(step)}
+        optimizer: {param for step in steps for param in with_gradient(step)}
         for optimizer, steps in by_optimizer(trace).items()
     }

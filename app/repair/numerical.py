@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from analyzers.source.linediff import opcodes
-from app.schemas import MEANT_TO_DIFFER, Check
+from app.schema_types import MEANT_TO_DIFFER
+from app.schemas import Check
 from sandbox.records import Gradcheck, Trace
 
 

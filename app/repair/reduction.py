@@ -11,8 +11,9 @@ from operator import itemgetter
 
 from analyzers.source.linediff import Opcode, opcodes
 from analyzers.source.project import Module
-from app.repair.judging import TestedCandidate, run_plain, trial_of
+from app.repair.judging import run_plain, trial_of
 from app.repair.original import Original
+from app.repair.tested_candidate import TestedCandidate
 
 MOST = 6  # hunks: more belong together, and each costs a trial
 COST = 4  # runs that a trial may take

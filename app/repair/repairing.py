@@ -22,8 +22,9 @@ from sandbox.protocol import Raised, Session
 
 if TYPE_CHECKING:
     from app.repair.follow_up import Faults, LaterFault
-    from app.repair.judging import OnPassed, TestedCandidate
+    from app.repair.judging import OnPassed
     from app.repair.original import Original
+    from app.repair.tested_candidate import TestedCandidate
 
 MAX_ROUNDS = 3
 

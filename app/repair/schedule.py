@@ -8,15 +8,16 @@ source.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from typing import Literal
 
 from analyzers.explain.listed import counted
 from app.repair.effects import ReferenceComparison, by_optimizer
 from app.repair.fingerprints import TOLERANCE
 from app.repair.loss_coverage import LOOKED_AT, near, with_totals
+from app.repair.step_inputs import inputs_of, spans, used
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
@@ -55,14 +56,6 @@ class ScheduleComparison:
         if self.word == "same":
             return "backward calls and steps come as in the original"
         return "each step is fed by the losses that feed it in the original, in other calls"
-
-
-@dataclass(frozen=True)
-class StepInputs:
-    """What fed one step: the number of calls, and the sum of their losses if all are known."""
-
-    calls: int
-    loss: float | None
 
 
 def compare_steps(original: Trace, candidate: Trace, *, ended: bool) -> ScheduleComparison:
@@ -120,10 +113,10 @@ def pooled(
             if n < min(len(own), len(theirs.get(optimizer, ())))
             and set(theirs[optimizer][n].fed) & set(given.fed)
         ]
-        meals = [_meal(original, one) for one in together]
-        apart = len({call for one in together for call in one.fed}) == sum(m.calls for m in meals)
-        if apart and _spans(_meal(candidate, given).loss, meals):
-            whose = f"the losses of {len(meals)} optimizers, each of which has its own"
+        inputs = [inputs_of(original, one) for one in together]
+        apart = len({call for one in together for call in one.fed}) == sum(m.calls for m in inputs)
+        if apart and spans(inputs_of(candidate, given).loss, inputs):
+            whose = f"the losses of {len(inputs)} optimizers, each of which has its own"
             problem = f"step {n + 1} is fed {whose} in the original"
             gaps = [other for one, other in kept.differences if any(one is s for s in together)]
             rivals = len(gaps) == len(together) and min(gaps) > TOLERANCE
@@ -178,16 +171,16 @@ def _departure(
     """Return the first step that is fed something else. With `as_many` steps in both runs, means of
     several losses are not considered: they lie close together and match by chance.
     """
-    whole = [_meal(original, step) for step in ours[:LOOKED_AT]]
+    whole = [inputs_of(original, step) for step in ours[:LOOKED_AT]]
     for n, (step, wanted) in enumerate(zip(theirs, whole, strict=False)):
-        given = _meal(candidate, step)
+        given = inputs_of(candidate, step)
         if wanted.calls and not step.fed:
             return ScheduleComparison("more", f"step {n + 1} finds gradients that nothing fed")
         if near(given.loss, wanted.loss) or (
-            n and near(given.loss, _meal(original, ours[n], _used(original, ours[n])).loss)
+            n and near(given.loss, inputs_of(original, ours[n], used(original, ours[n])).loss)
         ):
             continue
-        if _spans(given.loss, whole[n:], means=not as_many):
+        if spans(given.loss, whole[n:], means=not as_many):
             return ScheduleComparison(
                 "fewer", "one step is fed what feeds several steps of the original"
             )
@@ -216,7 +209,7 @@ def reused(trace: Trace) -> str:
     an empty string if none does.
     """
     for step in trace.steps:
-        again = _used(trace, step) & set(step.fed)
+        again = used(trace, step) & set(step.fed)
         if again and max(step.fed) > max(again):
             line = f"line {step.at.line}" if step.at is not None else "a step"
             return f"{line} steps on gradients that an earlier step has used already"
@@ -240,35 +233,6 @@ def untrained_loss(original: Trace, candidate: Trace) -> str:
                     lines[line] = lines.get(line, False) or other.call.n in taken
     unused = sorted(line for line, used in lines.items() if not used)
     return f"no step takes the gradients of line {unused[0]}'s loss" if unused else ""
-
-
-def _used(trace: Trace, step: Step) -> set[int]:
-    """Return the calls whose gradients earlier steps have used."""
-    earlier = takewhile(lambda other: other is not step, trace.steps)
-    return {n for other in earlier for n in other.fed}
-
-
-def _meal(trace: Trace, step: Step, without: Collection[int] = ()) -> StepInputs:
-    """Return what fed the step, without the calls in `without` and without those that reuse a
-    graph: at fixed parameters they add nothing new.
-    """
-    fed = set(step.fed) - set(without)
-    records = [r for r in trace.backwards if r.call.n in fed and not r.repeated]
-    known = [r.loss for r in records if r.loss is not None]
-    return StepInputs(len(records), sum(known) if known and len(known) == len(records) else None)
-
-
-def _spans(loss: float | None, meals: Sequence[StepInputs], *, means: bool = True) -> bool:
-    """Return True if the loss is the sum of those of several consecutive steps, or their mean."""
-    known = [meal.loss for meal in meals]
-    if loss is None or None in known:
-        return False
-    sums = list(accumulate(value for value in known if value is not None))
-    return any(
-        near(loss, total) or (means and near(loss, total / n))
-        for n, total in enumerate(sums, 1)
-        if n > 1
-    )
 
 
 def _is_part(loss: float | None, trace: Trace, step: Step) -> bool:

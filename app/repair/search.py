@@ -9,9 +9,10 @@ from operator import attrgetter
 
 from analyzers.request.causes import Candidate
 from app.repair import checks
-from app.repair.judging import OnPassed, TestedCandidate, run_plain, trial_of
+from app.repair.judging import OnPassed, run_plain, trial_of
 from app.repair.original import Original
 from app.repair.ranking import best_case
+from app.repair.tested_candidate import TestedCandidate
 
 Judged = Callable[[int, int], Awaitable[None]]
 """A callback with the number of judged candidates, and of all candidates."""

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from analyzers.request.causes import Candidate
 from app.repair.fingerprints import TOLERANCE
-from app.repair.judging import TestedCandidate, trial_of
+from app.repair.judging import trial_of
 from app.repair.original import Original
+from app.repair.tested_candidate import TestedCandidate
 from app.run import outcome
 from app.verdict import ComparisonCheck, Sameness, Verdict
 from app.verify.compared_version import Version

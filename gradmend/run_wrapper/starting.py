@@ -50,7 +50,7 @@ class Running(Protocol):
     async def wait(self) -> int: ...
 
 
-class Started:
+class StartedProcess:
     """A run that was started fresh."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -64,7 +64,7 @@ class Started:
         return code
 
 
-def start_fresh(box: Path, command: Sequence[str], *descriptors: int) -> Started:
+def start_fresh(box: Path, command: Sequence[str], *descriptors: int) -> StartedProcess:
     """Start the command under Landlock, in the environment that its box holds."""
     with (box / "out").open("wb") as out, (box / "err").open("wb") as err:
         process = subprocess.Popen(
@@ -79,7 +79,7 @@ def start_fresh(box: Path, command: Sequence[str], *descriptors: int) -> Started
             pass_fds=descriptors,
             env={**os.environ, "PYTHONPATH": str(Path(landlocked.__file__).parents[2])},
         )
-    return Started(process)
+    return StartedProcess(process)
 
 
 def why_no_rerun(arguments: RunArguments) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analyzers.request.examine import examine
-from app.repair.judging import TestedCandidate
+from app.repair.tested_candidate import TestedCandidate
 from sandbox.protocol import Sandbox
 from tests.case_files import Case, Variant
 from tests.judging import judge

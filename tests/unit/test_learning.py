@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.repair.effects import compare
-from app.repair.learning import learns, loses_gradients_late
+from app.repair.late_gradients import loses_gradients_late
+from app.repair.learning import learns
 from sandbox.records import (
     Missing,
     Parameter,

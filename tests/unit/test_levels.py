@@ -12,18 +12,8 @@ from app.command.showing import show
 from app.present import fix_wording, wording
 from app.present.levels import level_of
 from app.present.share import findings_as_markdown
-from app.schemas import (
-    Check,
-    Effect,
-    Environment,
-    Findings,
-    Gradients,
-    Level,
-    Patch,
-    RunReport,
-    Verification,
-    Verified,
-)
+from app.schema_types import Gradients, Level, Verified
+from app.schemas import Check, Effect, Environment, Findings, Patch, RunReport, Verification
 from tests.patches import patch_of
 
 

@@ -11,7 +11,8 @@ from app.agents.answers import diagnosed
 from app.command.fixing import best, chosen, why_none
 from app.command.options import ARGUMENTS, WORDS, Options
 from app.present.brief import brief_of
-from app.schemas import Check, Diagnosis, Findings, Level, Patch, Verification, Verified
+from app.schema_types import Level, Verified
+from app.schemas import Check, Diagnosis, Findings, Patch, Verification
 from gradmend.run_wrapper import last_result
 from gradmend.run_wrapper.apply import apply
 

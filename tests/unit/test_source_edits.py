@@ -6,7 +6,8 @@ import pytest
 
 from app.present.fix_wording import fix_line
 from app.present.source_edits import edit_of
-from app.schemas import TARGETS_HELD, Effect, Gradients, Level, Patch, Verification, Verified
+from app.schema_types import TARGETS_HELD, Gradients, Level, Verified
+from app.schemas import Effect, Patch, Verification
 from tests.patches import patch_of
 
 BEFORE = """\

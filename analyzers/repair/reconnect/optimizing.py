@@ -16,20 +16,20 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.silent_matches import owner_of, shared_path
 from analyzers.explain.source_locations import (
     SourceLocation,
-    reaching,
     resolve_location,
 )
-from analyzers.repair.blocks import joined, lines_with
+from analyzers.repair.reconnect.moving_optimizers import (
+    move_after,
+    moved_after,
+    moving,
+    root_of_names,
+)
 from analyzers.repair.sites.module_names import quote_of
-from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.callees import is_call
-from analyzers.source.calls import OPTIMIZER_STEP
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, names_read, value_of
+from analyzers.source.flow import bindings, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
-from analyzers.source.statement_ranges import statements_after
-from analyzers.source.trees import walk
 
 FROZEN = "each is frozen at every step of its optimizer"
 _OF_LAYERS = ("weight", "bias")
@@ -44,7 +44,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     if where is None or call is None or not call.args or not fault.instead:
         return
     yield from _written_into(project, fault)
-    yield from _moved_after(where, project, fault)
+    yield from moved_after(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _added(where, project, fault)
     yield from _given_too(where, call, project, fault)
@@ -70,8 +70,8 @@ def _given_too(
     if isinstance(asked, ast.List) and asked.elts and not alone:
         end = where.editor.span(asked.elts[-1])[1]
         edit = Edit(where.module.path, end, end, f", {listed}")
-    moved, last = _moving(where, project, _root(fault.instead))
-    edits = _moved(where, moved, last, edit) if last is not None else (edit,)
+    moved, last = moving(where, project, root_of_names(fault.instead))
+    edits = move_after(where, moved, last, edit) if last is not None else (edit,)
     title = f"Give the optimizer {said(more)}{'' if alone else ', too'}"
     yield Proposal("optimizer-of-more", title, edits, "", 2)
 
@@ -79,7 +79,7 @@ def _given_too(
 def _listed(names: Sequence[str], given: str) -> list[str]:
     """Return expressions for leaves: those that are a module's own by their paths, a layer's by the
     layer, or by the whole model if nothing of it is `given` already."""
-    root = _root(names)
+    root = root_of_names(names)
     apart = re.search(rf"(?<![\w.]){re.escape(root)}(?!\w)", given) is None
     found = list[str]()
     for name in sorted(names):
@@ -123,48 +123,6 @@ def _written_into(project: Project, fault: SilentFault) -> Iterator[Proposal]:
         yield Proposal("written-into", title, tuple(edits), "", 0)
 
 
-def _moved_after(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
-    """Propose to move the optimizer and what is derived from it after the statement that replaces
-    leaves."""
-    moved, last = _moving(where, project, _root(fault.instead))
-    if last is not None:
-        edits = _moved(where, moved, last)
-        yield Proposal("optimizer-behind", _after_statement(last), edits, "", 0)
-
-
-def _moving(
-    where: SourceLocation, project: Project, name: str
-) -> tuple[list[ast.stmt], ast.stmt | None]:
-    """Return the statements derived from the optimizer, and the last later one that replaces the
-    leaves.
-
-    The first element includes the optimizer's own statement and ends before the training; the
-    second is None if nothing replaces a value of this name.
-    """
-    ahead = []
-    for statement in statements_after(where.module, where.statement):
-        if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            if reaching(project, statement, OPTIMIZER_STEP, *BACKWARD_CALLS):
-                break
-            ahead.append(statement)
-    own, moved, last = set(bindings(where.statement)), [where.statement], None
-    for statement in ahead:
-        if own & names_read(statement):
-            own |= set(bindings(statement))
-            moved.append(statement)
-        elif _changes(statement, name):
-            last = statement
-    return [s for s in moved if last is None or s.lineno < last.lineno], last
-
-
-def _changes(statement: ast.stmt, name: str) -> bool:
-    """Return True if a statement may rebind a name or a part of its value."""
-    within = re.compile(rf"{re.escape(name)}(?:[.\[].*)?")
-    given = (n for n in walk(statement) if isinstance(n, ast.Call) and name in names_read(n))
-    bound = any(within.fullmatch(target) for target in bindings(statement))
-    return bound or (isinstance(statement, ast.Expr) and any(given))
-
-
 def _made_of_others(
     where: SourceLocation, call: ast.Call, project: Project, fault: SilentFault
 ) -> Iterator[Proposal]:
@@ -174,9 +132,9 @@ def _made_of_others(
     if text is None or text == given:
         return
     edit = where.editor.replace(call.args[0], text)
-    moved, last = _moving(where, project, _root(fault.instead))
+    moved, last = moving(where, project, root_of_names(fault.instead))
     title = f"Give the optimizer `{text}`"
-    edits = _moved(where, moved, last, edit) if last is not None else (edit,)
+    edits = move_after(where, moved, last, edit) if last is not None else (edit,)
     yield Proposal("optimizer-of-others", title, edits, "", 1)
 
 
@@ -203,7 +161,7 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
 
     What the optimizer is given already is included if all belong to one model.
     """
-    root = _root(fault.instead)
+    root = root_of_names(fault.instead)
     if not fault.params:
         parameters = rf"{re.escape(root)}(?:\.\w+)*\.parameters\(\)"
         asking = rf"filter\(lambda (\w+): \1\.requires_grad, {parameters}\)"
@@ -287,24 +245,3 @@ def _sees(module: Module, statement: ast.stmt, where: SourceLocation, name: str)
     if name.startswith("self."):
         return module.class_of(statement) is where.module.class_of(where.statement)
     return module is where.module and where.scope in (module.scope_of(statement), module.tree)
-
-
-def _moved(
-    where: SourceLocation, moved: Sequence[ast.stmt], last: ast.stmt, edit: Edit | None = None
-) -> tuple[Edit, ...]:
-    """Return edits that move statements after another one, the first of them changed by `edit`."""
-    editor = where.editor
-    first, *rest = moved
-    lines = lines_with(editor, first, [edit]) if edit is not None else editor.lines_of(first)
-    lines = [*lines, *(editor.lines_of(*rest) if rest else [])]
-    return joined([*editor.delete_all(moved), editor.insert_after(last, *lines)])
-
-
-def _after_statement(last: ast.stmt) -> str:
-    return f"Create the optimizer after line {last.lineno}, which replaces what it trains"
-
-
-def _root(names: Sequence[str]) -> str:
-    """Return the name that the paths begin with; `self.net` within an object."""
-    first = re.match(r"(?:self\.)?\w+", names[0])
-    return first[0] if first is not None else names[0]

@@ -1,0 +1,81 @@
+"""Compare the gradients of a patched run with the references."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from app.repair.effects import Against, Measured, ReferenceComparison, compare, renumbered
+from app.repair.original import Mathematics, Original
+from app.run import outcome
+from app.schemas import Check
+from sandbox.protocol import Job, Reference
+from sandbox.records import Trace
+
+ROUNDED = 1e-2  # of a norm: a smaller difference in single precision may be rounding
+
+
+async def measure(original: Original, own: Mathematics, trace: Trace | None, job: Job) -> Measured:
+    if own.run.trace is None or trace is None:
+        return Measured()
+    if outcome.len_backwards(own.run) == 0:
+        return Measured(too_early=not own.reaches)
+
+    async def against(name: Against, reference: Reference, theirs: Trace) -> ReferenceComparison:
+        single = compare(name, theirs, trace)
+        if single.whole or not 0 < single.worst <= ROUNDED:
+            return single
+        return await _in_double(original, single, reference, job)
+
+    comparison = await against("kept", own.reference, own.run.trace)
+    if not comparison.differences:
+        return Measured(comparison, too_early=not own.reaches)
+    if comparison.whole or not own.reaches:
+        return Measured(comparison, whole_story=own.reaches)
+    if own.constant is not None:
+        constant = await against("constant", "kept", own.constant)
+        if constant.whole:
+            return Measured(comparison, constant)
+    if (aimed := await original.aimed()) is not None:
+        constant = await against("constant_targets", "constant_targets", aimed)
+        if constant.whole:
+            return Measured(comparison, constant)
+    truncated = (await original.held("truncated")).trace
+    if truncated is None or not await original.reaches("truncated"):
+        return Measured(comparison)
+    return Measured(comparison, await against("truncated", "truncated", truncated))
+
+
+async def _in_double(
+    original: Original, single: ReferenceComparison, reference: Reference, job: Job
+) -> ReferenceComparison:
+    """Compare once more in double precision, because gradients differ by so little that it may be
+    rounding. Return the comparison in single precision if they differ in double, too.
+    """
+    exact = {"double": True}
+    theirs, ours = await asyncio.gather(
+        original.attempt(original.reference_job(reference).model_copy(update=exact)),
+        original.attempt(job.model_copy(update=exact)),
+    )
+    if theirs.trace is None or ours.trace is None:
+        return single
+    found = compare(single.against, theirs.trace, renumbered(theirs.trace, ours.trace))
+    double = replace(found, double=True)
+    return double if double.whole and len(double.differences) >= len(single.differences) else single
+
+
+def same_gradient(measured: Measured) -> Check:
+    """Check whether the gradients equal a reference; a patch may change them, and says so. If they
+    are equal only up to the original's failure, nothing past it was compared.
+    """
+    nearest: ReferenceComparison = measured.nearest
+    detail = measured.effect().text
+    if not nearest.differences:
+        return Check(name="same_gradient", status="not_run", detail=detail)
+    if not nearest.whole:
+        return Check(name="same_gradient", status="differs", detail=detail)
+    if not measured.whole_story:
+        detail = f"Nothing past the failure could be compared. {detail}"
+        return Check(name="same_gradient", status="not_run", detail=detail)
+    detail += f" Within {max(nearest.worst, 1e-7):.0e}."
+    return Check(name="same_gradient", status="passed", detail=detail)
