@@ -99,10 +99,13 @@ def _made_of_layers(module: Module) -> Iterator[str]:
 
 
 def derived_without_graph(node: ast.AST, module: Module) -> str | None:
-    """Match `autograd.grad(y, x)` without `create_graph`."""
+    """Match `autograd.grad(y, x)` without `create_graph`, if another backward call may begin from
+    what it gives."""
     if not isinstance(node, ast.Call) or not spelled(node.func).endswith("grad"):
         return None
     if last_name(node.func) != "grad" or any(k.arg == "create_graph" for k in node.keywords):
+        return None
+    if not any(call is not node for call in backward_calls(module.tree)):
         return None
     return short(node.func) if len(node.args) > 1 or node.keywords else None
 

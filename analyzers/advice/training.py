@@ -9,7 +9,7 @@ from analyzers.advice.looking import Found, calls, last_name, short
 from analyzers.source import priors
 from analyzers.source.backward import gradient_given
 from analyzers.source.callees import in_library
-from analyzers.source.flow import walk_scope
+from analyzers.source.flow import names_bound, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.signatures import named
 
@@ -216,3 +216,45 @@ def loss_call(node: ast.AST, module: Module) -> str | None:
 def training_step(node: ast.AST, module: Module) -> str | None:
     """Match Lightning's `training_step`."""
     return node.name if isinstance(node, ast.FunctionDef) and node.name == "training_step" else None
+
+
+def returns_sometimes(node: ast.AST, module: Module) -> Found:
+    """Match the `forward` of a custom Function that returns only under a condition."""
+    if not isinstance(node, ast.FunctionDef) or not _is_function(module.parents.get(node, node)):
+        return None
+    last = node.body[-1]
+    inside = isinstance(last, ast.If) and not last.orelse
+    returns = inside and any(isinstance(n, ast.Return) for n in ast.walk(last))
+    return (node.name, last) if returns else None
+
+
+def saves_no_argument(node: ast.AST, module: Module) -> str | None:
+    """Match `ctx.save_for_backward(input)` where `input` is Python's own function."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="save_for_backward")):
+            scope = module.scope_of(node)
+            known = names_bound(scope) | {a.arg for a in ast.walk(scope) if isinstance(a, ast.arg)}
+            given = (a.id for a in node.args if isinstance(a, ast.Name))
+            return next((name for name in given if name not in known), None)
+    return None
+
+
+def stepped_uncleared(node: ast.AST, module: Module) -> str | None:
+    """Match `w.data -= lr * w.grad` of a leaf whose gradient no line clears."""
+    match node:
+        case ast.AugAssign(target=target, op=ast.Sub() | ast.Add(), value=value):
+            owner = spelled(target).removesuffix(".data")
+            if f"{owner}.grad" not in spelled(value):
+                return None
+            cleared = f"{owner}.grad = None", f"{owner}.grad.zero_", f"{owner}.grad.data.zero_"
+            return None if any(c in module.text for c in (*cleared, "zero_grad")) else owner
+    return None
+
+
+def losses_of_one_call(node: ast.AST, module: Module) -> str | None:
+    """Match `loss_a, loss_b, code = model(x)`: several losses of one forward."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=ast.Call()):
+            losses = [p.id for p in parts if isinstance(p, ast.Name) and "loss" in p.id.lower()]
+            return "` and `".join(losses) if len(losses) > 1 else None
+    return None

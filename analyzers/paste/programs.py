@@ -81,10 +81,18 @@ def _program(piece: Piece) -> Program:
                     program.bound.add(name)
                 elif code.column() == margin:
                     program.defined.add(name)
-            program.statements.append(ast.unparse(node))
+            program.statements.append(_outline(node))
             program.used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             program.differentiated |= set(_differentiated(node))
     return program
+
+
+def _outline(node: ast.stmt) -> str:
+    """Return a statement's source; of a call as a statement without its arguments."""
+    match node:
+        case ast.Expr(value=ast.Call(func=func)):
+            return ast.unparse(func)
+    return ast.unparse(node)
 
 
 def _differentiated(node: ast.stmt) -> Iterator[str]:

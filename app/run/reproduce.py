@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from analyzers.evidence import Evidence, GraphReuse, KnownError, SilentFault
+from analyzers.evidence import Evidence, GraphReuse, KnownError, MissingGraph, SilentFault
+from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import entry_of
 from analyzers.request.binding import failing_place
+from analyzers.source.backward import BACKWARD_CALLS, backward_root
+from analyzers.source.project import spelled
 from analyzers.tracebacks import TracebackFrame, TracebackPart
 from analyzers.tracebacks.messages import classify as family_and_hint
 from app.request.case import Case
@@ -27,7 +30,7 @@ from app.run.replay import CellOrderSession
 from app.run.run_evidence import confirmed_evidence, observed_evidence
 from app.run.tracing import hidden_reuse, looked_closer, traced
 from sandbox.protocol import RunResult, Session
-from sandbox.records import Assumed, HarnessPlan
+from sandbox.records import Assumed, HarnessPlan, Trace
 
 TIMES_CLEAN = 2  # clean backward calls from a line that refute a prediction about it
 
@@ -150,7 +153,8 @@ async def _observed(
         run = await looked_closer(case, run, HarnessSession(session, plan))
         assert run.trace is not None
         raised = run.trace.model_copy(update={"silent": []})
-        if seen := observed_evidence(raised):
+        seen = observed_evidence(raised)
+        if seen and not _is_of_harness(seen[0], case, run.trace):
             evidence = confirmed_evidence(seen, case.reading.evidence)
             return Observation(run, run.trace, evidence, plan=plan)
     trace = run.trace
@@ -165,6 +169,17 @@ async def _observed(
         run = await looked_closer(case, run, HarnessSession(session, plan))
         own = silent_by_itself(run.trace or trace, case)
     return Observation(run, run.trace, own if own or not given else _relevant(case), plan=plan)
+
+
+def _is_of_harness(piece: Evidence, case: Case, trace: Trace) -> bool:
+    """Return True if a graph is missing from a synthesized value: that says nothing of the code."""
+    if not isinstance(piece, MissingGraph) or piece.ended_at is not None:
+        return False
+    where = resolve_location(case.project, piece.at)
+    call = where.call(*BACKWARD_CALLS) if where is not None else None
+    root = backward_root(call) if call is not None else None
+    names = {assumed.name for assumed in trace.assumed if assumed.kind == "name"}
+    return root is not None and spelled(root) in names
 
 
 async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[int, ...]]:
