@@ -156,6 +156,7 @@ class Patch(ApiModel):
     files: list[PatchedFile] = []
     gradients: Gradients
     level: Level = "display_only"
+    level_reason: str = ""
     tradeoff: str = ""
     effect: Effect | None = None
     verification: Verification

@@ -126,6 +126,7 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "snippet": "the changed lines with a little around them",
         "files": "further files that it changes, whole",
         "gradients": "what became of the gradients, as measured",
+        "level_reason": "why a tested fix is not safe, where its effect alone would not say so",
         "tradeoff": "what it costs, where it costs something",
         "verification": "what was checked",
     },

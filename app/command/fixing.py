@@ -11,7 +11,7 @@ from analyzers.explain.listed import counted
 from app.command.options import BadInput, Options
 from app.command.project import Target
 from app.http.problems import ProblemError
-from app.present.fix_wording import LEVELS, clause, training
+from app.present.fix_wording import clause, level, training
 from app.request.uploads import decoded
 from app.schemas import Findings, Patch
 
@@ -48,7 +48,7 @@ def why_none(findings: Findings, options: Options) -> str:
     unsafe = [patch for patch in patches if patch.level == "unsafe"]
     if unsafe and not options.unsafe:
         number = counted(len(unsafe), "unsafe fix", "unsafe fixes")
-        effect = training(unsafe[0]) or "leaves gradients that are the fault"
+        effect = "; ".join(filter(None, (training(unsafe[0]), unsafe[0].level_reason)))
         return f"no fix is safe; {options.switches.unsafe} takes the first of {number} ({effect})"
     untested = [patch for patch in patches if patch.verification.status == "not_run"]
     if untested:
@@ -72,13 +72,13 @@ def caveat(patch: Patch) -> str:
     """What is to be said of a fix where it is written."""
     if patch.verification.status != "passed":
         return "; this fix was not tested"
-    return f"; this fix {clause(patch)}" if training(patch) else ""
+    return f"; this fix {clause(patch)}" if training(patch) or patch.level_reason else ""
 
 
 def warned(patch: Patch) -> str:
     """What is to be said of a fix where it is only shown; empty for one without an effect."""
     said = caveat(patch)
-    return f"Fix {patch.n} is {LEVELS[patch.level]}{said}." if said or patch.level != "safe" else ""
+    return f"Fix {patch.n} is {level(patch)}{said}." if said or patch.level != "safe" else ""
 
 
 def _exchange(path: Path, text: str) -> bool:

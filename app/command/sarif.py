@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from analyzers.source.linediff import opcodes
 from app.command.lines import Settled
-from app.present.fix_wording import LEVELS as LEVELS_OF_FIXES
+from app.present.fix_wording import level
 from app.present.guide import guides, page_of
 from app.present.story import notes
 from app.present.suppressions import is_marked
@@ -123,7 +123,7 @@ def _fix(patch: Patch, request: DiagnosisRequest) -> Json:
         if before.get(path) != text
     ]
     return {
-        "description": {"text": f"{patch.title} ({LEVELS_OF_FIXES[patch.level]})"},
+        "description": {"text": f"{patch.title} ({level(patch)})"},
         "artifactChanges": changes,
         "properties": {"level": patch.level},
     }

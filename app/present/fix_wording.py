@@ -169,7 +169,10 @@ def _unsafe(patch: Patch) -> str:
 
 def clause(patch: Patch) -> str:
     """Return the effect of a passed fix as a predicate: `truncates the gradients`."""
-    return EFFECTS[_kind(patch)].clause
+    kind, reason = _kind(patch), patch.level_reason
+    if not reason:
+        return EFFECTS[kind].clause
+    return f"is unsafe ({reason})" if kind == "same" else f"{EFFECTS[kind].clause} ({reason})"
 
 
 def proof(patch: Patch) -> str:
@@ -180,8 +183,13 @@ def proof(patch: Patch) -> str:
 
 def level_and_proof(patch: Patch) -> str:
     """Return a fix's level, as far as there is one to apply, and whether it was tested."""
-    level = "" if patch.level == "display_only" else f"{LEVELS[patch.level]}; "
-    return f"{level}{proof(patch)}"
+    said = "" if patch.level == "display_only" else f"{level(patch)}; "
+    return f"{said}{proof(patch)}"
+
+
+def level(patch: Patch) -> str:
+    """Return what a fix's level is called, with the reason where its effect does not say it."""
+    return f"{patch.level}: {patch.level_reason}" if patch.level_reason else LEVELS[patch.level]
 
 
 def effect(patch: Patch) -> str:

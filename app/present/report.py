@@ -13,7 +13,7 @@ from app.present.answer import answer
 from app.present.basis import assumptions, basis_of
 from app.present.error_report import error_report
 from app.present.fix_wording import fix_line
-from app.present.levels import level_of
+from app.present.levels import graded
 from app.present.next_steps import next_steps
 from app.present.notes import notes
 from app.present.run_environment import environment
@@ -171,17 +171,13 @@ def patches(case: Case, result: RepairResult) -> list[Patch]:
 
 def patch(trial: TestedCandidate, case: Case) -> Patch:
     """Return a tried candidate as a patch of the source that was sent."""
+    level, reason = graded(trial)
     return _untried(trial.candidate, case).model_copy(
         update={
             "gradients": trial.gradients,
             "effect": trial.effect,
-            "level": level_of(
-                trial.status,
-                trial.gradients,
-                trial.candidate.pattern,
-                faulty_gradients=trial.measured.doubted,
-                derivative=trial.is_derivative,
-            ),
+            "level": level,
+            "level_reason": reason,
             "verification": Verification(status=trial.status, checks=trial.checks),
         }
     )

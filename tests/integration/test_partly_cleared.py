@@ -57,6 +57,18 @@ for number in range(6):
     update(-net(other(x)).mean(), others)
 """
 )
+SEVERAL_EVALUATIONS = """\
+net = nn.Linear(3, 1)
+optimizer = torch.optim.LBFGS(net.parameters(), max_iter=4)
+x = torch.randn(8, 3)
+for number in range(6):
+    def closure():
+        optimizer.zero_grad()
+        loss = (net(x) - x.sum(1, keepdim=True)).square().mean()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+"""
 CLEAR, CLIP = "optimizer.zero_grad()", "nn.utils.clip_grad_norm_(net.parameters(), 1.0)"
 
 
@@ -92,7 +104,11 @@ async def test_the_fix_lets_the_step_use_all_of_them(service: Service) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="session")
-@pytest.mark.parametrize("script", [CONFLICTING, ADVERSARIES], ids=["gathered", "another's"])
+@pytest.mark.parametrize(
+    "script",
+    [CONFLICTING, ADVERSARIES, SEVERAL_EVALUATIONS],
+    ids=["gathered", "another's", "closure"],
+)
 async def test_gradients_that_are_meant_to_be_cleared_are_no_fault(
     service: Service, script: str
 ) -> None:

@@ -156,3 +156,47 @@ async def test_what_an_unknown_package_gives_is_made_up_by_its_use_in_every_file
     assert patch.verification.status == "passed"
     assert found.basis == "completed"
     assert any("`Batcher` is not in the files that were sent" in a.text for a in found.world)
+
+
+OWN_NET = """\
+import torch
+from nets import Net
+net = Net(3, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+state = torch.zeros(2, 4)
+for step in range(8):
+    out, state = net(torch.randn(2, 3), state)
+    loss = out.square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NET = """\
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self, inputs, width):
+        super().__init__()
+        self.cell = torch.nn.GRUCell(inputs, width)
+
+    def forward(self, x, state):
+        state = self.cell(x, state)
+        return state, state
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "level", "reason"),
+    [
+        ([], "unsafe", "tested with a stub for `Net`, which was not sent"),
+        ([{"path": "nets.py", "content": NET}], "safe", ""),
+    ],
+    ids=["a stub", "sent"],
+)
+async def test_no_fix_is_safe_by_a_stub_of_an_own_module(
+    service: Service, files: list[dict[str, str]], level: str, reason: str
+) -> None:
+    found = await asked(service, OWN_NET, files=files)
+    patch = found.patches[0]
+    assert patch.verification.status == "passed"
+    assert (patch.level, patch.level_reason) == (level, reason)

@@ -8,6 +8,8 @@ import pytest
 from rich.console import Console
 
 from analyzers.explain.listed import counted
+from app.command.fixing import caveat, why_none
+from app.command.options import Options
 from app.command.showing import show
 from app.present import fix_wording, wording
 from app.present.levels import level_of
@@ -92,6 +94,18 @@ def test_a_numerical_derivative_is_said_to_be_what_makes_a_fix_safe() -> None:
     assert fix_wording.tab(proven) == "✓ gradcheck"
     unproven = patch("unknown", check, Effect())
     assert fix_wording.tab(unproven) == "✓ effect unknown"
+
+
+def test_the_reason_of_a_level_is_said_wherever_the_level_is() -> None:
+    check = Check(name="same_gradient", status="passed")
+    reason = "tested with a stub for `Net`, which was not sent"
+    unsafe = patch("same", check, Effect(against="kept")).model_copy(
+        update={"level": "unsafe", "level_reason": reason, "edit": "replace line 3"}
+    )
+    assert fix_wording.level_and_proof(unsafe) == f"unsafe: {reason}; tested"
+    assert fix_wording.fix_line([unsafe]) == f"Fix, which is unsafe ({reason}): replace line 3."
+    assert reason in caveat(unsafe)
+    assert reason in why_none(Findings(patches=[unsafe]), Options(()))
 
 
 def test_equal_up_to_a_cut_is_said_so() -> None:

@@ -9,7 +9,8 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined
-from analyzers.source.calls import ZERO_GRAD, calls_of
+from analyzers.repair.reschedule.clearing import optimizer_stepped
+from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
 from analyzers.source.project import Project, spelled
 from analyzers.source.statement_ranges import statements_after
 
@@ -20,12 +21,18 @@ def clears_each_call(fault: SilentFault, project: Project) -> Sequence[ast.Expr]
     """Return the statements that clear the gradients before or after each backward call, whereas
     the step comes after several of them.
 
-    Return nothing if the script reads gradients: then it may gather them itself.
+    Return nothing if the script reads gradients: then it may gather them itself; nor if the step
+    is given a closure, which it calls several times.
     """
     step, backward = _places(fault, project)
     if step is None or backward is None or backward.block is step.block:
         return []
     if step.module is not backward.module or _reads_gradients(project):
+        return []
+    if any(
+        call.args and optimizer_stepped(step) in receivers_of([call])
+        for call in steps(step.statement)
+    ):
         return []
     return [s for s in backward.block if isinstance(s, ast.Expr) and calls_of(s, *ZERO_GRAD)]
 
