@@ -5,6 +5,7 @@
 Figures:
 
 - files and lines of Python by package, with the median and the longest file;
+- what is beyond its bound: files above 300 lines, functions above 60, modules in import cycles;
 - modules and lines that a static import closure reaches from `app.diagnose`, with the patterns and
   the tracer (what a reader must be able to open to follow one diagnosis);
 - functions that decide by a spelling (see `benchmarks.spelling`);
@@ -35,6 +36,7 @@ PACKAGES = ("app", "analyzers", "sandbox", "provenance", "gradmend")
 ENTRIES = ("app.diagnose", "sandbox.inside.main", "sandbox.launcher.__main__")
 IMITATIONS = ("sandbox.inside.standins", "app.examples")  # with names that others have given
 DISCOVERED = "analyzers.patterns"  # patterns are found by listing their folder, not imported
+FILE_LINES, FUNCTION_LINES = 300, 60
 RETIRED = re.compile(
     r"\b(told|tells|anew|beside|walked|reckon\w*|stands for|made up|starv\w+|mended|in front of)\b",
     re.IGNORECASE,
@@ -74,15 +76,68 @@ def sources(root: Path = ROOT) -> dict[str, Source]:
     return {source.module: source for source in found}
 
 
-def imported(source: Source, known: Mapping[str, Source]) -> Iterator[str]:
-    """Yield the project's modules that a file imports, wherever in it the import is located."""
-    for node in ast.walk(source.tree):
+def imported(
+    source: Source, known: Mapping[str, Source], *, at_import: bool = False
+) -> Iterator[str]:
+    """Yield the project's modules that a file imports: wherever in it the import is located, or
+    those alone that importing the file imports.
+    """
+    for node in _run_at_import(source.tree) if at_import else ast.walk(source.tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = (f"{node.module}.{alias.name}" for alias in node.names)
-            submodules = [name for name in names if name in known]
-            yield from submodules or ([node.module] if node.module in known else [])
+        elif isinstance(node, ast.ImportFrom):
+            base = _imported_from(source, node)
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            yield from known.keys() & names or known.keys() & {base}
+
+
+def _imported_from(source: Source, node: ast.ImportFrom) -> str:
+    """Return the module that an import names, a relative one in full."""
+    if not node.level:
+        return node.module or ""
+    package = source.path.with_suffix("").parts[: -node.level]
+    return ".".join([*package, *([node.module] if node.module else [])])
+
+
+def _run_at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a file that run when it is imported, not for a type checker alone."""
+    for child in ast.iter_child_nodes(node):
+        deferred = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        if not (deferred or for_types):
+            yield child
+            yield from _run_at_import(child)
+
+
+def in_cycles(known: Mapping[str, Source]) -> list[str]:
+    """Return the modules that, as they are imported, lead back to themselves."""
+    graph = {
+        name: {other for other in imported(source, known, at_import=True) if other != name}
+        for name, source in known.items()
+    }
+    while ends := [name for name, others in graph.items() if not others & graph.keys()]:
+        for name in ends:
+            del graph[name]
+    while ends := [n for n in graph if not any(n in others for others in graph.values())]:
+        for name in ends:
+            del graph[name]
+    return sorted(graph)
+
+
+def long_files(known: Mapping[str, Source]) -> list[str]:
+    """Return the files above the bound."""
+    return sorted(str(source.path) for source in known.values() if source.lines > FILE_LINES)
+
+
+def long_functions(known: Mapping[str, Source]) -> list[str]:
+    """Return the functions above the bound, as `module.function`."""
+    return sorted(
+        f"{name}.{node.name}"
+        for name, source in known.items()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno >= FUNCTION_LINES
+    )
 
 
 def reached(known: Mapping[str, Source]) -> set[str]:
@@ -146,6 +201,11 @@ def measured(known: Mapping[str, Source]) -> dict[str, object]:
     modules = (s.path.name for s in known.values() if s.path.name != "__init__.py")
     return {
         "size": sizes,
+        "beyond_bounds": {
+            "files": len(long_files(known)),
+            "functions": len(long_functions(known)),
+            "modules in import cycles": len(in_cycles(known)),
+        },
         "reached": {"modules": len(chain), "lines": sum(known[name].lines for name in chain)},
         "decides_by_spelling_percent": by_spelling,
         "class_names_repeated": repeated(class_names(known)),

@@ -7,10 +7,21 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from benchmarks.house import IMITATIONS, RETIRED, Source, class_names, repeated, sources
+from benchmarks.house import (
+    IMITATIONS,
+    RETIRED,
+    Source,
+    class_names,
+    in_cycles,
+    long_files,
+    long_functions,
+    repeated,
+    sources,
+)
 
 FIELDS = frozenset({"mended"})
 """Names of the HTTP API, which stay."""
@@ -63,6 +74,29 @@ def test_the_check_sees_what_it_looks_for() -> None:
     )
     assert list(retired_names(source)) == ["walkedAgain"]
     assert list(retired_prose(source)) == ["# anew"]
+
+
+def test_no_file_and_no_function_is_beyond_its_bound() -> None:
+    assert long_files(CHECKED) == []
+    assert long_functions(CHECKED) == []
+
+
+def test_no_modules_import_each_other() -> None:
+    assert in_cycles(CHECKED) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("from pack import b", "from .a import x", ["pack.a", "pack.b"]),
+        ("from pack import b", "def f():\n    from pack import a", []),
+        ("import pack.b", "if TYPE_CHECKING:\n    from . import a", []),
+    ],
+)
+def test_a_cycle_is_found_if_importing_meets_it(first: str, second: str, found: list[str]) -> None:
+    files = {"pack.a": first, "pack.b": second}
+    known = {n: Source(Path(f"{n.replace('.', '/')}.py"), text) for n, text in files.items()}
+    assert in_cycles(known) == found
 
 
 def test_no_class_name_occurs_twice() -> None:
