@@ -57,7 +57,7 @@ def as_likely(findings: Findings) -> str:
     alike = [c.id for c in findings.causes if c.confidence == findings.causes[0].confidence]
     if findings.basis != "traceback" or len(alike) < 2:
         return ""
-    return f"{'/'.join(alike)}: usual causes of this error; the script tells which it is"
+    return f"{'/'.join(alike)}: usual causes of this error; the script shows which it is"
 
 
 def _syntax_error(findings: Findings, name: str) -> str:
@@ -107,7 +107,7 @@ def summary_of(settled: Sequence[Settled], options: Options, refused: int = 0) -
     faults = [one for one in settled if _found(one)]
     parts = [f"{counted(len(faults), 'fault') if faults else 'no faults'} found"]
     unknown = sum(one.code == COULD_NOT_TELL and one not in unread for one in settled)
-    parts += [f"{unknown} could not be told"] * bool(unknown)
+    parts += [f"{unknown} could not be judged"] * bool(unknown)
     parts += [f"{n} ignored" for n in [sum(one.ignored for one in settled)] if n]
     parts += [f"{n} fixed" for n in [sum(one.fixed for one in settled)] if n]
     looked = _looked([one for one in settled if one not in unread], options)

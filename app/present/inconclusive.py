@@ -103,7 +103,7 @@ def _why(case: Case, seen: Observation) -> str:
         names = some(fault.params) or "some parameters"
         return (
             f"The script ran clean, but no backward call gives a gradient to {names}, which an "
-            "optimizer holds. Nothing in the source tells whether that is meant: look on the way "
+            "optimizer holds. Nothing in the source shows whether that is meant: look on the way "
             "from there to the loss for `.detach()`, `.data`, `no_grad` and values that are copied."
         )
     if seen.ran_clean and (caught := caught_at(run)) is not None:

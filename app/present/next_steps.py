@@ -72,7 +72,7 @@ def _shown(decided: Verdict, case: Case, seen: Observation) -> Iterator[Hint]:
             freed, again = piece.freed.at, piece.reached.at
             text = (
                 f"the backward at line {freed.line} of `{freed.file}` freed what is made here, and "
-                f"the one at line {again.line} of `{again.file}` needs it again. Make it anew "
+                f"the one at line {again.line} of `{again.file}` needs it again. Compute it again "
                 "between the two, or call backward once, on the sum of the losses."
             )
         if at is not None and at.line:

@@ -136,7 +136,7 @@ RAISING = frozenset(
 
 NOT_CUT = {
     "nonleaf": ("computes it: no leaf", "is no leaf", "reads a gradient that is not kept"),
-    "rebound": ("computes it anew: no leaf", "is no leaf any more", "needs a leaf"),
+    "rebound": ("computes it again: no leaf", "is no leaf any more", "needs a leaf"),
     "non_scalar": ("gives many numbers, not one", "is not one number", "needs one number: error"),
     "numpy": ("gives it a graph", "has a graph", "cannot take a graph: error"),
     "unused": ("makes it; the loss does not use it", "is not used", "finds no way to it: error"),

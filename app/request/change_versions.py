@@ -76,12 +76,12 @@ def as_diagnosis(version: ProjectVersion, change: ChangeRequest) -> DiagnosisReq
 
 def _expect_one_change(sent: VerificationRequest) -> None:
     if sent.diagnosis is not None and (sent.before or sent.files_before):
-        raise refused("before", "was sent beside `diagnosis`; send one of them")
+        raise refused("before", "was sent with `diagnosis`; send one of them")
     if sent.after and sent.patch:
-        raise refused("patch", "was sent beside `after`; send one of them")
+        raise refused("patch", "was sent with `after`; send one of them")
     for name in ("files_after", "files_removed", "filename_after"):
         if sent.patch and getattr(sent, name):
-            raise refused(name, "was sent beside `patch`; send one of them")
+            raise refused(name, "was sent with `patch`; send one of them")
     if not (sent.after.strip() or sent.patch.strip() or sent.files_after):
         raise refused("after", "is empty; send the changed script, or a `patch` that leads to it")
 

@@ -65,7 +65,7 @@ def seen_in(process: Process) -> FailedRun:
             changed += [name] if written > process.begun else []
     code = 1 if process.error not in (None, "SystemExit") else 0
     outcome = ProcessOutcome("exited", code, records=process.records, duration_s=process.seconds)
-    run = run_result(Job(files={}), outcome, "beside")
+    run = run_result(Job(files={}), outcome, "own machine")
     return FailedRun(process, run, sources, _entry(process, run, sources), tuple(changed))
 
 

@@ -111,7 +111,7 @@ def _why_not(found: list[Process], box: ExchangeDir, code: int) -> str:
         )
     with_backward = [one for one in found if b'{"t":"backward"' in one.records]
     if not all(one.ended for one in with_backward) or not any(one.ended for one in found):
-        return "no cause can be told: the records stop before the program did (is a disk full?)"
+        return "no cause can be named: the records stop before the program did (is a disk full?)"
     if not with_backward:
         return "the command failed before its first backward call: no error of autograd"
     return "the command failed, but not with an error of autograd"

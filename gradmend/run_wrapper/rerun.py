@@ -154,7 +154,7 @@ class Again:
             outcome.duration_s = time.monotonic() - began
             if warm is not None and job.mode != "plain" and _is_lost(outcome):
                 return None
-            return await asyncio.to_thread(run_result, job, outcome, "beside")
+            return await asyncio.to_thread(run_result, job, outcome, "own machine")
         finally:
             box.close()
 

@@ -73,7 +73,7 @@ def test_records_that_were_cut_tell_nothing(tmp_path: Path) -> None:
     assert (healthy.code, healthy.stdout, healthy.stderr) == (0, "done\n", "")
     ran = full(16, [*COMMAND, "fail"], tmp_path)
     assert ran.code == 1
-    assert "no cause can be told: the records stop before the program did" in ran.stderr
+    assert "no cause can be named: the records stop before the program did" in ran.stderr
     assert "Errno" not in ran.stderr
 
 

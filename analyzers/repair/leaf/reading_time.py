@@ -71,5 +71,5 @@ def read_in_time(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
         lines = where.editor.lines_of(where.statement)
         put = where.editor.insert_before(clearing[-1], *lines)
         edits = joined([where.editor.delete(where.statement), put])
-        title = f"Read it in front of line {clearing[-1].lineno}, which clears it"
+        title = f"Read it before line {clearing[-1].lineno}, which clears it"
         yield Proposal("read-before-clearing", title, edits, "", rank)

@@ -37,7 +37,7 @@ def fresh_forward(schedule: StepBeforeBackward, rank: int = 0) -> Iterator[Propo
         rank += 1
         if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
             title = f"Compute {names_bound(chain)} {where}, of what was made before as a constant"
-            cost = f"{_FRESH}, and sends no gradient to what lies in front of them."
+            cost = f"{_FRESH}, and sends no gradient to what comes before them."
             edit = editor.insert_before(head, *cut, *editor.lines_of(*chain[1:]))
             yield Proposal("fresh-forward", title, (edit,), cost, rank)
             rank += 1
