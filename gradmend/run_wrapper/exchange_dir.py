@@ -50,8 +50,9 @@ class Process:
 
     @property
     def is_compiled(self) -> bool:
-        """Return True if the program compiles what it runs."""
-        return any(name.startswith("torch._inductor") for name in self.torch)
+        """Return True if the program compiles what it runs; optimizers load parts of the compiler,
+        too."""
+        return "torch._inductor.compile_fx" in self.torch
 
     @property
     def raised(self) -> str:

@@ -56,6 +56,12 @@ def test_a_traced_run_of_a_compiled_program_is_not_compiled(tmp_path: Path, *, e
     assert (environment.get("TORCH_COMPILE_DISABLE") == "1") is eager
 
 
+def test_an_optimizer_makes_no_compiled_program() -> None:
+    loaded = ("torch._dynamo", "torch._inductor", "torch._inductor.config")
+    assert not Process(1, torch=loaded).is_compiled
+    assert Process(1, torch=(*loaded, "torch._inductor.compile_fx")).is_compiled
+
+
 async def test_one_run_goes_on_at_a_time_once_two_cannot() -> None:
     turns, going, most = Turns(2), 0, 0
 
