@@ -75,3 +75,17 @@ def test_the_readme_comes_to_the_first_use_within_one_screen() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     first = next(n for n, line in enumerate(lines) if line.startswith(".venv/bin/gradmend"))
     assert first < FIRST_USE
+
+
+def test_the_index_lists_every_page_once() -> None:
+    index = ROOT / "docs" / "README.md"
+    listed = [link for link in _LINK.findall(prose(index)) if not link.startswith(("#", ".."))]
+    assert sorted(listed) == sorted(page.name for page in PAGES if page != index)
+
+
+def test_the_tutorial_begins_with_the_readmes_example() -> None:
+    readme, tutorial = (
+        re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)[0]
+        for path in (ROOT / "README.md", ROOT / "docs" / "tutorial.md")
+    )
+    assert tutorial == readme
