@@ -16,6 +16,9 @@ ROUNDED = 1e-2  # of a norm: a smaller difference in single precision may be rou
 
 
 async def measure(original: Original, own: Mathematics, trace: Trace | None, job: Job) -> Measured:
+    """Compare with the reference that keeps every graph; if that differs, with those that hold
+    something constant, until one is equal.
+    """
     if own.run.trace is None or trace is None:
         return Measured()
     if outcome.len_backwards(own.run) == 0:
@@ -36,8 +39,8 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
         constant = await against("constant", "kept", own.constant)
         if constant.whole:
             return Measured(comparison, constant)
-    if (aimed := await original.aimed()) is not None:
-        constant = await against("constant_targets", "constant_targets", aimed)
+    if (theirs := await original.with_constant_targets()) is not None:
+        constant = await against("constant_targets", "constant_targets", theirs)
         if constant.whole:
             return Measured(comparison, constant)
     truncated = (await original.held("truncated")).trace

@@ -103,7 +103,7 @@ class Original:
             return Mathematics(kept, reaches)
         return Mathematics(whole, True, constant=kept.trace, reference="differentiated")
 
-    async def aimed(self) -> Trace | None:
+    async def with_constant_targets(self) -> Trace | None:
         """Return the reference in which losses do not train their targets; None if no target is
         trained.
         """
