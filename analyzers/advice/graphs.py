@@ -110,6 +110,16 @@ def derived_without_graph(node: ast.AST, module: Module) -> str | None:
     return short(node.func) if len(node.args) > 1 or node.keywords else None
 
 
+def derivative_in_backward(node: ast.AST, module: Module) -> str | None:
+    """Match `torch.autograd.grad(...)` in the `backward` of a class, where nothing is recorded."""
+    if not isinstance(node, ast.Call) or not is_call(node, "torch.autograd.grad"):
+        return None
+    scope = module.scope_of(node)
+    inside = isinstance(scope, ast.FunctionDef) and scope.name == "backward"
+    recorded = inside and "enable_grad" in spelled(scope)
+    return short(node.func) if inside and not recorded else None
+
+
 def numpy_functions(node: ast.AST, module: Module) -> str | None:
     """Match `np.sum(x)` and its like."""
     match node:

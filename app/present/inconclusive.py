@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import counted, some
+from analyzers.messages import entry_of
 from app.present import endings, non_finite
 from app.present.answer import first_hint, meaning, named_cause, with_place
 from app.present.basis import is_completed
@@ -180,6 +181,9 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
     calls = len_backwards(run)
     if _is_quoted(case, run.raised):
         return _ENDED_IN_IT
+    raised = entry_of(run.raised.message) if run.raised is not None else None
+    if raised is not None and not case.is_error_given:
+        return f"Completed (see what was assumed), it raises: {ending(run)}. {raised.means}"
     if run.status == "raised":
         return (
             "What was sent is a part of a program, and what it leaves out could not be synthesized "

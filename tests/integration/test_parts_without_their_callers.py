@@ -176,3 +176,12 @@ async def test_what_a_call_unpacks_is_a_mapping(service: Service) -> None:
     found = await asked(service, SETTINGS_UNPACKED)
     assert found.run is not None
     assert found.run.status == "ran_clean"
+
+
+async def test_an_error_of_autograd_in_a_completed_part_is_not_said_to_be_a_gap(
+    service: Service,
+) -> None:
+    found = await asked(service, "y = net(x)\ny[0] = 1\ny.pow(2).sum().backward(y)\n")
+    assert found.run is not None
+    assert found.run.status != "ran_clean"
+    assert "could not be synthesized" not in found.summary

@@ -86,3 +86,29 @@ def test_a_function_that_gives_none_is_shown(body: str, line: int, part: str) ->
 def test_a_stage_of_a_pipeline_without_a_gradient_is_known() -> None:
     error = "[3] for chunk 0 has gradients None and is expecting to send gradients to stage 2,"
     assert "takes no part" in first("x = 1\n", f"RuntimeError: {error}")[1]
+
+
+def test_a_derivative_taken_within_a_backward_has_no_graph_there() -> None:
+    head = "class Dot(torch.autograd.Function):\n    @staticmethod\n    def backward(ctx, g):\n"
+    body = "        x, w = ctx.saved_tensors\n        out = (x * w).sum()\n"
+    asked = "        return torch.autograd.grad(out, x, g, allow_unused=True)\n"
+    text = f"Why is the result of autograd.grad None?\n\n```python\n{head}{body}{asked}```\n"
+    examined = examine(text, "train.py", {}, "")
+    assert examined.hints[0].place is not None
+    assert examined.hints[0].place.line == 9
+    assert "torch.enable_grad()" in examined.hints[0].text
+
+
+def test_zeros_for_unused_inputs_are_asked_about_with_their_option() -> None:
+    code = "```python\ng = torch.autograd.grad(y, x, allow_unused=True)\n```\n"
+    text = f"How do I get zeros for an unused input instead of None?\n\n{code}"
+    examined = examine(text, "train.py", {}, "")
+    assert examined.asked == "unused-inputs"
+    assert "materialize_grads=True" in examined.hints[0].text
+
+
+def test_a_gradient_penalty_is_named_where_memory_grows() -> None:
+    words = "Memory keeps increasing in each iteration since I use calc_gradient_penalty.\n"
+    examined = examine(words, "train.py", {}, "")
+    assert examined.asked == "memory-grows"
+    assert "penalty.item()" in examined.hints[0].text
