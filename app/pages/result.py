@@ -20,7 +20,7 @@ from app.pages import listing
 from app.pages.diffs import Hunk, hunks
 from app.pages.sources import entry_of, sources_of
 from app.pages.view import page
-from app.present import fix_wording, share, wording
+from app.present import fix_wording, retain_graph, share, wording
 from app.present.guide import guides
 from app.present.healthy import looked_for
 from app.present.picture import diagnosis_scene, draw
@@ -151,7 +151,7 @@ def _context(
         "fixed": first is not None and first.verification.status == "passed",
         "picture": draw(scene) if scene else None,
         "caption": scene.description if scene else "",
-        "retain_graph": _is_about_retain_graph(diagnosis),
+        "retain_graph": retain_graph.advice(diagnosis),
         "shared": [
             (
                 "As short Markdown, for an issue",
@@ -225,11 +225,6 @@ def _in_cells(
     """A notebook's own listing as its cells. Its script, made of them, is the last source."""
     script = list(sources)[-1] if sources else ""
     return [listing.in_cells(one, sources[script]) if one.file == script else one for one in shown]
-
-
-def _is_about_retain_graph(diagnosis: Diagnosis) -> bool:
-    """Whether the message is the one that advises `retain_graph=True`."""
-    return diagnosis.error is not None and diagnosis.error.family == "graph-reuse"
 
 
 def _printed(diagnosis: Diagnosis) -> list[tuple[str, str]]:

@@ -42,14 +42,6 @@ ASSUMED = {
     "name": "missing name",
     "api": "older version",
 }
-RETAIN_GRAPH = (
-    "It hides the message and keeps the fault: every pass then goes back through all passes "
-    "before it, so time and memory grow with each one, and after `optimizer.step()` the old graph "
-    "holds weights that have changed since, which fails next. It is right only where two backward "
-    "calls really are meant to share one forward pass, before any step."
-)
-
-
 _LIKELY = 0.7
 
 
