@@ -50,6 +50,7 @@ from analyzers.repair.combine.retain_graph import (
     keep_for_second,
     retain_for_each,
     retain_on_first,
+    uses_each_gradient,
 )
 from analyzers.repair.remake.moving import recompute_before_backward
 from analyzers.source.project import Project
@@ -80,11 +81,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Explain which activation both losses reach."""
-    remedy = (
-        "weights change between the two, so that the second backward needs a forward of its own"
-        if story_in(match).same_pass and story_in(match).steps_between
-        else "call backward once, on their sum"
-    )
+    story, remedy = story_in(match), "call backward once, on their sum"
+    if story.same_pass and story.steps_between:
+        remedy = "weights change between the two, so that the second backward needs a forward of "
+        remedy += "its own"
+    elif uses_each_gradient(story):
+        remedy = "keep the graph until the last of them, as the gradient of each is used by itself"
     return f"{account(match, project)} Both losses need that part of the graph: {remedy}."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.present.retain_graph import advice
 from app.schemas import DiagnosisRequest
 from benchmarks.asking import RUNNING, Service
 from sandbox.inside.detectors.details import PARTLY
@@ -114,3 +115,31 @@ async def test_gradients_that_are_meant_to_be_cleared_are_no_fault(
 ) -> None:
     found = await service.ask(DiagnosisRequest(script=HEAD + script), RUNNING)
     assert found.verdict == "healthy"
+
+
+SHARED = (
+    NET
+    + """\
+for number in range(6):
+    shared, taken = net[:2](torch.randn(8, 3)), []
+    for scale in (1.0, 2.0):
+        optimizer.zero_grad()
+        (net[2](shared) - scale).square().mean().backward()
+        taken.append([p.grad.clone() for p in net.parameters()])
+    for p, a, b in zip(net.parameters(), *taken):
+        p.grad = a + b
+    optimizer.step()
+"""
+)
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_graph_is_kept_for_losses_whose_gradients_are_used_by_themselves(
+    service: Service,
+) -> None:
+    found = await service.ask(DiagnosisRequest(script=HEAD + SHARED), RUNNING)
+    assert found.causes[0].pattern == "shared-subgraph"
+    assert "keep the graph until the last of them" in found.causes[0].explanation
+    shown = advice(found)
+    assert shown is not None
+    assert shown.question.startswith("Why is")

@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 
 from app.present.retain_graph import advice
-from app.schemas import ErrorReport, Family, Findings, Verification, Verified
+from app.schema_types import Family, Verified
+from app.schemas import ErrorReport, Findings, Verification
 from tests.patches import patch_of
 
 KEPT = "-    loss.backward()\n+    loss.backward(retain_graph=True)\n"

@@ -39,9 +39,7 @@ def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
     last retains the graph that they share.
     """
     loop, site = story.loop, option_site(story, story.reuse.freed, "retain_graph")
-    if site is None or not isinstance(loop, ast.For) or not story.each_of_many:
-        return
-    if not (calls_of(loop, *ZERO_GRAD) or attributes_loaded(walk(loop), "grad")):
+    if site is None or not isinstance(loop, ast.For) or not uses_each_gradient(story):
         return
     cost = "The graph stays in memory until the last of them."
     values = ["True"]
@@ -50,6 +48,15 @@ def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
     for place, value in enumerate(values):
         title = "Keep the shared graph for the gradients of each loss"
         yield Proposal("retain-for-each", title, (site.set_to(value),), cost, rank + place)
+
+
+def uses_each_gradient(story: ReuseFeatures) -> bool:
+    """Return True if a loop runs backward on each of several losses, and clears or reads gradients
+    between them."""
+    loop = story.loop
+    if not isinstance(loop, ast.For) or not story.each_of_many:
+        return False
+    return bool(calls_of(loop, *ZERO_GRAD) or attributes_loaded(walk(loop), "grad"))
 
 
 def ask_again(story: ReuseFeatures) -> Iterator[Proposal]:
