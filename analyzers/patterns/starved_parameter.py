@@ -44,13 +44,13 @@ Fixed::
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from itertools import chain
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, MissingGraph, SilentFault
 from analyzers.explain import known, missing
+from analyzers.explain.kept_parameters import UNHELD, reason_to_stay
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal
@@ -72,9 +72,7 @@ from analyzers.repair.reconnect.optimizing import FROZEN, optimizer_of_what_lear
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.restore_gradient_flow import fed_again
 from analyzers.repair.reconnect.uncutting import without_cut
-from analyzers.source import priors
-from analyzers.source.callees import operation
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Project
 from provenance import CodeLine
 
 ID = "GM031"
@@ -87,7 +85,6 @@ TITLE_OF_FROZEN = "All that an optimizer holds is frozen"
 TITLE_OF_UNHELD = "Parameters get gradients, and no optimizer holds them"
 ELSEWHERE = "backward calls of others give them gradients, and the one before their step does not"
 SEEN_AS = "unfed-parameters"
-UNHELD = "unheld-parameters"
 KIND = "no-inf-checks"
 
 
@@ -101,7 +98,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     fault = silent(evidence, SEEN_AS) or silent(evidence, UNHELD)
     if fault is None:
         return None
-    if not fault.params and _meant_to_stay(fault, project):
+    if not fault.params and reason_to_stay(fault.instead, fault.kind, project):
         return None
     if fault.params and all(is_of_follower(name, project) for name in fault.params):
         return None  # what follows another network is not to learn
@@ -132,30 +129,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if found is not None:
         found.facts["cuts"] = cuts
     return found
-
-
-def _meant_to_stay(fault: SilentFault, project: Project) -> bool:
-    """Return True if parameters without an optimizer are meant to stay as they are.
-
-    Their names say so, the script itself asks for their gradient, or they were trained before and
-    are loaded.
-    """
-    asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
-    kept = any(priors.is_left_out(name) or name in asked for name in fault.instead)
-    return kept or (fault.kind == UNHELD and any(map(_loads, project.each(ast.Call))))
-
-
-def _loads(found: tuple[Module, ast.Call]) -> bool:
-    """Return True if a call loads weights that were trained before into a module."""
-    _, call = found
-    name = operation(call)
-    if name in ("from_pretrained", "load_state_dict", "load_from_checkpoint"):
-        return True
-    return any(
-        keyword.arg in ("pretrained", "weights")
-        and getattr(keyword.value, "value", True) not in (None, False)
-        for keyword in call.keywords
-    )
 
 
 def _missed(evidence: MissingGraph, project: Project) -> Match | None:

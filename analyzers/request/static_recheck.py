@@ -21,10 +21,12 @@ def sound(
     *,
     suspecting: str = "",
     before: Reading | None = None,
+    fixing: bool = True,
 ) -> list[Candidate]:
-    """Return the candidates that, by static analysis, fix something and leave no parameter without
-    gradient. No candidate is better than a doubtful one. `suspecting` is as in `read`; `before`:
-    its result for the original, if known.
+    """Return the candidates that, by static analysis, fix something and leave neither a parameter
+    without gradient nor a loss without its graph. No candidate is better than a doubtful one.
+    `suspecting` is as in `read`; `before`: its result for the original, if known. Without `fixing`,
+    a candidate need not be seen to fix anything: a notebook's cells run in any order.
     """
     ownerless = _ownerless(project)
     if before is None:
@@ -35,15 +37,23 @@ def sound(
         if _ownerless(patched) > ownerless:
             continue
         after = read(patched, suspecting=suspecting)
-        if _fixes(before, after) and _meant(before) <= after.sources:
+        if _cuts_nothing(before, after) and (_fixes(before, after) or not fixing):
             kept.append(candidate)
     return kept
 
 
+def _cuts_nothing(before: Reading, after: Reading) -> bool:
+    """Return True if all that is trained before is trained after, from every loss."""
+    return _meant(before) <= after.sources and _lost(after) <= _lost(before)
+
+
+def _lost(reading: Reading) -> int:
+    return sum(isinstance(piece, MissingGraph) for piece in reading.evidence)
+
+
 def _meant(reading: Reading) -> frozenset[str]:
     """Return what the script intends to train, without the leaf that replaces a lost graph."""
-    lost = any(isinstance(piece, MissingGraph) for piece in reading.evidence)
-    return reading.sources - {LEAF} if lost else reading.sources
+    return reading.sources - {LEAF} if _lost(reading) else reading.sources
 
 
 def _ownerless(project: Project) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse, SilentFault
+from analyzers.explain.kept_parameters import UNHELD, reason_to_stay
 from analyzers.explain.listed import counted, some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
@@ -215,7 +216,9 @@ def _why_healthy(case: Case, seen: Observation) -> str:
     sentence = (
         f"The script ran without an error ({_seen(seen)}), and none of the known faults was found."
     )
-    return " ".join(filter(None, (sentence, _unused(seen), _unheld(seen), _no_derivative(seen))))
+    return " ".join(
+        filter(None, (sentence, _unused(seen), _unheld(seen, case), _no_derivative(seen)))
+    )
 
 
 def _no_derivative(seen: Observation) -> str:
@@ -243,16 +246,19 @@ def _unused(seen: Observation) -> str:
     )
 
 
-def _unheld(seen: Observation) -> str:
-    """Return parameters that get gradients and that no optimizer holds: that may be intended."""
+def _unheld(seen: Observation, case: Case) -> str:
+    """Return parameters that get gradients and that no optimizer holds, and why this is no fault:
+    without such a reason, reading takes it for one.
+    """
     doubted = seen.run.doubted if seen.run is not None else []
-    names = [name for d in doubted if d.kind == "unheld-parameters" for name in d.instead]
+    found = [d for d in doubted if d.kind == UNHELD and d.instead]
+    names = [name for d in found for name in d.instead]
     if not names:
         return ""
-    return (
-        f"Backward calls give gradients to {some(names)}, which no optimizer holds: if that is "
-        "meant, `requires_grad_(False)` saves the work."
-    )
+    sentence = f"Backward calls give gradients to {some(names)}, which no optimizer holds"
+    if reason := reason_to_stay(names, UNHELD, case.project):
+        return f"{sentence}. No fault, since {reason}; `requires_grad_(False)` would save the work."
+    return f"{sentence}: if that is meant, `requires_grad_(False)` saves the work."
 
 
 def _seen(seen: Observation) -> str:

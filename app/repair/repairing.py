@@ -203,14 +203,14 @@ async def _read_again(
     candidates: list[Candidate], case: Case, seen: Observation, reader: Reader
 ) -> list[Candidate]:
     """Return candidates that are not run, without those that static analysis rules out."""
-    if not candidates or case.project.notebook:
+    if not candidates:
         return candidates
     error = case.traceback if is_suspected(case, seen) else None
     suspecting = error.family if error is not None else ""
     known = case.reading if case.traceback is None else None  # complete: no error selected from it
     try:
         return await reader.call(
-            partial(sound, suspecting=suspecting, before=known),
+            partial(sound, suspecting=suspecting, before=known, fixing=not case.project.notebook),
             project_of(case, seen),
             candidates,
             timeout=READING_LIMIT_S,

@@ -10,7 +10,7 @@ import pytest
 from analyzers.evidence import GraphReuse, MissingGraph
 from analyzers.paste import legible
 from analyzers.reading import read
-from analyzers.request.causes import RankedCause, classify
+from analyzers.request.causes import Candidate, RankedCause, classify
 from analyzers.request.examine import examine
 from analyzers.request.static_recheck import sound
 from analyzers.source.project import Project
@@ -259,6 +259,22 @@ def test_patches_that_cannot_be_run_leave_what_learns_learning() -> None:
     assert kept[0].strategy == "empty-list"
     assert "self.log_probs = []" in kept[0].files["train.py"]
     assert any(c.strategy.startswith("detach") for c in candidates if c not in kept)
+
+
+def test_no_untested_patch_of_a_notebook_cuts_its_loss() -> None:
+    text = (
+        "import torch\nnet = torch.nn.Linear(2, 1)\nloss = net(torch.ones(2)).sum()\n"
+        "loss.backward()\nprint(loss)\n"
+    )
+    project = Project({"train.py": text}, notebook=True)
+
+    def candidate(before: str, after: str) -> Candidate:
+        files = {"train.py": text.replace(before, after)}
+        return Candidate("notebook-rerun", "s", "Do it", files, "", 0)
+
+    harmless = candidate("print(loss)", "print(loss.item())")
+    cuts = [candidate(".sum()", ".sum().detach()"), candidate("loss.b", "loss.detach().b")]
+    assert sound(project, [*cuts, harmless], fixing=False) == [harmless]
 
 
 CELLS = """\
