@@ -8,6 +8,7 @@ from analyzers.reading.graph import Lost, TapeNode
 from analyzers.reading.values import (
     AbstractTensor,
     AbstractValue,
+    Const,
     Instance,
     Mapping,
     Sequence,
@@ -49,9 +50,12 @@ def origins(values: Iterable[AbstractValue]) -> tuple[tuple[TapeNode, ...], tupl
 
 def maybe_graph(values: Iterable[AbstractValue]) -> bool:
     """Return True if any of the values may carry a graph."""
-    return any(
-        isinstance(part, Unknown) and not part.data for value in values for part in parts(value)
-    )
+    for value in values:
+        if not isinstance(value, AbstractTensor | Const):
+            for part in parts(value):
+                if isinstance(part, Unknown) and not part.data:
+                    return True
+    return False
 
 
 def graphs(values: Iterable[AbstractValue]) -> tuple[TapeNode, ...]:

@@ -13,14 +13,12 @@ from analyzers.repair.blocks import joined
 from analyzers.source.backward import backward_root
 from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.project import Loop, Module
-from analyzers.source.trees import walk
 from analyzers.source.writes import is_true
 
 
 def unused_name(module: Module, wanted: str) -> str:
     """Return the name, with a number appended if the script uses it already."""
-    nodes = [node for node in walk(module.tree) if isinstance(node, ast.Name | ast.arg)]
-    taken = {node.id if isinstance(node, ast.Name) else node.arg for node in nodes}
+    taken = {node.id for node in module.each(ast.Name)} | {a.arg for a in module.each(ast.arg)}
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1

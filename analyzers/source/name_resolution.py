@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 
 from analyzers.source.scope_bindings import PARAMETER, USUAL, Def, ScopeBinding, importable
-from analyzers.source.trees import children
+from analyzers.source.trees import FIELDS, children
 
 BASES = 8  # of a class that are followed
 ALIASES = 4  # of a name that are followed: `a = b`
@@ -51,7 +51,7 @@ class Names:
             kind = type(one)
             if kind in _NOTED:
                 self._note(scope, one)
-            inner = children(one)
+            inner = children(one) if FIELDS[kind] else []
             if kind in _SCOPES and one is not scope:
                 self._outer[one] = scope
                 self._parameters(one)

@@ -32,7 +32,8 @@ def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
     handed_on: list[tuple[str, str]] = []
     nodes = [tree, *below(tree)]
     naming = [node for node in nodes if type(node) in _NAMING]
-    uses = Counter(name for node in naming for name in _named(node))
+    uses = Counter([node.id for node in naming if isinstance(node, ast.Name)])
+    uses.update(name for node in naming if type(node) is not ast.Name for name in _named(node))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     own = [n for f in functions for n in [f, *below(f)]] if imported else nodes
     blocks = [node for node in own if type(node) in _BLOCKS]
@@ -44,9 +45,9 @@ def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
 
 
 def _named(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds, reads or declares."""
+    """Yield the names that a node, itself no name, binds or declares."""
     match node:
-        case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+        case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
             yield name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name

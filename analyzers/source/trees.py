@@ -49,7 +49,7 @@ class _Fields(dict[type, tuple[str, ...]]):
         return fields
 
 
-_FIELDS = _Fields()
+FIELDS = _Fields()
 
 
 def position(node: ast.AST) -> tuple[int, int]:
@@ -66,8 +66,10 @@ def children(node: ast.AST) -> list[ast.AST]:
     """Return the direct children of a node, in source order."""
     found: list[ast.AST] = []
     held = node.__dict__
-    for field in _FIELDS[type(node)]:
+    for field in FIELDS[type(node)]:
         value = held.get(field)
+        if value is None:
+            continue
         if type(value) is list:
             found += value if field in _OF_NODES else [v for v in value if isinstance(v, ast.AST)]
         elif isinstance(value, ast.AST):
@@ -87,7 +89,7 @@ def below(node: ast.AST) -> list[ast.AST]:
     """
     found = children(node)
     for outer in found:
-        if _FIELDS[type(outer)]:
+        if FIELDS[type(outer)]:
             found += children(outer)
     return found
 
