@@ -57,6 +57,11 @@ OF_SCHEMA: Mapping[str, Mapping[str, str]] = {
         "means": "what the message means",
         "page": "the entry's page",
     },
+    "NonFiniteLoss": {
+        "value": "`NaN`, `inf` or `-inf`",
+        "iteration": "of the line, from 1",
+        "before": "the last finite losses of that line",
+    },
     "Assumption": {"name": "what was assumed: a module, a file, a variable"},
     "BriefCause": {"id": "the pattern's stable id: `GM011`", "name": "the tensor, as spelled"},
     "BriefDiagnosis": {"cause": "the first cause", "patch": "the best fix that failed no check"},
