@@ -122,9 +122,10 @@ SHARED = (
     + """\
 for number in range(6):
     shared, taken = net[:2](torch.randn(8, 3)), []
-    for scale in (1.0, 2.0):
+    losses = [(net[2](shared) - scale).square().mean() for scale in (1.0, 2.0)]
+    for loss in losses:
         optimizer.zero_grad()
-        (net[2](shared) - scale).square().mean().backward()
+        loss.backward()
         taken.append([p.grad.clone() for p in net.parameters()])
     for p, a, b in zip(net.parameters(), *taken):
         p.grad = a + b
