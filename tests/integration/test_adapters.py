@@ -53,3 +53,28 @@ async def test_only_a_patch_by_which_the_adapters_learn_has_passed(
         checks
     )
     assert len(checks) == (made == BEFORE)
+
+
+ENCODED = """\
+encoder, head = nn.Linear(4, 6), nn.Linear(6, 1)
+{loaded}
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+for step in range(8):
+    x = torch.randn(8, 4)
+    loss = (head(encoder(x).relu()) - x.sum(1, keepdim=True)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+LOADED = "encoder.load_state_dict(nn.Linear(4, 6).state_dict())"
+
+
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize(("loaded", "verdict"), [("pass", "confirmed"), (LOADED, "healthy")])
+async def test_why_gradients_without_an_optimizer_are_no_fault_is_said(
+    service: Service, loaded: str, verdict: str
+) -> None:
+    script = HEAD + ENCODED.format(loaded=loaded)
+    found = await service.ask(DiagnosisRequest(script=script), RUNNING)
+    assert found.verdict == verdict
+    assert ("No fault, since the script loads weights" in found.summary) is (verdict == "healthy")
