@@ -66,8 +66,11 @@ def makes_none(place: CodeLine, project: Project) -> bool:
     was synthesized for the name there.
     """
     where = resolve_location(project, place)
-    made = where.call(*BACKWARD_CALLS) if where is not None else None
-    return isinstance(backward_root(made) if made is not None else None, ast.Name | ast.Attribute)
+    backward = where.call(*BACKWARD_CALLS) if where is not None else None
+    match where.statement if where is not None else None:
+        case ast.Expr(value=ast.Call() as alone) if alone is backward:
+            return isinstance(backward_root(alone), ast.Name | ast.Attribute)
+    return False
 
 
 def account(match: Match, project: Project) -> str:
