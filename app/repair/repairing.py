@@ -111,7 +111,7 @@ async def _in_rounds(
     result = RepairResult(causes)
     groups = _in_turns(candidates)
     later: list[LaterFault] = []
-    settled = False  # a patch has passed, whether or not another fault shows with it
+    alone = True  # what later rounds find is named although none of their patches passes
     for left in reversed(range(rounds)):
         number = sum(map(len, groups))
         await stage("verifying", 0, number, _trying(number))
@@ -125,12 +125,11 @@ async def _in_rounds(
             f"Tried {counted(len(result.trials), 'patch', 'patches')}",
         )
         passed = [trial.candidate for trial in trials if trial.status == "passed"]
-        further_causes = _causes_of(later, passed, alone=not settled)
-        settled = settled or bool(passed)
-        result.causes = _with(result.causes, further_causes)
+        result.causes = _with(result.causes, _causes_of(later, passed, alone=alone))
         if not left:
             break
         whole = any(trial.status == "passed" and not trial.other_fault for trial in trials)
+        alone = whole or not passed
         further = [t for t in trials if t.candidate.half or not (whole or t.introduces_fault)]
         later = await faults.later_faults(further) if further else []
         groups = [group for one in later for group in _in_turns(one.candidates)]

@@ -112,7 +112,10 @@ class TestedCandidate:
         return Prospect(
             failed_checks=sum(check.status == "failed" for check in self.checks),
             has_problem=bool(
-                self.schedule.problem or self.unsteady or self.is_no_derivative or self.other_fault
+                self.schedule.problem
+                or self.unsteady
+                or self.is_no_derivative
+                or (self.other_fault and self.measured.rank > 1)
             ),
             last_resort=self.candidate.last_resort,
             turn=self.turn,
