@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from analyzers.explain.listed import counted, some
-from analyzers.explain.pattern import patterns
+from analyzers.explain.pattern import pattern_seen_as
 from analyzers.source.linediff import changed_lines
 from app.run.outcome import ending, is_inconclusive, len_backwards, silent_kinds
 from app.schemas import Check
@@ -101,10 +101,10 @@ def no_other_fault(result: RunResult, original: RunResult, kept: Trace | None) -
     """
     shown = result.trace.silent if result.trace is not None else []
     others = [record for record in shown if record.kind not in silent_kinds(original)]
-    titles = {p.SEEN_AS: p.TITLE for p in patterns().values() if hasattr(p, "SEEN_AS")}
     said = [
-        f"{titles.get(r.kind, r.kind)}{f' (line {r.at.line})' if r.at is not None else ''}"
-        for r in others
+        pattern.TITLE + (f" (line {record.at.line})" if record.at is not None else "")
+        for record in others
+        if (pattern := pattern_seen_as(record.kind)) is not None
     ]
     if not said:
         return None
