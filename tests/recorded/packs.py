@@ -126,47 +126,7 @@ def _packed(member: Member) -> bytes:
 
 
 def _unpacked(packed: bytes) -> Member:
-    return dict(_today(key, Run(*parts)) for key, parts in json.loads(packed).items())
-
-
-_RENAMED = {  # fields of records and jobs, until every recording is renewed
-    "visit": "call",
-    "hops": "bindings",
-    "joins": "stale_edges",
-    "stand_ins": "stubs",
-    "piled": "closure_accumulated",
-    "moving_targets": "targets_with_graph",
-    "again": "repeated",
-    "looked": "examined",
-    "world": "harness",
-}
-_BY_USER = {"files", "data", "plan", "kinds", "shapes", "whole", "packages"}
-_VALUES = {"aimed": "constant_targets", "moving-target": "bootstrap-target", "stand_in": "stub"}
-
-
-def _today(key: str, run: Run) -> tuple[str, Run]:
-    request, answer = _renamed(run.request), _renamed(run.answer)
-    if request != run.request:
-        key = digest_of(request) + key.partition("#")[1] + key.partition("#")[2]
-    return key, Run(request, answer, run.made_by)
-
-
-def _renamed(value: Any, inside: str = "") -> Any:
-    match value:
-        case dict():
-            taken = "optimizer_steps" if inside == "final" else "optimizer_at"
-            names = {**_RENAMED, "taken": taken} if inside not in _BY_USER else {}
-            names = {"again": "looped", "unsaid": "omitted"} if inside == "plan" else names
-            found = {names.get(k, k): _renamed(one, k) for k, one in value.items()}
-            if found.get("t") == "world":
-                found["t"] = "plan"
-            return found
-        case list():
-            return [_renamed(one, inside) for one in value]
-        case str() if inside in ("reference", "kind", "t"):
-            return _VALUES.get(value, value)
-        case _:
-            return value
+    return {key: Run(*parts) for key, parts in json.loads(packed).items()}
 
 
 def _replace(path: Path, members: dict[str, bytes]) -> None:
