@@ -121,6 +121,7 @@ _OTHER_ENDINGS = {
     "timed_out": "Stopped at the time limit",
     "limit_hit": "Stopped at a limit",
     "SystemExit": "Ended by the script itself",
+    "EOFError": "",  # lacks input, which nobody can give here
     **dict.fromkeys(("NameError", "UnboundLocalError"), ""),  # of a part of a program
 }
 

@@ -144,7 +144,7 @@ async def test_what_is_known_comes_without_a_reload(visit: Visit, gate: Gate) ->
     gate.let_by()
     await expect(page.get_by_text("2 more with the same effect")).to_be_visible()
     await expect(chosen).to_be_visible()
-    gate.let_by()
+    gate.let_by(4)  # three more fixes, and the end
     await expect(page.locator(".badge")).to_have_text("Probable: not run")
     await expect(page.locator("input.tab:checked + label .tab-name")).to_have_text(name)
     await expect(page.locator("#progress-box")).to_have_count(0)

@@ -144,7 +144,7 @@ async def test_training_that_the_time_limit_ends_is_healthy_as_far_as_it_was_fol
     assert found.run is not None
     assert found.run.backward_calls >= 10
     assert found.verdict == "healthy"
-    assert f"{found.run.backward_calls} backward calls within the time limit" in found.summary
+    assert f"after {found.run.backward_calls} backward calls" in found.summary
 
 
 async def test_with_an_error_to_explain_the_time_limit_leaves_it_open(service: Service) -> None:
