@@ -34,7 +34,6 @@ T = TypeVar("T", bound=Hashable)
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("app", "analyzers", "sandbox", "provenance", "gradmend")
 ENTRIES = ("app.diagnose", "sandbox.inside.main", "sandbox.launcher.__main__")
-IMITATIONS = ("sandbox.inside.standins", "app.examples")  # with names that others have given
 DISCOVERED = "analyzers.patterns"  # patterns are found by listing their folder, not imported
 FILE_LINES, FUNCTION_LINES = 300, 60
 RETIRED = re.compile(
@@ -68,7 +67,7 @@ class Source:
 
 
 def sources(root: Path = ROOT) -> dict[str, Source]:
-    """Return the tracked Python files of the four packages, by module name."""
+    """Return the tracked Python files of the packages, by module name."""
     listed = subprocess.run(
         ["git", "ls-files", *PACKAGES], cwd=root, capture_output=True, text=True, check=True
     ).stdout.splitlines()
@@ -168,12 +167,11 @@ def repeated(names: Iterator[T]) -> dict[T, int]:
 
 
 def class_names(known: Mapping[str, Source]) -> Iterator[str]:
-    """Yield the names of all classes, but for imitations of libraries and of users' scripts."""
-    for module, source in known.items():
-        if not module.startswith(IMITATIONS):
-            for node in ast.walk(source.tree):
-                if isinstance(node, ast.ClassDef):
-                    yield node.name
+    """Yield the names of all classes, nested ones and stubs of libraries included."""
+    for source in known.values():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.ClassDef):
+                yield node.name
 
 
 def measured(known: Mapping[str, Source]) -> dict[str, object]:

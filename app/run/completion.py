@@ -14,7 +14,7 @@ from sandbox.records import Assumed, HarnessPlan
 
 CALLS, PATIENCE_S = 20, 0.8  # backward calls, and a while: then a completed run has shown enough
 Files = Mapping[str, str]
-_UNKNOWN = "its calls do nothing"  # as `sandbox.inside.standins.null_object` says
+_UNKNOWN = "its calls do nothing"  # as `sandbox.inside.stubs.null_object` says
 _GIVES = re.compile(rf"{_UNKNOWN}|random|noise|synthetic|tables")  # and those that give data
 _DEFINITION = re.compile(r"(?:\A|[\r\n\f])(?:def|class)[ \t]++\w++[ \t]*+[(\[:]")  # no backtracking
 _NO_HEAD = "'return' outside function"

@@ -2,7 +2,7 @@
 
     python gradmend_trace.py train.py --its-own arguments
 
-runs the script as Python would and writes `gradmend-trace.jsonl` next to it, without stand-ins.
+runs the script as Python would and writes `gradmend-trace.jsonl` next to it, without stubs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 PACKAGE = "gradmend_trace_parts"
-LEFT_OUT = {"bundle", "warm", "standins", "resources", "main", "harness", "attached"}
+LEFT_OUT = {"bundle", "warm", "stubs", "resources", "main", "harness", "attached"}
 
 _HEAD = '''"""Records what the autograd of a PyTorch script does, for Gradmend.
 

@@ -45,8 +45,8 @@ class ScriptRun:
         if not self.job.get("launcher"):
             failure.shorten_warnings()
         if self.job.get("stubs", True):
-            self._stand_in()
-        self._prepare_world()
+            self._install_stubs()
+        self._prepare_harness()
         if self.job.get("mode", "trace") != "plain":
             self.instruments.install()
         failure.place_warnings()
@@ -88,7 +88,7 @@ class ScriptRun:
         )
         yield lambda: code
 
-    def _stand_in(self) -> None:
+    def _install_stubs(self) -> None:
         """Install the stubs; each is reported once, at its first use."""
         reported: set[str] = set()
 
@@ -101,9 +101,9 @@ class ScriptRun:
             else:
                 self.emitter.emit({"t": "assumed", "kind": kind, "name": name, "text": detail})
 
-        from . import resources, standins  # absent from the downloadable file
+        from . import resources, stubs  # absent from the downloadable file
 
-        standins.install(report)
+        stubs.install(report)
         resources.install()
 
     def _explain(self, error: BaseException) -> None:
@@ -114,7 +114,7 @@ class ScriptRun:
             self.emitter.emit(needed)
         self.instruments.explain(error)
 
-    def _prepare_world(self) -> None:
+    def _prepare_harness(self) -> None:
         """Synthesize the harness before any instrument is in place."""
         if self.job.get("harness") is None:
             return

@@ -18,11 +18,11 @@ def warm_up() -> None:
     import torch.utils.data
     from torch import nn
 
-    from . import guard, resources, script_run, standins  # noqa: F401
+    from . import guard, resources, script_run, stubs  # noqa: F401
     from .harness import running  # noqa: F401
     from .script import versions
 
-    standins.load()
+    stubs.load()
     resources.load()
     guard.prepare()
     versions.prepare()

@@ -7,13 +7,13 @@ from types import ModuleType
 
 import pytest
 
-from sandbox.inside import guard, resources, standins
+from sandbox.inside import guard, resources, stubs
 from sandbox.inside.core.own_modules import PACKAGE, own_modules
 from sandbox.inside.script import versions
 
 
 def test_the_tracers_modules_are_all_found_through_its_packages() -> None:
-    standins.load()
+    stubs.load()
     resources.load()
     loaded = {name: m for name, m in sys.modules.items() if name.startswith(f"{PACKAGE}.")}
     assert own_modules() == loaded

@@ -28,7 +28,7 @@ from sandbox.inside.harness.reading import Uses
 from sandbox.inside.harness.reports import report_of, without_reports
 from sandbox.inside.harness.size_messages import Failure
 from sandbox.inside.harness.trial import HarnessTrial
-from sandbox.inside.standins import sizes
+from sandbox.inside.stubs import sizes
 from sandbox.records import HarnessPlan as HarnessPlan
 
 LOOP = """\

@@ -1,6 +1,6 @@
 """Gives every autograd node the line that made it: by anomaly mode's hook, where this torch has it.
 
-Elsewhere line events and sequence numbers stand in.
+Elsewhere it uses line events and sequence numbers.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class EngineWatch:
         elif not isinstance(owner.__new__, Allotment):  # a decorator's, yet to come, or a base's
             owner.__new__ = Allotting(owner.__new__, self._note)
         for name, walker in walkers.items():
-            setattr(owner, name, self._walking(walker))
+            setattr(owner, name, self._watched(walker))
             walker.undo.append(partial(setattr, owner, name, walker.function))
             self._undo.append(walker.dismiss)
 
@@ -143,7 +143,7 @@ class EngineWatch:
             walker = self._functions.setdefault(function, BackwardFunction(function, method=False))
             if not walker.dismissed:
                 self._armed = True
-                module_names[name] = self._walking(walker)
+                module_names[name] = self._watched(walker)
                 walker.undo.append(partial(module_names.__setitem__, name, function))
                 self._undo.append(walker.dismiss)
 
@@ -179,7 +179,7 @@ class EngineWatch:
                 return last
         return last
 
-    def _walking(self, walker: BackwardFunction) -> Any:
+    def _watched(self, walker: BackwardFunction) -> Any:
         @wraps(walker.function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if walker.dismissed or not (walker.known or self._derived):

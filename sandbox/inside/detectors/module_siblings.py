@@ -15,7 +15,7 @@ from .untrained_parameters import modules
 
 
 def note_module_siblings(received: Iterable[KnownParameter], parameters: ParameterRegistry) -> None:
-    """Look, once for each, at parameters that came late, or stand in a plain list, and have gone on
+    """Look, once for each, at parameters that came late, or are in a plain list, and have gone on
     getting gradients. All modules are gone through: a few milliseconds."""
     fresh = [k for k in received if k.optimizer is None and k.receipts == GROWTH]
     fresh = [k for k in fresh if k.born or "[" in k.name]

@@ -20,7 +20,7 @@ _OF_MODULES = frozenset(dir(nn.Module))
 
 
 class Building:
-    """Builds objects of the classes that stand in `tree`, one of each."""
+    """Builds objects of the classes defined in `tree`, one of each."""
 
     def __init__(self, harness: Harness, tree: ast.Module) -> None:
         self._harness = harness

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.distributions import Distribution
 
-from ..standins import sizes
+from ..stubs import sizes
 from .context import CurrentHarness
 from .functions import Wishes
 from .lineage import came_of, flat, made_for, origin, shape_of, sources

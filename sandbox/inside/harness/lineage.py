@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from ..standins import sizes
-from ..standins.objects import State
+from ..stubs import sizes
+from ..stubs.objects import State
 from .context import CurrentHarness
 
 _TURNING = ("transpose", "permute", "swapaxes", "swapdims", "t")

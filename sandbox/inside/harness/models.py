@@ -1,4 +1,4 @@
-"""Small stand-ins for what a text calls: models, losses, functions, makers, optimizers."""
+"""Small stubs of what a script calls: models, losses, functions, makers, optimizers."""
 
 from __future__ import annotations
 

@@ -226,8 +226,8 @@ class Searcher:
         kind, _ = kind_of(message)
         if self._wanted.family:
             # without weights it says something of the script if a root has had a graph before
-            telling_error = kind != "graphless" or plan.weights or trial.backward_calls > 1
-            if telling_error and self._wanted.is_met(message, trial.lines):
+            shows_error = kind != "graphless" or plan.weights or trial.backward_calls > 1
+            if shows_error and self._wanted.is_met(message, trial.lines):
                 return TrialResult(plan, 3, message)
             final = kind and kind not in ("none", "graphless", "scalar")
             return TrialResult(plan, 0, message) if final else None

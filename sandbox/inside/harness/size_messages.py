@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ..standins import sizes
+from ..stubs import sizes
 from .fitting import (
     of_arrays,
     of_equations,

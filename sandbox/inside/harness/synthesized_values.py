@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ..resources import tables
-from ..standins import sizes
+from ..stubs import sizes
 from . import roles
 from .assumptions import AssumptionLog, Tell, spelling
 from .attributes import Attributes

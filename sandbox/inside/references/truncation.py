@@ -47,7 +47,7 @@ class Truncation(Observer):
 
     def after(self, call: Call) -> None:
         """Remove the cuts, and mark what this iteration's backward call reached."""
-        self._mend()
+        self._remove_cuts()
         youngest, now = _youngest(call), next_number()
         for node in call.walk.nodes:
             if not _is_past(node, youngest):
@@ -57,9 +57,9 @@ class Truncation(Observer):
 
     def failed(self, call: Call, error: Exception) -> None:
         """Take the cuts away."""
-        self._mend()
+        self._remove_cuts()
 
-    def _mend(self) -> None:
+    def _remove_cuts(self) -> None:
         for cut in self._cut:
             cut.remove()
         self._cut.clear()

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..standins import sizes
-from ..standins.finding import when_imported
-from ..standins.gym import EPISODE, sizes_of
-from ..standins.synthesized import report_synthesized
+from ..stubs import sizes
+from ..stubs.finding import when_imported
+from ..stubs.gym import EPISODE, sizes_of
+from ..stubs.synthesized import report_synthesized
 
 
 def install() -> None:

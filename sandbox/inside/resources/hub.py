@@ -1,7 +1,7 @@
 """Weights and models at addresses on the network, through `torch.hub`.
 
 A state that is downloaded changes nothing when it is loaded, as one of a file that was not sent. A
-model of a repository is the network of that name which stands in for torchvision's, else a small
+model of a repository is the network of that name which replaces torchvision's, else a small
 one.
 """
 
@@ -15,9 +15,9 @@ from urllib.parse import urlparse
 import torch.hub
 import torch.utils.model_zoo
 
-from ..standins.objects import Loaded, State
-from ..standins.synthesized import report_synthesized
-from ..standins.torchvision_models import classifier
+from ..stubs.objects import Loaded, State
+from ..stubs.synthesized import report_synthesized
+from ..stubs.torchvision_models import classifier
 
 _hub: Any = torch.hub
 _zoo: Any = torch.utils.model_zoo

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..standins.finding import when_imported
-from ..standins.synthesized import report_synthesized
+from ..stubs.finding import when_imported
+from ..stubs.synthesized import report_synthesized
 
 ROWS = 512
 # Name after `fetch_` → number of features, number of classes (0: the target is a real number).

@@ -13,11 +13,11 @@ from functools import wraps
 from types import MappingProxyType
 from typing import Any
 
-from ..standins import sizes
-from ..standins.columns import ROWS, cell, column
-from ..standins.finding import when_imported
-from ..standins.noise import COLUMNS, shape_of_data
-from ..standins.synthesized import (
+from ..stubs import sizes
+from ..stubs.columns import ROWS, cell, column
+from ..stubs.finding import when_imported
+from ..stubs.noise import COLUMNS, shape_of_data
+from ..stubs.synthesized import (
     asked_by_user,
     is_missing,
     is_synthesized,

@@ -13,8 +13,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from ..standins.finding import when_imported
-from ..standins.synthesized import report_synthesized
+from ..stubs.finding import when_imported
+from ..stubs.synthesized import report_synthesized
 
 VOCABULARY, LAYERS, WIDEST = 512, 2, 1024
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.inside.standins import Finder, tensorboard, wandb
-from sandbox.inside.standins.any_key_mapping import AnyKeyMapping
-from sandbox.inside.standins.null_object import NullObject
+from sandbox.inside.stubs import Finder, tensorboard, wandb
+from sandbox.inside.stubs.any_key_mapping import AnyKeyMapping
+from sandbox.inside.stubs.null_object import NullObject
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def value(column: str, number: int) -> Any:
     return cell(column, number)
 
 
-class Row(dict[str, Any]):
+class DatasetRow(dict[str, Any]):
     """One row, or several: columns that nobody sent are synthesized on access."""
 
     def __init__(self, values: Any, numbers: int | list[int]) -> None:
@@ -44,13 +44,13 @@ class Row(dict[str, Any]):
 class Dataset:
     """Rows by number, columns by name; what changes it makes another."""
 
-    def __init__(self, rows: list[Row], kind: str = "", columns: Any = None) -> None:
+    def __init__(self, rows: list[DatasetRow], kind: str = "", columns: Any = None) -> None:
         self._rows, self._kind, self._columns = rows, kind, columns
 
     @classmethod
     def from_dict(cls, columns: dict[str, Any], *args: Any, **kwargs: Any) -> Dataset:
         rows = zip(*columns.values(), strict=True)
-        return cls([Row(zip(columns, row, strict=True), n) for n, row in enumerate(rows)])
+        return cls([DatasetRow(zip(columns, row, strict=True), n) for n, row in enumerate(rows)])
 
     @property
     def column_names(self) -> list[str]:
@@ -83,10 +83,10 @@ class Dataset:
         row.update({name: self._formed(value) for name, value in row.items()})
         return row
 
-    def _several(self, rows: list[Row]) -> Any:
+    def _several(self, rows: list[DatasetRow]) -> Any:
         names = self._columns or (rows[0] if rows else ())
         columns = {name: self._formed([row[name] for row in rows]) for name in names}
-        return Row(columns, [int(row._numbers) for row in rows])  # type: ignore[arg-type]
+        return DatasetRow(columns, [int(row._numbers) for row in rows])  # type: ignore[arg-type]
 
     def _formed(self, value: Any) -> Any:
         """Return the value, as a tensor if that was asked for and its parts are numbers."""
@@ -107,7 +107,7 @@ class Dataset:
         gone = kwargs.get("remove_columns") or ()
         kept = [{n: v for n, v in row.items() if n not in gone} for row in rows]
         pairs = zip(kept, self._rows, strict=True)
-        return Dataset([Row(new, old._numbers) for new, old in pairs], self._kind)
+        return Dataset([DatasetRow(new, old._numbers) for new, old in pairs], self._kind)
 
     def filter(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Dataset:
         kept = [row for row in self._rows if function(row)]
@@ -135,12 +135,12 @@ class Dataset:
             {new if n == old else n: v for n, v in {old: r[old], **r}.items()} for r in self._rows
         ]
         pairs = zip(named, self._rows, strict=True)
-        return Dataset([Row(row, was._numbers) for row, was in pairs], self._kind)
+        return Dataset([DatasetRow(row, was._numbers) for row, was in pairs], self._kind)
 
     def remove_columns(self, names: Any) -> Dataset:
         gone = [names] if isinstance(names, str) else names
         pairs = [({n: v for n, v in r.items() if n not in gone}, r) for r in self._rows]
-        return Dataset([Row(row, was._numbers) for row, was in pairs], self._kind)
+        return Dataset([DatasetRow(row, was._numbers) for row, was in pairs], self._kind)
 
     def cast_column(self, *args: Any, **kwargs: Any) -> Dataset:
         return self
@@ -178,7 +178,7 @@ class Features(dict[str, Any]):
 
 def made() -> Dataset:
     """Return a table of some rows."""
-    return Dataset([Row({}, number) for number in range(ROWS)])
+    return Dataset([DatasetRow({}, number) for number in range(ROWS)])
 
 
 def load_dataset(name: Any = "", *args: Any, split: Any = None, **kwargs: Any) -> Any:

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from .arguments import filled_in, value_for
-from .configs import Config, loaded, overridden, put, read_value
+from .configs import AttributeDict, loaded, overridden, put, read_value
 from .finding import Report
 from .null_object import NullModule
 
@@ -106,7 +106,7 @@ def fire(component: Any = None, *args: Any, **kwargs: Any) -> Any:
     return _called(named[chosen]) if chosen is not None else None
 
 
-class Flags(Config):
+class Flags(AttributeDict):
     """`absl.flags.FLAGS`; asking before the definitions have run is not refused."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[str]:
@@ -146,11 +146,13 @@ def hydra_main(*args: Any, **options: Any) -> Any:
     return decorated
 
 
-def _composed(main: Any, config_path: Any = None, config_name: Any = None, **_: Any) -> Config:
+def _composed(
+    main: Any, config_path: Any = None, config_name: Any = None, **_: Any
+) -> AttributeDict:
     """Return a configuration file merged with those that its `defaults` name."""
     folder = Path(inspect.getfile(inspect.unwrap(main))).parent / (config_path or ".")
     name = str(config_name or "config").removesuffix(".yaml")
-    config: Config = loaded(folder / f"{name}.yaml")
+    config: AttributeDict = loaded(folder / f"{name}.yaml")
     for entry in config.pop("defaults", []):
         for group, choice in entry.items() if isinstance(entry, dict) else ():
             config.setdefault(group, loaded(folder / group / f"{choice}.yaml"))

@@ -104,12 +104,14 @@ def _tables() -> None:
     @wraps(by_place)
     def parted(file: Any, *args: Any, **kwargs: Any) -> Any:
         rows = by_place(file, *args, **kwargs)
-        return ([*map(Cell, row)] for row in rows) if isinstance(file, SynthesizedFile) else rows
+        return (
+            ([*map(TableCell, row)] for row in rows) if isinstance(file, SynthesizedFile) else rows
+        )
 
     patched.DictReader, patched.reader = reading, parted
 
 
-class Cell(str):
+class TableCell(str):
     """A cell of a synthesized table: a number where one is wanted, in its header too."""
 
     __slots__ = ()

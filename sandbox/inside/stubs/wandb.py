@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .configs import Config
+from .configs import AttributeDict
 from .null_object import NullModule, NullObject
 
 PROVIDES = ("wandb",)
@@ -14,14 +14,14 @@ PROVIDES = ("wandb",)
 class Run(NullObject):
     """What `wandb.init` returns."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: AttributeDict) -> None:
         self.config = config
         self.summary: dict[str, Any] = {}
 
 
 def module(name: str) -> ModuleType:
     """Return `wandb`, or a part of it."""
-    config = Config()
+    config = AttributeDict()
 
     def init(*args: Any, **kwargs: Any) -> Run:
         given = kwargs.get("config") or {}

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .arguments import value_for
-from .asked_settings import Use, use_of
+from .asked_settings import SettingUse, use_of
 from .asking import taken_apart_for
-from .configs import Config
+from .configs import AttributeDict
 
 _NAMING = re.compile(
     r"name|type|mode|kind|model|arch|dataset|split|optim|sched|activation|loss|backbone|task|env"
@@ -21,7 +21,7 @@ _NAMING = re.compile(
 _COUNTING = re.compile(r"(?:n|nb|num|number|max|min)_")
 
 
-class AnyKeyMapping(Config):
+class AnyKeyMapping(AttributeDict):
     """A mapping that has every key it is asked for, with a value that fits the key's name; what the
     project takes apart itself is such a mapping, too. A call that it is taken apart for gets the
     arguments that it cannot do without."""
@@ -38,7 +38,11 @@ class AnyKeyMapping(Config):
     def __missing__(self, key: Any) -> Any:
         name = str(key)
         use = use_of(name, self._within)
-        made = AnyKeyMapping.of(name) if use is Use.PARTED else value_for(name, _kind_of(name, use))
+        made = (
+            AnyKeyMapping.of(name)
+            if use is SettingUse.PARTED
+            else value_for(name, _kind_of(name, use))
+        )
         self[key] = made
         return made
 
@@ -80,14 +84,14 @@ def _needed_by(called: Any) -> list[str]:
     ]
 
 
-def _kind_of(name: str, use: Use) -> Any:
+def _kind_of(name: str, use: SettingUse) -> Any:
     """Return the type of a setting: a whole number, another number, or a string, by its name.
 
     If the name does not say, it is a whole number, which passes for others, too.
     """
     number = value_for(name, float)
-    if use is not Use.COMPUTED:
-        if value_for(name, str) != name or use is Use.READ:
+    if use is not SettingUse.COMPUTED:
+        if value_for(name, str) != name or use is SettingUse.READ:
             return str
         if number == 0.5 and _NAMING.search(name.lower()) and not _COUNTING.match(name):
             return str

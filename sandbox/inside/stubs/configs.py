@@ -18,7 +18,7 @@ _FLOAT = re.compile(r"[-+]?\d{1,20}(?:\.\d{0,20})?[eE][-+]?\d{1,3}")
 _REFERENCE = re.compile(r"\$\{([^${}]{1,200})\}")
 
 
-class Config(dict[str, Any]):
+class AttributeDict(dict[str, Any]):
     """A dictionary whose keys are attributes; dictionaries in it are such, too."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -66,29 +66,29 @@ class Config(dict[str, Any]):
 def configured(value: Any) -> Any:
     """Return the value, with a configuration for every dictionary in it."""
     if isinstance(value, dict):
-        return value if type(value) is Config else Config(value)
+        return value if type(value) is AttributeDict else AttributeDict(value)
     if isinstance(value, list):
         return [configured(item) for item in value]
     if dataclasses.is_dataclass(value):
         made = value() if isinstance(value, type) else value
-        return Config(dataclasses.asdict(made))
+        return AttributeDict(dataclasses.asdict(made))
     return value
 
 
 def plain(value: Any) -> Any:
     """Return the value without configurations, except synthesized ones."""
-    if isinstance(value, Config) and type(value) is not Config:
+    if isinstance(value, AttributeDict) and type(value) is not AttributeDict:
         return value
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
-def put(config: Config, path: str, value: Any) -> None:
+def put(config: AttributeDict, path: str, value: Any) -> None:
     """Set `a.b.c`, making what is missing on the way."""
     *way, last = path.split(".")
     for name in way:
-        config = config.setdefault(name, Config())
+        config = config.setdefault(name, AttributeDict())
     config[last] = read_value(value)
 
 
@@ -115,7 +115,7 @@ def loaded(file: Any) -> Any:
     import yaml
 
     read = yaml.safe_load(Path(file).read_text())
-    if isinstance(read, Config):  # a synthesized one
+    if isinstance(read, AttributeDict):  # a synthesized one
         return read
     return configured(_resolved(read or {}, read))
 
@@ -169,9 +169,11 @@ class OmegaConf:
         return loaded(file)
 
     @staticmethod
-    def merge(*configs: Any) -> Config:
-        kinds = (type(one) for one in configs if isinstance(one, Config))
-        merged = next((kind for kind in kinds if kind is not Config), Config)()  # synthesized
+    def merge(*configs: Any) -> AttributeDict:
+        kinds = (type(one) for one in configs if isinstance(one, AttributeDict))
+        merged = next(
+            (kind for kind in kinds if kind is not AttributeDict), AttributeDict
+        )()  # synthesized
         for config in configs:
             for key, value in (config or {}).items():
                 both = isinstance(value, dict) and isinstance(merged.get(key), dict)
@@ -189,10 +191,10 @@ class OmegaConf:
         return str(plain(config))
 
     @staticmethod
-    def from_cli(words: list[str] | None = None) -> Config:
+    def from_cli(words: list[str] | None = None) -> AttributeDict:
         import sys
 
-        config = Config()
+        config = AttributeDict()
         for path, value in overridden(sys.argv[1:] if words is None else words):
             put(config, path, value)
         return config
@@ -207,4 +209,6 @@ class OmegaConf:
 def module(name: str) -> ModuleType:
     """Return `omegaconf`, `yacs.config`, …"""
     kinds = ("DictConfig", "EasyDict", "Munch", "Dict", "ConfigDict", "CfgNode", "Box", "DotMap")
-    return NullModule(name, OmegaConf=OmegaConf, ListConfig=list, **dict.fromkeys(kinds, Config))
+    return NullModule(
+        name, OmegaConf=OmegaConf, ListConfig=list, **dict.fromkeys(kinds, AttributeDict)
+    )

@@ -37,7 +37,7 @@ def read(file: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
     return samples(file).astype(kwargs.get("dtype", np.float32)), kwargs.get("sr") or RATE
 
 
-class Info:
+class RecordingInfo:
     """What is known of a recording without its samples."""
 
     num_frames = frames = RATE * SECONDS
@@ -122,7 +122,7 @@ def module(name: str) -> ModuleType:
             name,
             ("transforms", "functional") if name == "torchaudio" else (),
             load=load,
-            info=Info,
+            info=RecordingInfo,
             resample=same,
             AmplitudeToDB=Decibels,
             **transforms,
@@ -133,7 +133,7 @@ def module(name: str) -> ModuleType:
         ("feature", "effects", "util") if name == "librosa" else (),
         read=read,
         load=read,
-        info=Info,
+        info=RecordingInfo,
         resample=same,
         power_to_db=_decibels,
         amplitude_to_db=_decibels,

@@ -76,7 +76,7 @@ def sizes_of(name: str) -> tuple[Any, Any]:
     return _SIZES[known] if known else (sizes.shape_of("observation", (4,)), _acted())
 
 
-class Info(dict[str, Any]):
+class EpisodeInfo(dict[str, Any]):
     """What an environment says besides: nothing, and nought to who asks for something."""
 
     def __missing__(self, key: str) -> float:
@@ -109,7 +109,7 @@ class SynthesizedEnv(Env):
         self._episode += 1
         self._step = 0
         self._modern = self._modern or awaited(sys._getframe(1)) in (0, 2)
-        return (self._observe(), Info()) if self._modern else self._observe()
+        return (self._observe(), EpisodeInfo()) if self._modern else self._observe()
 
     def step(self, action: Any) -> Any:
         """Return five values, or four if the caller unpacks four."""
@@ -118,8 +118,8 @@ class SynthesizedEnv(Env):
         wanted = awaited(sys._getframe(1))
         observed, reward = self._observe(), float(self._random.standard_normal()) + 1.0
         if wanted == 4 or (wanted != 5 and not self._modern):
-            return observed, reward, done, Info()
-        return observed, reward, done, False, Info()
+            return observed, reward, done, EpisodeInfo()
+        return observed, reward, done, False, EpisodeInfo()
 
     def _observe(self) -> Any:
         observed = self.observation_space.drawn(self._random)

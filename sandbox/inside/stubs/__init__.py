@@ -1,10 +1,10 @@
-"""Substitutes for what scripts want and a sandbox lacks. One file each, found by being here.
+"""Stubs of what scripts want and a sandbox lacks. One file each, found by being here.
 
 A module here may have `install(report)`, called before the script starts, and `PROVIDES`, the
-names of packages for which `module(name)` makes a substitute when the script imports one that is
+names of packages for which `module(name)` makes a stub when the script imports one that is
 not installed; with `WHERE_NEEDED` only if the script cannot do without. Packages that no module
-here knows get one whose calls do nothing (`nothing.py`).
-`report(name, detail, kind)` says that the substitute was really used.
+here knows get one whose calls do nothing (`null_object.py`).
+`report(name, detail, kind)` says that the stub was really used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Finder", "Report", "install", "when_imported"]
 
 
 def install(report: Report) -> None:
-    """Install every stand-in of this package."""
+    """Install every stub of this package."""
     makers: dict[str, Any] = {}
     for found in load():
         if hasattr(found, "install"):

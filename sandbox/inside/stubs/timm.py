@@ -98,7 +98,7 @@ class Attention(nn.Module):
         return self.proj(seen.transpose(1, 2).reshape(n, count, width))
 
 
-class Block(nn.Module):
+class TransformerBlock(nn.Module):
     """A block of a transformer, of parts under their usual names."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Transformer(nn.Module):
         self.patch_embed = nn.Conv2d(in_chans, _WIDTH, _PATCH, stride=_PATCH)
         self.cls_token = nn.Parameter(torch.zeros(1, 1, _WIDTH))
         self.pos_embed = nn.Parameter(0.02 * torch.randn(1, 1, _WIDTH))
-        self.blocks = nn.Sequential(*(Block() for _ in range(_BLOCKS)))
+        self.blocks = nn.Sequential(*(TransformerBlock() for _ in range(_BLOCKS)))
         self.norm = nn.LayerNorm(_WIDTH)
         self.reset_classifier(num_classes)
 

@@ -30,26 +30,26 @@ _READERS = frozenset(
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Use(Enum):
+class SettingUse(Enum):
     """What the project does with a setting, as far as it shows."""
 
     PARTED = "takes it apart"
-    COMPUTED = "reckons with it"
+    COMPUTED = "computes with it"
     READ = "reads the file that it names"
     UNKNOWN = "something"
 
 
-def use_of(name: str, within: str = "") -> Use:
+def use_of(name: str, within: str = "") -> SettingUse:
     """Return the use of the setting of this key within the key `within`, else of any of its
     name."""
     for key in (f"{within}.{name}", name):
         if key in _parted_keys():
-            return Use.PARTED
+            return SettingUse.PARTED
         if key in _computed_keys():
-            return Use.COMPUTED
+            return SettingUse.COMPUTED
         if key in _read_keys():
-            return Use.READ
-    return Use.UNKNOWN
+            return SettingUse.READ
+    return SettingUse.UNKNOWN
 
 
 @cache
