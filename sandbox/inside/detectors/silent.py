@@ -215,11 +215,13 @@ class SilentWatch(Observer):
             uncalled = [known.name for known in self._untrained.doubted() if known.name]
             fields["uncalled"] = uncalled[:64]
             if self._idle.last is not None and not self.learns:
-                fields |= {"call": self._idle.last.record(), "detail": IDLE}
-                fields["at"] = self._idle.end or at or self._idle.left_torch(untrained)
-                fields |= replaced(self._parameters.known, self._stepped) or replaced_by_leaves(
+                instead = replaced(self._parameters.known, self._stepped) or replaced_by_leaves(
                     self._parameters.known, untrained, self._stepped
                 )
+                cut = None if instead else self._idle.end  # what learns instead is no cut
+                fields |= {"call": self._idle.last.record(), "detail": IDLE}
+                fields["at"] = cut or at or self._idle.left_torch(untrained)
+                fields |= instead
             self._tell("unfed-parameters", **fields)
         elif fields := (
             replaced(self._parameters.known, self._stepped)

@@ -214,14 +214,16 @@ class LossLog(TorchFunctionMode):
     def _known(
         self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]
     ) -> Iterator[GraphEnd]:
-        """Yield where the graphs of arguments ended: of tensors first, then of numbers."""
+        """Yield where the graphs of arguments ended: of tensors, then of numbers that are not
+        round: those are the script's own."""
         yield from (ended for tensor in inputs if (ended := self.of(tensor)) is not None)
         for argument in arguments:
+            if isinstance(argument, float) and is_round(argument):
+                continue
             yield from (self._values[v] for v in values_in(argument) if v in self._values)
 
     def _pass_on(self, arguments: tuple[Any, ...]) -> None:
-        """Record values without a graph that enter one; round numbers are the script's own
-        constants."""
+        """Record values without a graph that enter one."""
         for ended in self._without_graph(arguments):
             self._passed_on.note(ended)
 
@@ -229,8 +231,7 @@ class LossLog(TorchFunctionMode):
         """Yield where the graphs ended of arguments that have none; indices need no gradient."""
         given = [tensor for tensor in tensors_in(arguments) if is_graded(tensor)]
         plain = [tensor for tensor in given if not tensor.requires_grad]
-        numbers = tuple(a for a in arguments if not isinstance(a, float) or not is_round(a))
-        return self._known(plain, numbers)
+        return self._known(plain, arguments)
 
     def _add_up(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
