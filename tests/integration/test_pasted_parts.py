@@ -22,7 +22,6 @@ class Part:
     file: str = "train.py"
     error: str = ""
     files: dict[str, str] = field(default_factory=dict)
-    mended: bool = True  # False: the model that is synthesized for the optimizer gets no gradient
 
 
 AGAIN = "RuntimeError: Trying to backward through the graph a second time"
@@ -238,9 +237,7 @@ PARTS = {
     "a table of words and numbers": Part(TABBED, "accumulated-loss", 12),
     "a helper without self": Part(HELPER, "step-between-backwards", 14, error=IN_PLACE),
     "ranges, sizes and a device": Part(PATCHES, "undetached-target", 7, error=AGAIN),
-    "lengths for a loss, scaled": Part(
-        SCALED, "non-scalar-backward", 8, error=SCALAR, mended=False
-    ),
+    "lengths for a loss, scaled": Part(SCALED, "non-scalar-backward", 8, error=SCALAR),
     "letters that say the sizes": Part(BLEND, "inplace-activation", 4, error=IN_PLACE),
     "a warning, and None": Part(WARNED, "nonleaf-grad", 6),
 }
@@ -262,4 +259,4 @@ async def test_a_part_is_completed_to_its_fault_and_mended(service: Service, par
     assert (first.pattern, first.location.file) == (part.pattern, part.file), found.summary
     assert first.location.line == part.line
     assert found.basis == "completed"
-    assert found.patches[0].verification.status == ("passed" if part.mended else "failed")
+    assert found.patches[0].verification.status == "passed"

@@ -40,12 +40,12 @@ class ModelRegistry:
         self._settling = False
 
     def models(self) -> Iterator[tuple[str, nn.Module]]:
-        """Yield all models, by name."""
+        """Yield all models that have weights, by name."""
         main = vars(sys.modules["__main__"])
         for name, value in (*self._harness.values.items(), *main.items()):
             if isinstance(value, Function):
                 value = value._model
-            if isinstance(value, nn.Module) and not isinstance(value, Criterion):
+            if isinstance(value, nn.Module) and next(value.parameters(), None) is not None:
                 yield name, value
 
     def owner(self, path: str) -> nn.Module | None:
