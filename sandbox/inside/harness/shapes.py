@@ -104,7 +104,7 @@ def _of_indices(
     if re.search(
         r"dtype (?:to be )?Long|dtype int|type Long|Long, Int|torch\.LongTensor"
         r"|must be.*int(?:eger|64|egral)|indices must be|used as indices"
-        r"|not implemented for '(?:Float|Double)'",
+        r"|^(?!.*bitwise_).*not implemented for '(?:Float|Double)'",  # those: truth values
         message,
     ):
         indexed = failure.function == "__getitem__"
