@@ -7,19 +7,22 @@ prove nothing.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from analyzers.advice import (
     checkpoints,
     graphs,
     iterations,
     looking,
+    loops,
     missing_parameters,
     training,
 )
 from analyzers.advice.looking import BlockLook, Look
+from analyzers.advice.ranking import Hint, Ranking
 from analyzers.advice.recomputed_shapes import shapes_of
 from analyzers.advice.setting_lines import quoted_in, said_in, settings_in
 from analyzers.messages import Message, UsualCause, entry_for, plain
@@ -27,26 +30,7 @@ from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 from provenance import CodeLine
 
-MAX_HINTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """One thing to look at.
-
-    `place` is None for what concerns the whole, or for a setting outside of the code; `code` is the
-    line. `blames`: such a line can be the fault itself; `usual`: nothing in the source shows it, it
-    is the message's usual cause. `points_to`: the kind of fault, if it is another than the
-    message's.
-    """
-
-    kind: Literal["lines", "version"]
-    text: str
-    place: CodeLine | None = None
-    code: str = ""
-    blames: bool = True
-    usual: bool = False
-    points_to: str | None = None
+__all__ = ["Hint", "hints", "hints_of", "looks_for"]
 
 
 def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
@@ -76,7 +60,7 @@ def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
 
 _NAMED: dict[str, BlockLook] = {
     name: look
-    for module in (looking, graphs, iterations, missing_parameters, checkpoints, training)
+    for module in (looking, graphs, iterations, loops, missing_parameters, checkpoints, training)
     for name, look in vars(module).items()
     if callable(look) and not name.startswith("_")
 }
@@ -100,25 +84,14 @@ def hints_of(
     error: ParsedTraceback,
     other_files: Mapping[str, str] | None = None,
 ) -> tuple[Hint, ...]:
-    """Return the hints for an entry of the catalogue: where no line shows the only cause that it
+    """Return the hints for an entry of the catalogue: where nothing shows the only cause that it
     has, that cause in general."""
-    ranked: list[tuple[int, int, Hint]] = []
-    near = _Nearness(project, error)
-    for rank, cause in enumerate(entry.causes):
-        found = [(near.of(hint), hint) for hint in _found(cause, project, error, other_files or {})]
-        if found and cause.kind is not None:
-            found = [(at, replace(hint, points_to=cause.kind)) for at, hint in found]
-        if found:
-            distance, hint = min(found, key=lambda pair: pair[0])
-            ranked.append((distance, rank, hint))
-    if not ranked and len(entry.causes) == 1:
-        ranked.append((0, 0, Hint("lines", entry.causes[0].in_general(), usual=True)))
-    ranked.sort(key=lambda each: each[:2])
-    kept: list[Hint] = []
-    for _, _, hint in ranked:
-        if hint.place is None or all(hint.place != other.place for other in kept):
-            kept.append(hint)
-    return tuple(kept[:MAX_HINTS])
+    ranking = Ranking(project, error)
+    for cause in entry.causes:
+        found = _found(cause, project, error, other_files or {})
+        ranking.add(replace(hint, points_to=cause.kind) for hint in found)
+    usual = entry.causes[0].in_general() if len(entry.causes) == 1 else None
+    return ranking.hints() or ((Hint("lines", usual, usual=True),) if usual else ())
 
 
 def _shows(frame: TracebackFrame, wanted: Sequence[str]) -> bool:
@@ -144,10 +117,12 @@ def _found(
         yield Hint(cause.note, cause.say(), code="shapes in the message")
     if any(word in error.forward_op.lower() for word in look.get("forward", ())):
         yield Hint(cause.note, cause.say(), code=error.forward_op)
-    if any(word in plain(error.message) for word in look.get("message", ())):
-        yield Hint(cause.note, cause.say(), usual=True)
-    if (said := said_in(words, look.get("said", ()))) is not None:
-        yield Hint(cause.note, cause.say(said[0]), code=said[1])
+    if any(re.search(text, plain(error.message)) for text in look.get("message", ())):
+        yield Hint(cause.note, cause.say(), code="the message", vague=True)
+    for form in ("said", "about"):
+        if (said := said_in(words, look.get(form, ()))) is not None:
+            text = f"likely, as the words name “{said[0]}”: {cause.say(said[0])}"
+            yield Hint(cause.note, text, code=said[1], words=said[0], vague=form == "about")
     if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):
         return
     yield from _in_settings(cause, look.get("setting", ()), project, other_files)
@@ -198,33 +173,3 @@ def _in_settings(
         yield Hint(cause.note, cause.say(name), CodeLine(path, line), code, cause.blames)
     for _, _, name, code in settings_in(other_files, wanted) if wanted else ():
         yield Hint(cause.note, cause.say(name), None, code, cause.blames)
-
-
-class _Nearness:
-    """How far a place is from what the traceback names: 0 for its innermost line, 1 for another
-    of its lines, 2 for a function that it passes through, 3 for a file, 4 for the rest; 6 for what
-    is only usual."""
-
-    def __init__(self, project: Project, error: ParsedTraceback) -> None:
-        own = [frame for frame in error.frames if not frame.is_library]
-        self._lines = {(frame.file, frame.line) for frame in own}
-        self._last = (own[-1].file, own[-1].line) if own else None
-        self._spans: list[tuple[str, range]] = []
-        for file, line in self._lines:
-            module = project.module(file)
-            statement = module.statement_at(line) if module is not None else None
-            scope = module.scope_of(statement) if module is not None and statement else None
-            if scope is not None and not isinstance(scope, ast.Module):
-                self._spans.append((file, range(scope.lineno, (scope.end_lineno or 0) + 1)))
-
-    def of(self, hint: Hint) -> int:
-        if hint.place is None:
-            return 6 if hint.usual else 0 if hint.kind == "lines" else 5
-        at = (hint.place.file, hint.place.line)
-        if at == self._last:
-            return 0
-        if at in self._lines:
-            return 1
-        if any(file == at[0] and at[1] in span for file, span in self._spans):
-            return 2
-        return 3 if any(file == at[0] for file, _ in self._lines) else 4

@@ -23,6 +23,7 @@ from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 from analyzers.source.trees import remembered
 
+_COPIES = ("clone", "detach", "view", "reshape", "to", "cuda", "float", "unsqueeze", "squeeze")
 _STEEP = tuple(f"torch.{name}" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"))
 
 
@@ -118,6 +119,26 @@ def derivative_in_backward(node: ast.AST, module: Module) -> str | None:
     inside = isinstance(scope, ast.FunctionDef) and scope.name == "backward"
     recorded = inside and "enable_grad" in spelled(scope)
     return short(node.func) if inside and not recorded else None
+
+
+def made_in_call(node: ast.AST, module: Module) -> str | None:
+    """Match `autograd.grad(loss, x.clone())`: a gradient of what is made in the call itself."""
+    if not isinstance(node, ast.Call) or not is_call(node, "torch.autograd.grad"):
+        return None
+    named = (k.value for k in node.keywords if k.arg == "inputs")
+    given = next(named, node.args[1] if len(node.args) > 1 else None)
+    parts = given.elts if isinstance(given, ast.Tuple | ast.List) else [given]
+    return next((short(part) for part in parts if part is not None and _is_new(part)), None)
+
+
+def _is_new(value: ast.expr) -> bool:
+    """Return True if an expression makes a tensor of another: `-x`, `x + y`, `x.clone()`."""
+    match value:
+        case ast.UnaryOp() | ast.BinOp():
+            return True
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in _COPIES
+    return False
 
 
 def numpy_functions(node: ast.AST, module: Module) -> str | None:

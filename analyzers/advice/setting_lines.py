@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from analyzers.messages import said_of
+from analyzers.source import typeset
+
 MAX_LINE = 400
 _LINES = 5000
 _QUOTES = str.maketrans("", "", "'\"")
@@ -41,13 +44,14 @@ def settings_in(
 
 
 def said_in(text: str, wanted: Sequence[str]) -> tuple[str, str] | None:
-    """Return the first of the words that a text mentions and does not deny, with its line."""
+    """Return the first words of a text that hold the topics of one of the alternatives and are not
+    denied, with their line.
+    """
+    topics = [names.split() for names in wanted]
     for line in text.splitlines()[:_LINES] if wanted else ():
-        plain = line[:MAX_LINE]
-        for word in wanted:
-            before, found, _ = plain.partition(word)
-            if found and re.search(_DENIED, before) is None:
-                return word, plain.strip()
+        said = said_of(" ".join(typeset.plain(line[:MAX_LINE]).split()), topics)
+        if said is not None and re.search(_DENIED, said[1]) is None:
+            return said[0], line.strip()
     return None
 
 

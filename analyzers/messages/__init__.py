@@ -30,6 +30,7 @@ __all__ = [
     "named_in_words",
     "plain",
     "question_in",
+    "said_of",
 ]
 
 
@@ -38,7 +39,7 @@ def catalogue() -> dict[str, Message]:
     """Every entry by its id, in the order of the files.
 
     Raises CatalogueError for an entry that is not as `entry` describes it."""
-    tables = [table for file in _files() for table in file["message"]]
+    tables = [table for file in _files() for table in file.get("message", ())]
     causes = {table["id"]: table.get("cause", ()) for table in tables}
     if len(causes) != len(tables):
         raise CatalogueError("two entries have one id")
@@ -93,18 +94,22 @@ def question_in(text: str) -> Message | None:
     """
     asked = [entry for entry in catalogue().values() if entry.question]
     lines = [_SAID.sub("", plain(line)) for line in text.replace("`", "").splitlines()]
-    return next((e for line in lines for e in asked if _is_about(line, e.asks)), None)
+    return next((e for line in lines for e in asked if said_of(line, e.asks)), None)
 
 
 def named_in_words(line: str) -> Message | None:
     """Return the entry of a message that words name without its text, or None."""
     text = plain(line)
-    return next((e for e in catalogue().values() if e.named and _is_about(text, e.named)), None)
+    return next((e for e in catalogue().values() if e.named and said_of(text, e.named)), None)
 
 
-def _is_about(line: str, questions: Sequence[Sequence[str]]) -> bool:
+def said_of(line: str, alternatives: Sequence[Sequence[str]]) -> tuple[str, str] | None:
+    """Return the words of a line that hold all topics of one of the alternatives, with what
+    precedes them in their sentence. Raise KeyError for a topic that no file defines.
+    """
     topics = _topics()
-    return any(close_together([topics[name] for name in names], line) for names in questions)
+    said = (close_together([topics[name] for name in names], line) for names in alternatives)
+    return next(filter(None, said), None)
 
 
 def entry_for(message: str, family: Family, kind: str | None) -> Message | None:

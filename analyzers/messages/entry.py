@@ -26,10 +26,12 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 
 `because`      the cause; `{name}` is what was found in the source
 `do`           its remedy
-`look`         what to look for in the source (`analyzers/advice/looking.py`), in the traceback, in
-               settings or in the words around the code; none: the usual cause. `unless` and `when`
-               are conditions: settings that exclude it, words that the message must have; `quoted`:
-               statements that the words quote are looked at, too
+`look`         what is evidence of it: in the source (`analyzers/advice/looking.py`), in the
+               traceback, in settings, and in the words around the code, as lists of topics like
+               `asks`: `said` where they name the cause itself, `about` where they make it likelier.
+               None: the usual cause. `unless` and `when` are conditions: settings that exclude it,
+               words that the message must have; `quoted`: statements that the words quote are
+               looked at, too; `message` is a regular expression
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's
@@ -49,7 +51,7 @@ FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
         "compiled", "of_values", "setting", "unless", "shapes", "said", "message", "forward",
-        "warned", "when", "reaching", "quoted",
+        "warned", "when", "reaching", "quoted", "about",
     }
 )  # fmt: skip
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}

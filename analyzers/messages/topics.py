@@ -21,8 +21,8 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|[。！？；]")
 
 
 def compiled(words: Iterable[str]) -> re.Pattern[str]:
-    """Return the pattern of a topic. Its texts are in lower case with single spaces."""
-    return re.compile("|".join(f"(?:{_pattern(word)})" for word in words))
+    """Return the pattern of a topic."""
+    return re.compile("|".join(f"(?:{_pattern(word)})" for word in words), re.IGNORECASE)
 
 
 def _pattern(word: str) -> str:
@@ -35,28 +35,36 @@ def _pattern(word: str) -> str:
     return rf"(?<![a-z0-9_]){re.escape(word.removeprefix('='))}{end}"
 
 
-def close_together(topics: Sequence[re.Pattern[str]], line: str) -> bool:
-    """Return True if a sentence of the line holds every topic, each near the next."""
-    return any(_near(topics, sentence) for sentence in _SENTENCE.split(line))
+def close_together(topics: Sequence[re.Pattern[str]], line: str) -> tuple[str, str] | None:
+    """Return the words in which a sentence of the line holds every topic, each near the next, with
+    what precedes them in it; None if no sentence does.
+    """
+    for sentence in _SENTENCE.split(line):
+        if (span := _span(topics, sentence)) is not None:
+            return sentence[slice(*span)], sentence[: span[0]]
+    return None
 
 
-def _near(topics: Sequence[re.Pattern[str]], sentence: str) -> bool:
+def _span(topics: Sequence[re.Pattern[str]], sentence: str) -> tuple[int, int] | None:
     spans = [[match.span() for match in topic.finditer(sentence)] for topic in topics]
     if not all(spans):
-        return False
-    return any(_reaches(first, spans[1:]) for first in spans[0])
+        return None
+    return next(filter(None, (_reached(first, spans[1:]) for first in spans[0])), None)
 
 
-def _reaches(reached: tuple[int, int], others: Sequence[Sequence[tuple[int, int]]]) -> bool:
-    """Return True if each further topic has a place near the range, which grows by it."""
+def _reached(
+    reached: tuple[int, int], others: Sequence[Sequence[tuple[int, int]]]
+) -> tuple[int, int] | None:
+    """Return the range that has a place of each further topic near, grown by these places."""
     if not others:
-        return True
+        return reached
     begin, end = reached
-    return any(
-        _reaches((min(begin, a), max(end, b)), others[1:])
+    grown = (
+        _reached((min(begin, a), max(end, b)), others[1:])
         for a, b in others[0]
         if max(begin, a) - min(end, b) <= NEAR
     )
+    return next(filter(None, grown), None)
 
 
 def topics_of(tables: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, re.Pattern[str]]:

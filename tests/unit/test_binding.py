@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from analyzers.advice import looks_for
-from analyzers.messages import catalogue
+from analyzers.messages import catalogue, said_of
 from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examine import examine
 from analyzers.request.examined import Examined
@@ -123,8 +123,10 @@ def test_every_message_has_causes_that_read_well_and_can_be_looked_for() -> None
     for cause in (cause for entry in catalogue().values() for cause in entry.causes):
         assert cause.say("x").endswith(".")
         assert "{name}" not in cause.say("x")
-        other = {"setting", "shapes", "frames", "said", "message", "forward", "warned"}
-        assert cause.look is None or looks_for(cause.look) or other & cause.look.keys()
+        other = {"setting", "shapes", "frames", "said", "about", "message", "forward", "warned"}
+        look = cause.look or {}
+        assert cause.look is None or looks_for(look) or other & look.keys()
+        said_of("", [names.split() for names in (*look.get("said", ()), *look.get("about", ()))])
 
 
 def test_a_healthy_line_is_no_hint() -> None:

@@ -1,0 +1,109 @@
+"""Which of a message's usual causes the words around the code and the code itself speak for."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.advice import Hint, hints
+from analyzers.source.project import Project
+from analyzers.tracebacks import parse
+
+AGAIN = "RuntimeError: Trying to backward through the graph a second time"
+CHANGED = (
+    "RuntimeError: one of the variables needed for gradient computation has been modified by an "
+    "inplace operation: [torch.FloatTensor [7, 1]]{which} is at version 3; expected version 2."
+)
+NO_GRAPH = "RuntimeError: element {} of tensors does not require grad and does not have a grad_fn"
+UNUSED = (
+    "RuntimeError: One of the differentiated Tensors appears to not have been used in the graph"
+)
+
+
+def first(code: str, error: str, words: str = "") -> Hint:
+    return hints(Project({"a.py": code}, "a.py"), parse(error), {"": words})[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "quoted", "remedy"),
+    [
+        (AGAIN, "It fails since I removed the `no_grad` of the encoder.", "removed", "no cache on"),
+        (AGAIN, "Only the second iteration fails.", "second iteration fail", "before it"),
+        (AGAIN, "With gradient checkpointing it raises.", "gradient checkpoint", "use_reentrant"),
+        (AGAIN, "I train a GAN in two steps.", "GAN", "fake.detach()"),
+        (AGAIN, "My model is an LSTM.", "LSTM", "h.detach()"),
+        (CHANGED.format(which=""), "It works with PyTorch 1.4.", "PyTorch 1.4", "before 1.5"),
+        (NO_GRAPH.format(0), "I fine-tune with QLoRA.", "QLoRA", "enable_input_require_grads"),
+        (NO_GRAPH.format(0), "I wrote my own loss for it.", "own loss", "loss.grad_fn"),
+    ],
+)
+def test_what_the_words_name_comes_before_what_is_usual(
+    error: str, words: str, quoted: str, remedy: str
+) -> None:
+    hint = first("x = 1\n", error, words)
+    assert hint.text.startswith("likely, as the words name “")
+    assert quoted in hint.words
+    assert remedy in hint.text
+
+
+def test_words_that_deny_it_name_nothing() -> None:
+    assert first("x = 1\n", AGAIN, "I do not use a GAN.").usual
+
+
+def test_a_line_comes_before_words_that_only_make_a_cause_likelier() -> None:
+    code = "for x in data:\n    total = total + net(x)\n    total.backward()\n"
+    assert "adds up" in first(code, AGAIN, "My model is an LSTM.").text
+
+
+def test_words_and_a_line_for_one_cause_come_before_a_line_for_another() -> None:
+    code = (
+        "from norse import cells\nfor x in data:\n    seen.append(net(x))\n    net(x).backward()\n"
+    )
+    assert "keeps tensors" in first(code, AGAIN).text
+    hint = first(code, AGAIN, "My model is a spiking network.")
+    assert hint.place is not None
+    assert hint.text.endswith("(The words name “spiking”.)")
+
+
+LOOP = "for x, y in batches:\n    with grads():\n        out = net(x.cuda())\n{}"
+END = "        loss = criterion(out, y)\n    loss.backward()\n"
+
+
+def test_of_a_loop_that_keeps_nothing_the_model_is_named() -> None:
+    hint = first(LOOP.format(END), AGAIN)
+    assert (hint.place.line if hint.place else 0) == 3
+    assert "kept inside of `net`" in hint.text
+
+
+@pytest.mark.parametrize(
+    "middle",
+    [
+        "        out = out + shift\n",
+        "        out = out + self.shift\n",
+        "        out = out + old\n        old = out * 2\n",
+        "        out.sum().backward()\n",
+    ],
+)
+def test_of_a_loop_that_may_keep_something_the_model_is_not_named(middle: str) -> None:
+    assert "kept inside of" not in first(LOOP.format(middle + END), AGAIN).text
+
+
+@pytest.mark.parametrize("given", ["w.clone()", "-w", "(w[0].view(-1),)"])
+def test_nothing_is_computed_from_what_the_call_itself_makes(given: str) -> None:
+    assert "in the call itself" in first(f"g = torch.autograd.grad(y, {given})\n", UNUSED).text
+
+
+def test_a_parameter_is_not_made_in_the_call() -> None:
+    code = "g = torch.autograd.grad(y, list(net.parameters()))\n"
+    assert "in the call itself" not in first(code, UNUSED).text
+
+
+def test_a_message_that_counts_tensors_names_the_backward_of_several() -> None:
+    assert "begins at several tensors" in first("x = 1\n", NO_GRAPH.format(1)).text
+    assert first("x = 1\n", NO_GRAPH.format(0)).usual
+
+
+def test_a_transposed_weight_in_the_message_names_the_step() -> None:
+    which = ", which is output 0 of AsStridedBackward0,"
+    error = CHANGED.format(which=which)
+    assert "which only a step" in first("x = 1\n", error).text
+    assert first("x = 1\n", error.replace("[7, 1]", "[2, 7, 1]")).usual
