@@ -229,7 +229,7 @@ class Assumption(ApiModel):
 class NextStep(ApiModel):
     """What would settle what is still open; `value` can be copied or sent in `field`."""
 
-    kind: Literal["arguments", "file", "package", "run_local", "version", "lines"]
+    kind: Literal["arguments", "file", "package", "input", "run_local", "version", "lines"]
     text: str
     field: str | None = None
     value: str | None = None

@@ -99,3 +99,7 @@ def _needed(seen: Observation) -> Iterator[NextStep]:
                 yield NextStep(kind="arguments", text=text, field="args", value=need.name)
             case "file":
                 yield NextStep(kind="file", text=text, field="files", value=need.name)
+            case "network":
+                yield NextStep(kind="file", text=text, field="files")
+            case "input":
+                yield NextStep(kind="input", text=text, field="script", value=need.name)

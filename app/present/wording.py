@@ -115,13 +115,12 @@ def _open(found: Findings) -> str:
     return _ended(found) or "We need one more thing"
 
 
-_LACKING = ("arguments", "file", "package")
+_LACKING = ("arguments", "file", "package", "input")
 """Steps that name what a run lacked."""
 _OTHER_ENDINGS = {
     "timed_out": "Stopped at the time limit",
     "limit_hit": "Stopped at a limit",
     "SystemExit": "Ended by the script itself",
-    "EOFError": "",  # lacks input, which nobody can give here
     **dict.fromkeys(("NameError", "UnboundLocalError"), ""),  # of a part of a program
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.present.wording import state
 from app.schemas import DiagnosisRequest, Findings
 from benchmarks.asking import RUNNING, Service
 from tests.unit.test_paste import sent
@@ -129,3 +130,16 @@ async def test_a_question_about_a_healthy_script_has_its_line(service: Service) 
     assert "line 6: `torch.where` leaves out the value" in found.summary
     untitled = await asked(service, script.partition("\n\n")[2])
     assert "torch.where" not in untitled.summary
+
+
+LACKING = {
+    "input": "import torch\n\nname = input()\ntorch.load(name).backward()\n",
+    "file": "import urllib.request\n\nurllib.request.urlopen('http://127.0.0.1:9/data').read()\n",
+}
+
+
+@pytest.mark.parametrize("kind", LACKING)
+async def test_what_a_run_lacked_is_a_next_step(service: Service, kind: str) -> None:
+    found = await asked(service, LACKING[kind])
+    assert kind in [step.kind for step in found.next]
+    assert state(found).words == "We need one more thing"

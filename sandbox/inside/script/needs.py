@@ -39,7 +39,7 @@ def of(error: BaseException) -> Json | None:
     if isinstance(error, EOFError):
         return _needs("input", "input()", "the run has no standard input: set the value instead")
     if isinstance(error, OSError) and (_is_network(error) or _is_network(error.__context__)):
-        return _needs("network", str(error), "the run has no network: attach the data")
+        return _needs("network", "a network", f"the run has none ({error}): attach the data")
     if isinstance(error, RuntimeError | AssertionError) and "CUDA" in str(error):
         return _needs("device", "cuda", "the run has no GPU; run the downloadable tracer on yours")
     return None
