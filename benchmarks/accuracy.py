@@ -20,9 +20,9 @@ from pathlib import Path
 def main() -> None:
     options = _parser().parse_args()
     # The reader's workers import this module anew, and must not pay for torch.
+    from benchmarks.accuracy_tables import complaints, summary
     from benchmarks.asking import READING, RUNNING, ask
     from benchmarks.scoring import score
-    from benchmarks.telling import complaints, summary
     from benchmarks.trials import prepare
     from tests.case_files import load_cases
 

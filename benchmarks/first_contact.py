@@ -20,10 +20,10 @@ from pathlib import Path
 def main() -> None:
     options = _parser().parse_args()
     # The reader's workers import this module anew, and must not pay for torch.
+    from benchmarks.accuracy_tables import complaints, first_contact
     from benchmarks.archive import cases
     from benchmarks.asking import READING, RUNNING, ask
     from benchmarks.scoring import score
-    from benchmarks.telling import complaints, first_contact
     from benchmarks.trials import prepare
 
     found = cases(options.batch)

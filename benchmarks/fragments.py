@@ -83,10 +83,10 @@ def healthy_fragments() -> Iterator[Fragment]:
 def tell_blame(asked: list[tuple[Fragment, str]], answers: list[Answer]) -> None:
     """How many healthy parts are blamed, each with what is told of it."""
     blamed = [(f, a) for (f, _), a in zip(asked, answers, strict=True) if a.pattern]
-    for fragment, told in blamed:
-        how = "seen" if told.seen else "read"
-        print(f"    {fragment.case.name}: {told.pattern} line {told.line} ({how})")
-        if told.seen:
+    for fragment, reported in blamed:
+        how = "seen" if reported.seen else "read"
+        print(f"    {fragment.case.name}: {reported.pattern} line {reported.line} ({how})")
+        if reported.seen:
             print(fragment.text)
     print(f"{len(blamed)} of {len(asked)} healthy fragments are blamed")
 
@@ -193,7 +193,7 @@ def main() -> None:
     for title, cut in (("the traceback", 0), ("its last line alone", -1)):
         asked = [(f, "\n".join(error.splitlines()[cut:])) for f, error in raised]
         tell(f"read, with {title}", asked, [by_reading(*each) for each in asked], chosen.list)
-        if chosen.worlds:
+        if chosen.harnesses:
             answers = asyncio.run(_answers(asked))
             tell(f"run, with {title}", asked, answers, chosen.list)
 

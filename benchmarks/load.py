@@ -143,7 +143,7 @@ HOSTILE: tuple[dict[str, Any], ...] = (
 )
 
 
-async def beside_hostile(server: Server) -> float:
+async def next_to_hostile(server: Server) -> float:
     """The 99th percentile of the web process's lag, in ms, while hostile requests and honest ones
     are worked on: the upper end of the bucket that holds it."""
     before = _lags(server)
@@ -193,7 +193,7 @@ async def measure(server: Server, bare: Bare, seconds: float, count: int) -> boo
     print(f"| {count} submissions at once | number |\n|---|---|")
     for fate, number in sorted((await burst(server, count)).items()):
         print(f"| {fate} | {number} |")
-    lag = await beside_hostile(server)
+    lag = await next_to_hostile(server)
     print(f"\nLag of the event loop beside hostile requests, 99th percentile: ≤ {lag:.0f} ms")
     after = by_role(server.pid)
     print("\n| process | MiB at rest | MiB after |\n|---|---|---|")

@@ -63,7 +63,7 @@ class Score:
     tested: bool
     silent: bool
     blamed: bool
-    told: str
+    reported: str
 
 
 def items(sheet: str) -> list[Item]:
@@ -101,7 +101,7 @@ def score(item: Item, found: Findings) -> Score:
         for file, lines in (label.lines_by_file or {label.file: label.lines}).items()
     )
     patch = found.patches[0] if found.patches else None
-    told = f"{found.verdict}/{found.basis}: " + (
+    reported = f"{found.verdict}/{found.basis}: " + (
         f"{first.pattern} at {first.location.file}:{first.location.line}"
         if first
         else found.summary[:150]
@@ -113,7 +113,7 @@ def score(item: Item, found: Findings) -> Score:
         tested=patch is not None and patch.verification.status == "passed",
         silent=first is None and not found.next,
         blamed=label.healthy and first is not None,
-        told=told,
+        reported=reported,
     )
 
 
@@ -132,15 +132,15 @@ def table(scores: list[Score]) -> list[str]:
             sum(getattr(s, name) for s in group) / len(group)
             for name in ("cause", "line", "tested", "silent")
         )
-        told = " | ".join(f"{share:.0%}" for share in shares)
-        rows.append(f"| {kind} | {len(group)} | {told} | |")
+        reported = " | ".join(f"{share:.0%}" for share in shares)
+        rows.append(f"| {kind} | {len(group)} | {reported} | |")
     return rows
 
 
 def complaints(scores: list[Score]) -> list[str]:
     """What was not right, by name."""
     return [
-        f"{s.item.name}: {s.told}  (is {s.item.label.pattern}, lines {s.item.label.lines})"
+        f"{s.item.name}: {s.reported}  (is {s.item.label.pattern}, lines {s.item.label.lines})"
         for s in scores
         if s.blamed or not (s.item.label.healthy or (s.cause and s.line))
     ]

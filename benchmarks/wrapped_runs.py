@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from tests.beside import ROOT, call, gradmend, put_down
 from tests.project_files import ProjectCase, load_projects
+from tests.run_wrapper import ROOT, call, gradmend, put_down
 
 # `gradmend run` that says nothing of how the command ended.
 UNTIL_THE_END = f"""\

@@ -24,7 +24,7 @@ AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("app/pages/", "app/static/", "app/templates/", "app/present/", "editor/"): ("tests/browser",),
     ("gradmend/", "app/command/", "sandbox/inside/attached/"): (
-        "tests/integration/test_beside*.py",
+        "tests/integration/test_run_wrapper*.py",
         "tests/integration/test_guide.py",
         "tests/integration/test_in*.py",
         "tests/integration/test_notebook_extension.py",
@@ -46,8 +46,8 @@ AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
 def changed(base: str) -> list[str] | None:
     """Return the files that differ from a commit; None where Git does not know it."""
     words = ["git", "diff", "--name-only", base]
-    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    return told.stdout.splitlines() if told.returncode == 0 else None
+    reported = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return reported.stdout.splitlines() if reported.returncode == 0 else None
 
 
 def reached(files: Iterable[str] | None) -> list[str]:

@@ -75,8 +75,8 @@ class Tiers:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was left out for want of a recording."""
         if self._left:
-            told = f"{self._left} cases are not recorded, and were left to `make record`"
-            terminalreporter.write_line(told)
+            reported = f"{self._left} cases are not recorded, and were left to `make record`"
+            terminalreporter.write_line(reported)
 
     def pytest_runtest_setup(self) -> None:
         """Stop beginning tests when time is up."""

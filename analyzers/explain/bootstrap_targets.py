@@ -11,7 +11,7 @@ from analyzers.explain.origins import origins_of
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.explain.source_locations import SourceLocation, resolve_location
-from analyzers.explain.target_networks import followers, is_of_follower
+from analyzers.explain.target_networks import is_of_target_network, target_networks
 from analyzers.explain.weighing import weights
 from analyzers.source import priors
 from analyzers.source.callees import is_call, operation, own_name
@@ -70,7 +70,7 @@ def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | N
             return None
         return _alias_unrecorded(seen, given, project) or BootstrapTarget(seen, given, None)
     if fault.detail == OTHERS and fault.params:
-        if all(is_of_follower(name, project) for name in fault.params):
+        if all(is_of_target_network(name, project) for name in fault.params):
             return next(_target_network_outputs(project), None)
     for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
         made = _made(where, given)
@@ -142,7 +142,7 @@ def _given_anywhere(
 
 def _target_network_outputs(project: Project) -> Iterator[BootstrapTarget]:
     """Yield the outputs of target networks that are named and recorded in the graph."""
-    own = {name.rpartition(".")[2] for name in followers(project)}
+    own = {name.rpartition(".")[2] for name in target_networks(project)}
     for module, statement in project.each(ast.Assign):
         for one, value in assigned_pairs(statement):
             calls = [node for node in walk(value) if isinstance(node, ast.Call)]

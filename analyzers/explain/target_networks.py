@@ -15,7 +15,7 @@ from analyzers.source.writes import writes
 _WEIGHTS = (*PARAMETERS, "torch.nn.Module.state_dict")
 
 
-def followers(project: Project) -> set[str]:
+def target_networks(project: Project) -> set[str]:
     """Return the names of target networks, updated in a loop or in a function that a loop calls:
     `target` of `target.load_state_dict(net.state_dict())`, or of a loop over
     `zip(target.parameters(), …)` that writes to its parameters. A network that is only initialised
@@ -74,7 +74,7 @@ def runs_again(module: Module, node: ast.AST, project: Project) -> bool:
     return bool(module.loops_around(node)) or any(m.loops_around(c) for m, c in callers)
 
 
-def is_of_follower(parameter: str, project: Project) -> bool:
+def is_of_target_network(parameter: str, project: Project) -> bool:
     """Return True if a parameter, by its name, belongs to a target network."""
-    own = {name.rpartition(".")[2] for name in followers(project)}
+    own = {name.rpartition(".")[2] for name in target_networks(project)}
     return not own.isdisjoint(parameter.split("."))

@@ -58,7 +58,7 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import resolve_location
-from analyzers.explain.target_networks import is_of_follower
+from analyzers.explain.target_networks import is_of_target_network
 from analyzers.repair.blocks import joined
 from analyzers.repair.leaf.rebinding import leaves_renewed
 from analyzers.repair.reconnect.enable_recording import (
@@ -100,7 +100,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if not fault.params and reason_to_stay(fault.instead, fault.kind, project):
         return None
-    if fault.params and all(is_of_follower(name, project) for name in fault.params):
+    if fault.params and all(is_of_target_network(name, project) for name in fault.params):
         return None  # what follows another network is not to learn
     if fault.detail == FROZEN:
         where = frozen_among(fault.params, project)

@@ -48,8 +48,8 @@ async def holding(target: Target, source: str) -> AsyncIterator[None]:
 
 async def test_descriptors_under_way_hinder_no_other_run(target: Target) -> None:
     async with holding(target, DESCRIPTORS_UNDER_WAY):
-        beside = await asyncio.gather(*(target.run(HONEST) for _ in range(3)))
-    for honest in beside:
+        next_to = await asyncio.gather(*(target.run(HONEST) for _ in range(3)))
+    for honest in next_to:
         assert (honest.status, honest.stdout_tail) == ("finished", HONEST_OUTPUT), honest
 
 
@@ -135,5 +135,5 @@ assert held[0] >= 0
 async def test_watches_of_files_hinder_no_other_run(target: Target) -> None:
     """Of 128 that the kernel allows a user."""
     async with holding(target, WATCHES.format(count=140)):
-        beside = await target.run(WATCHES.format(count=1))
-    assert beside.status == "finished", beside
+        next_to = await target.run(WATCHES.format(count=1))
+    assert next_to.status == "finished", next_to

@@ -107,7 +107,7 @@ sys.modules["sandbox.inside.core.frames"].user_frame = lambda frame: None
 
 
 @pytest.mark.parametrize("way", REACHING)
-async def test_who_reaches_for_the_tracer_is_told(target: Target, way: str) -> None:
+async def test_who_reaches_for_the_tracer_is_reported(target: Target, way: str) -> None:
     result = await target.attack(REACHING[way], mode="trace")
     assert result.tampered, result
 

@@ -138,7 +138,7 @@ async def test_burning_every_core_ends_at_the_time_limit(target: Target) -> None
     assert result.status == "timed_out"
 
 
-async def test_what_a_script_waited_for_a_processor_is_told(target: Target) -> None:
+async def test_what_a_script_waited_for_a_processor_is_reported(target: Target) -> None:
     result = await target.attack("""
         import os, time
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

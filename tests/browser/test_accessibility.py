@@ -60,6 +60,6 @@ async def test_the_picture_says_what_it_shows(visit: Visit) -> None:
     page = await opened(visit, "lstm", phone=False, dark=False)
     picture = page.get_by_role("img", name="A freed graph is needed again")
     await expect(picture).to_be_visible()
-    told = await picture.locator("desc").text_content()
-    assert told is not None
-    assert "needs it again through hidden, and fails" in told
+    reported = await picture.locator("desc").text_content()
+    assert reported is not None
+    assert "needs it again through hidden, and fails" in reported

@@ -172,7 +172,7 @@ async def test_a_traceback_of_another_script_is_noticed(page: Page) -> None:
     await expect(page.locator("#mismatch")).to_be_hidden()
 
 
-async def test_an_empty_form_is_told_what_to_send(page: Page) -> None:
+async def test_an_empty_form_is_asked_for_a_script(page: Page) -> None:
     await page.click("button.primary")
     await expect(page.get_by_role("alert")).to_have_text("Paste a script or a traceback first.")
     await keep(page, "form-refused")
@@ -243,7 +243,7 @@ for x in xs:
 """
 
 
-async def test_records_of_a_run_beside_own_data(page: Page, tmp_path: Path) -> None:
+async def test_records_of_a_run_next_to_own_data(page: Page, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(OWN_DATA)
     (tmp_path / "prices.csv").write_text("1\n2\n3\n4\n" * 6)
     await page.click("summary")

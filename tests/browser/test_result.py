@@ -93,7 +93,7 @@ async def test_the_fix_is_on_the_first_screen(visit: Visit) -> None:
             assert box["y"] + box["height"] <= height, selector
 
 
-async def test_each_fix_has_a_tab_and_is_told_by_what_it_does(page: Page) -> None:
+async def test_each_fix_has_a_tab_and_is_reported_by_what_it_does(page: Page) -> None:
     await diagnosed(page, "lstm")
     fixes = page.locator("section.fix")
     assert await fixes.count() > 1
@@ -201,7 +201,7 @@ async def test_the_form_is_empty_after_a_result(page: Page) -> None:
     await expect(page.locator("#restored")).to_be_hidden()
 
 
-async def test_a_preview_tells_the_headline(page: Page) -> None:
+async def test_a_preview_reports_the_headline(page: Page) -> None:
     await diagnosed(page, "lstm")
     await page.reload()  # as those who make previews find the page
     title = await page.locator("meta[property='og:title']").get_attribute("content")

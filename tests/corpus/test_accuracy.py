@@ -37,8 +37,8 @@ def request_of(case: Case, traceback: str = "") -> DiagnosisRequest:
 
 def expected(findings: Findings) -> str:
     """A script that walks no graph (backpropagation by hand, in NumPy) shows nothing of graphs."""
-    walked = findings.run is not None and findings.run.backward_calls > 0
-    return "healthy" if walked else "inconclusive"
+    run_backward = findings.run is not None and findings.run.backward_calls > 0
+    return "healthy" if run_backward else "inconclusive"
 
 
 def is_named(case: Case, text: str) -> bool:
@@ -47,7 +47,7 @@ def is_named(case: Case, text: str) -> bool:
     return first.split()[1] in (case.pattern, *case.also)
 
 
-def is_mended(text: str) -> bool:
+def is_fixed(text: str) -> bool:
     """Whether the first patch that findings tell has passed."""
     return re.search(r"^patch 1: .*\): passed\b", text, re.MULTILINE) is not None
 
@@ -79,7 +79,7 @@ def test_the_findings_are_as_often_right_as_the_readme_says() -> None:
     kept = [(case, findings.load(f"failing/{case.folder}").get(case.name)) for case in FAILING]
     texts = [(case, text) for case, text in kept if text is not None]
     named = sum(is_named(case, text) for case, text in texts)
-    mended = sum(is_mended(text) for _, text in texts)
+    mended = sum(is_fixed(text) for _, text in texts)
     assert named >= RIGHT_CAUSE * len(texts)
     assert mended >= RIGHT_PATCH * len(texts)
 

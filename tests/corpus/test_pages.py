@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from analyzers.explain.pattern import Pattern, patterns
-from tests.mending import first_that_runs, recognise
+from tests.fixing import first_that_runs, recognise
 from tests.plain_runs import Given, PlainRuns
 from tests.tracing import Tracing
 
@@ -85,7 +85,7 @@ def test_the_broken_example_is_recognised_and_a_patch_of_it_runs(
 
 
 @each_pattern()
-def test_the_mended_example_runs_and_nothing_is_found_in_it(
+def test_the_fixed_example_runs_and_nothing_is_found_in_it(
     pattern: Pattern, traced: Tracing, plain: PlainRuns
 ) -> None:
     script = example(pattern, "Fixed")

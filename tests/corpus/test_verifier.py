@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="session")]
 
 @pytest.mark.findings("verifier")
 @each(VERIFIABLE)
-async def test_the_verifier_tells_right_repairs_from_wrong_ones(
+async def test_the_verifier_separates_right_repairs_from_wrong_ones(
     case: Case, service: Service, on_record: Recorded
 ) -> None:
     repairs = await judged(case, service.sandbox)

@@ -27,10 +27,12 @@ _INPUT = re.compile(r"\$\{\{ inputs\.(\w+) \}\}")
 def step(number: int, directory: Path, python: Path, **inputs: str) -> Any:
     """Run one step with these inputs, in a directory that stands for the checkout."""
     given = {name: about["default"] for name, about in ACTION["inputs"].items()} | inputs
-    told = ACTION["runs"]["steps"][number]
-    values = {name: _INPUT.sub(lambda m: given[m[1]], text) for name, text in told["env"].items()}
+    reported = ACTION["runs"]["steps"][number]
+    values = {
+        name: _INPUT.sub(lambda m: given[m[1]], text) for name, text in reported["env"].items()
+    }
     return subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", told["run"]],
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", reported["run"]],
         cwd=directory,
         env={
             **os.environ,

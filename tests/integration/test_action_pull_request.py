@@ -113,7 +113,7 @@ def pull_request(tmp_path: Path, github: GitHub, monkeypatch: pytest.MonkeyPatch
     return made
 
 
-def test_one_comment_says_what_the_change_does_and_is_written_anew(
+def test_one_comment_says_what_the_change_does_and_is_rewritten(
     pull_request: GitRepository, github: GitHub
 ) -> None:
     pull_request.commit(

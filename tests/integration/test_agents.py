@@ -45,8 +45,8 @@ async def test_an_agent_diagnoses_a_file_and_applies_its_fix(tmp_path: Path) -> 
     script = tmp_path / "train.py"
     script.write_text(FAILING)
     async with local(tmp_path) as client:
-        told = {tool.name for tool in (await client.list_tools()).tools}
-        assert told >= {"diagnose", "apply", "show", "explain_pattern"}
+        reported = {tool.name for tool in (await client.list_tools()).tools}
+        assert reported >= {"diagnose", "apply", "show", "explain_pattern"}
         found = await ask(client, "diagnose", path="train.py")
         assert (found["verdict"], found["pattern"]) == ("confirmed", "recurrent-state")
         assert (found["file"], found["name"]) == ("train.py", "hidden")
@@ -95,13 +95,13 @@ async def test_an_agent_runs_the_user_s_own_command(tmp_path: Path) -> None:
         assert done["done"].startswith("Changed ")
         again = await ask(client, "run", command=command, folder="proj", rerun=False)
         assert "exit code is 0" in again["summary"]
-        told = await refused(client, "run", command=command, folder="proj", limit_s=0.01)
-        assert "`limit_s`" in told
+        reported = await refused(client, "run", command=command, folder="proj", limit_s=0.01)
+        assert "`limit_s`" in reported
         assert "no such folder" in await refused(client, "run", command=["true"], folder="nowhere")
         assert "Which command?" in await refused(client, "run", command=[])
 
 
-async def test_what_an_agent_does_wrong_is_told(tmp_path: Path) -> None:
+async def test_what_an_agent_does_wrong_is_reported(tmp_path: Path) -> None:
     async with local(tmp_path) as client:
         assert "no such file" in await refused(client, "diagnose", path="nowhere.py")
         assert "script: is empty" in await refused(client, "diagnose")

@@ -35,8 +35,8 @@ async def test_an_agent_verifies_its_own_changes_of_files(tmp_path: Path) -> Non
     repository.commit("start", {"train.py": HEALTHY})
     script = repository.folder / "train.py"
     async with local(repository.folder) as client:
-        told = {tool.name: tool for tool in (await client.list_tools()).tools}
-        hints = told["verify"].annotations
+        reported = {tool.name: tool for tool in (await client.list_tools()).tools}
+        hints = reported["verify"].annotations
         assert hints is not None
         assert hints.read_only_hint
         script.write_text(CHANGED)

@@ -45,8 +45,8 @@ for step in range(12):
     loss.backward()
     opt.step()
 """
-MENDED = HIDDEN.replace('"h = cell(x, h)"', '"h = cell(x, h.detach())"')
-RIGHT = f"```diff\n{diff(HIDDEN, MENDED)}```"
+FIXED = HIDDEN.replace('"h = cell(x, h)"', '"h = cell(x, h.detach())"')
+RIGHT = f"```diff\n{diff(HIDDEN, FIXED)}```"
 RETAINED = f"```python\n{HIDDEN.replace('backward()', 'backward(retain_graph=True)')}```"
 CAUGHT = HIDDEN.replace(
     "    loss.backward()\n",
@@ -186,6 +186,6 @@ async def test_the_command_line_says_so_and_takes_its_fix(tmp_path: Path) -> Non
         )
         out, err = await process.communicate()
     assert f"sent to the assistant at {server.url[7:-3]}" in err.decode()
-    told = json.loads(out)
-    (one,) = told if isinstance(told, list) else [told]
+    reported = json.loads(out)
+    (one,) = reported if isinstance(reported, list) else [reported]
     assert TITLE in [patch["title"] for patch in one["patches"]], err.decode()

@@ -26,14 +26,14 @@ Hello, why does this fail?
 
 Thanks a lot!
 """
-MADE_UP = """\
+SYNTHESIZED = """\
 import torch
 
 rows = [[float(v) for v in line.split(",")] for line in open("rows.csv")]
 x = torch.tensor(rows)
 print(x.unknown_attribute_of_tensors)
 """
-MADE_UP_LOOP = """\
+SYNTHESIZED_LOOP = """\
 import torch
 from torch import nn
 
@@ -72,7 +72,7 @@ async def test_of_a_syntax_error_no_run_of_what_was_repaired_is_shown(service: S
     assert wording.versions(findings).endswith("nothing was run.")
 
 
-async def test_a_syntax_error_beside_another_fault_comes_first(service: Service) -> None:
+async def test_a_syntax_error_next_to_another_fault_comes_first(service: Service) -> None:
     broken = POST.split("\n\n")[1] + "\nprint('done'\n"
     findings = await found(service, "\n".join(line.strip() for line in broken.splitlines()) + "\n")
     assert findings.summary.startswith("Syntax error in `train.py`, line 5")
@@ -99,7 +99,7 @@ async def test_words_around_code_are_no_syntax_error(service: Service) -> None:
 
 
 async def test_nor_where_static_analysis_suggests_a_cause(service: Service) -> None:
-    findings = await found(service, MADE_UP_LOOP, RUNNING)
+    findings = await found(service, SYNTHESIZED_LOOP, RUNNING)
     assert [cause.pattern for cause in findings.causes][:1] == ["recurrent-state"]
     assert findings.error is None
     assert findings.run is not None
@@ -107,7 +107,7 @@ async def test_nor_where_static_analysis_suggests_a_cause(service: Service) -> N
 
 
 async def test_an_error_of_what_was_synthesized_is_not_the_user_s(service: Service) -> None:
-    findings = await found(service, MADE_UP, RUNNING)
+    findings = await found(service, SYNTHESIZED, RUNNING)
     assert findings.error is None
     assert findings.run is not None
     assert "rows.csv" in str(findings.world)

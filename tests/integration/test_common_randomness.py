@@ -59,7 +59,7 @@ def test_a_copied_draw_shifts_nothing(traced: Tracing, way: str) -> None:
     assert len(set(plain)) == 3  # each pass has numbers of its own
 
 
-def test_an_edit_beside_the_draw_shifts_nothing(traced: Tracing) -> None:
+def test_an_edit_next_to_the_draw_shifts_nothing(traced: Tracing) -> None:
     loop = LOOP.replace("BEFORE", "pass")
     one = drawn(traced, HEAD + loop.replace("DRAW", "torch.randn(2).tolist()"))
     edited = loop.replace("DRAW", "torch.randn(1 + 1).detach().clone().tolist()")

@@ -46,7 +46,7 @@ SQUARED = textwrap.dedent("""\
         loss.backward()
         optimizer.step()
 """)
-ANEW = SQUARED.replace("out += 1", "out = out + 1")
+AGAIN = SQUARED.replace("out += 1", "out = out + 1")
 GONE = SQUARED.replace("out += 1", "pass")
 SKIPPED = SQUARED.replace("loss.backward()", "loss = loss.detach()")
 
@@ -87,12 +87,12 @@ def candidate(title: str, text: str, rank: int = 0, *, last_resort: bool = False
 async def test_nothing_more_is_tried_behind_a_repair_that_leaves_nothing_to_wish_for(
     session: Session,
 ) -> None:
-    first = [candidate("anew", ANEW), candidate("gone", GONE, 1), candidate("skipped", SKIPPED, 2)]
+    first = [candidate("anew", AGAIN), candidate("gone", GONE, 1), candidate("skipped", SKIPPED, 2)]
     assert await contest(session, SQUARED, first) == (["anew"], 1)
 
 
 async def test_a_candidate_that_fails_makes_room_for_the_next(session: Session) -> None:
-    first = [candidate("skipped", SKIPPED), candidate("anew", ANEW, 1)]
+    first = [candidate("skipped", SKIPPED), candidate("anew", AGAIN, 1)]
     titles, _ = await contest(session, SQUARED, first)
     assert titles == ["anew", "skipped"]
 
@@ -115,10 +115,10 @@ async def case_of(script: str, **more: object) -> Case:
         await reader.close()
 
 
-async def test_beside_a_given_error_endless_training_has_its_time_and_no_more(
+async def test_next_to_a_given_error_endless_training_has_its_time_and_no_more(
     session: Session,
 ) -> None:
-    endless = ANEW.replace("range(9)", "iter(int, 1)")
+    endless = AGAIN.replace("range(9)", "iter(int, 1)")
     case = await case_of(
         endless,
         traceback="RuntimeError: Trying to backward through the graph a second time",
@@ -135,6 +135,6 @@ async def test_beside_a_given_error_endless_training_has_its_time_and_no_more(
 async def test_of_repairs_that_leave_the_gradients_the_same_the_shorter_comes_first(
     session: Session,
 ) -> None:
-    longer = ANEW.replace("(out * out)", "(out.clone() * out)")
-    preferred = [candidate("longer", longer), candidate("anew", ANEW, 1)]
+    longer = AGAIN.replace("(out * out)", "(out.clone() * out)")
+    preferred = [candidate("longer", longer), candidate("anew", AGAIN, 1)]
     assert (await contest(session, SQUARED, preferred))[0] == ["anew", "longer"]

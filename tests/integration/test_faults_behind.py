@@ -100,7 +100,7 @@ for epoch in range(6):
 """
 
 # Both nets learn from the other's easy samples: NumPy, and two makers of tensors, cut the losses.
-CUT_AND_MADE_ANEW = """\
+CUT_AND_RECOMPUTED = """\
 import numpy as np
 import torch
 from torch import nn
@@ -134,7 +134,7 @@ for step in range(6):
 """
 
 
-async def test_what_the_first_repair_uncovers_is_mended_with_it(service: Service) -> None:
+async def test_what_the_first_repair_uncovers_is_fixed_with_it(service: Service) -> None:
     found = await service.ask(DiagnosisRequest(script=ACTOR_CRITIC), RUNNING)
     first = found.patches[0]
     assert found.causes[0].pattern == "shared-subgraph"
@@ -153,7 +153,7 @@ async def test_a_graph_that_a_pass_walks_again_stays_kept(service: Service) -> N
     assert "`state` took it to a later pass" in found.causes[0].explanation
 
 
-async def test_one_more_value_that_keeps_its_graph_is_mended_too(service: Service) -> None:
+async def test_one_more_value_that_keeps_its_graph_is_fixed_too(service: Service) -> None:
     found = await service.ask(DiagnosisRequest(script=TWO_TOTALS), RUNNING)
     first = found.patches[0]
     assert found.causes[0].pattern == "growing-history"
@@ -173,7 +173,7 @@ async def test_a_patch_of_what_stands_behind_may_spare_the_first(service: Servic
 
 
 async def test_a_graph_that_is_lost_again_further_on_is_followed(service: Service) -> None:
-    found = await service.ask(DiagnosisRequest(script=CUT_AND_MADE_ANEW), RUNNING)
+    found = await service.ask(DiagnosisRequest(script=CUT_AND_RECOMPUTED), RUNNING)
     first = found.patches[0]
     assert found.causes[0].pattern == "starved-parameter"
     assert first.verification.status == "passed"

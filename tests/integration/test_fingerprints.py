@@ -25,18 +25,18 @@ class Loud(_Mode):  # type: ignore[misc]
 
 
 def test_signs_of_large_gradients_are_those_of_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = gradients.fingerprint(GRADIENT)
+    reported = gradients.fingerprint(GRADIENT)
     monkeypatch.setattr(gradients, "SMALL", 0)
     gradients._signs.cache_clear()
-    assert gradients.fingerprint(GRADIENT) == told
-    assert gradients.fingerprint(-GRADIENT)["projections"] == [-p for p in told["projections"]]
-    assert len(set(map(abs, told["projections"]))) == gradients.PROJECTIONS
+    assert gradients.fingerprint(GRADIENT) == reported
+    assert gradients.fingerprint(-GRADIENT)["projections"] == [-p for p in reported["projections"]]
+    assert len(set(map(abs, reported["projections"]))) == gradients.PROJECTIONS
     gradients._signs.cache_clear()
 
 
 def test_no_mode_hears_of_it() -> None:
     with Loud() as loud:
-        told = gradients.fingerprint(GRADIENT)
+        reported = gradients.fingerprint(GRADIENT)
         assert not loud.heard
-        assert float(GRADIENT.norm()) == pytest.approx(told["norm"])
+        assert float(GRADIENT.norm()) == pytest.approx(reported["norm"])
         assert loud.heard

@@ -18,29 +18,29 @@ class Heard:
     """Whatever is told, in order."""
 
     def __init__(self) -> None:
-        self.told: list[str | Patch] = []
+        self.reported: list[str | Patch] = []
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
-        self.told.append(message)
+        self.reported.append(message)
 
     async def cause(self, cause: Cause) -> None: ...
 
     async def patch(self, patch: Patch) -> None:
-        self.told.append(patch)
+        self.reported.append(patch)
 
 
-async def test_a_fix_is_told_as_soon_as_its_checks_have_ended() -> None:
+async def test_a_fix_is_reported_as_soon_as_its_checks_have_ended() -> None:
     heard = Heard()
     reader = Reader(workers=1)
     async with EmbeddedSandbox(options=["--concurrency", "2"]) as box:
         request = DiagnosisRequest(script=LSTM.script)
         found = await diagnose(request, sandbox=box, reader=reader, progress=heard)
     await reader.close()
-    began = next(n for n, each in enumerate(heard.told) if str(each).startswith("Trying"))
-    ended = next(n for n, each in enumerate(heard.told) if str(each).startswith("Tried"))
-    early = [each for each in heard.told[began:ended] if isinstance(each, Patch)]
+    began = next(n for n, each in enumerate(heard.reported) if str(each).startswith("Trying"))
+    ended = next(n for n, each in enumerate(heard.reported) if str(each).startswith("Tried"))
+    early = [each for each in heard.reported[began:ended] if isinstance(each, Patch)]
     assert early
     assert all(patch.verification.status == "passed" for patch in early)
     assert early[0].diff in {patch.diff for patch in found.patches}
-    last = [each for each in heard.told[ended:] if isinstance(each, Patch)]
+    last = [each for each in heard.reported[ended:] if isinstance(each, Patch)]
     assert last == found.patches

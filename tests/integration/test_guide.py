@@ -91,8 +91,8 @@ def test_a_command_of_the_guide_finds_the_fault(command: str, service: str, home
     )
     assert done.returncode in (0, 1), done.stderr
     written = (home / "gradmend.sarif").read_text() if "sarif" in command else ""
-    told = done.stdout + done.stderr + written
-    assert "hidden" in told or "self.state" in told, told
+    reported = done.stdout + done.stderr + written
+    assert "hidden" in reported or "self.state" in reported, reported
     if "--fix" in command:
         assert "detach" in _code(home / command.split()[1])
 

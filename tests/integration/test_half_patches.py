@@ -13,7 +13,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 HALF = "Free each graph after its backward"
 
 
-async def test_what_retain_graph_hides_leads_and_is_told_of_the_lines_as_they_were_sent(
+async def test_what_retain_graph_hides_leads_and_is_reported_of_the_lines_as_they_were_sent(
     service: Service,
 ) -> None:
     case = load_case("recurrent_state/module_state_retained")

@@ -96,7 +96,7 @@ def test_a_watched_error_carries_its_cause(tmp_path: Path) -> None:
     assert "probable fix, not tested:\n--- a/train.py" in last
 
 
-def test_pytest_tells_the_cause_where_it_is_asked(tmp_path: Path) -> None:
+def test_pytest_reports_the_cause_where_it_is_asked(tmp_path: Path) -> None:
     (tmp_path / "test_train.py").write_text(TRAIN + TESTS)
     plain = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_train.py")
     asked = python(tmp_path, *plain, "--gradmend")
@@ -106,13 +106,13 @@ def test_pytest_tells_the_cause_where_it_is_asked(tmp_path: Path) -> None:
     assert "gradmend: " not in python(tmp_path, *plain).stdout
 
 
-def test_a_lightning_trainer_tells_the_cause(tmp_path: Path) -> None:
+def test_a_lightning_trainer_reports_the_cause(tmp_path: Path) -> None:
     (tmp_path / "lit.py").write_text(LIGHTNING)
     done = python(tmp_path, "lit.py")
     assert done.returncode == 1
-    told = done.stderr[done.stderr.rindex("RuntimeError: Trying to backward") :]
-    assert "gradmend: `self.state`" in told
-    assert "self.state.detach()" in told
+    reported = done.stderr[done.stderr.rindex("RuntimeError: Trying to backward") :]
+    assert "gradmend: `self.state`" in reported
+    assert "self.state.detach()" in reported
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ for _ in range(4):
 """
 
 
-async def test_a_forward_computed_anew_draws_the_same_and_has_the_same_gradients(
+async def test_a_forward_recomputed_draws_the_same_and_has_the_same_gradients(
     session: Session,
 ) -> None:
     (trial,) = await judged(
@@ -136,7 +136,7 @@ for _ in range(4):
 """
 
 
-async def test_a_loss_that_is_walked_no_more_fails(session: Session) -> None:
+async def test_a_loss_that_runs_backward_no_more_fails(session: Session) -> None:
     trials = await judged(
         session,
         SHARED,
@@ -300,7 +300,7 @@ for _ in range(4):
     assert [trial.gradients for trial in trials] == ["same", "changed"]
 
 
-async def test_why_nothing_was_compared_is_told(session: Session) -> None:
+async def test_why_nothing_was_compared_is_reported(session: Session) -> None:
     script = RECURRENT.replace("loss.backward()", "loss.detach().backward()")
     mended = script.replace("loss.detach()", "loss")
     mended = mended.replace("torch.randn(2, 3), h)", "torch.randn(2, 3), h.detach())")
@@ -309,7 +309,7 @@ async def test_why_nothing_was_compared_is_told(session: Session) -> None:
     assert trial.effect.text == "The original fails before it has any gradient to compare with."
 
 
-async def test_a_single_loss_that_is_walked_is_covered(session: Session) -> None:
+async def test_a_single_loss_that_is_run_backward_is_covered(session: Session) -> None:
     cut = ("    optimizer.step()\n", "    optimizer.step()\n    h = h.detach()\n")
     (trial,) = await judged(session, RECURRENT, cut)
     assert check(trial, "covered") == "passed"
@@ -343,8 +343,8 @@ for _ in range(5):
 
 
 async def test_a_descent_by_hand_that_changes_nothing_fails(session: Session) -> None:
-    anew = "    loss = (x @ w - y).square().mean()\n    loss.backward()"
-    right = BY_HAND.replace("    loss.backward()", anew)
+    again = "    loss = (x @ w - y).square().mean()\n    loss.backward()"
+    right = BY_HAND.replace("    loss.backward()", again)
     idle = right.replace("w -= 0.1", "v = w - 0.1")
     texts = [{"train.py": idle}, {"train.py": right}]
     trials = await judge({"train.py": BY_HAND}, "train.py", texts, session)
@@ -365,10 +365,10 @@ async def test_a_script_that_only_looks_at_gradients_may_go_on_to(session: Sessi
 
 async def test_an_update_that_torch_refuses_to_record_has_a_reference(session: Session) -> None:
     refused = BY_HAND.replace("    with torch.no_grad():\n        w -=", "    w -=")
-    anew = ("    loss.backward()", "    loss = (x @ w - y).square().mean()\n    loss.backward()")
+    again = ("    loss.backward()", "    loss = (x @ w - y).square().mean()\n    loss.backward()")
     trials = await judged(
         session,
-        refused.replace(*anew),
+        refused.replace(*again),
         ("    w -= 0.1 * w.grad\n", "    with torch.no_grad():\n        w -= 0.1 * w.grad\n"),
     )
     assert trials[0].gradients == "same"
@@ -592,7 +592,7 @@ async def test_a_gradient_that_a_loss_is_made_of_is_no_constant(session: Session
         ("loss.requires_grad = False", "loss = loss.detach()"),
     ],
 )
-async def test_what_torch_refuses_beside_the_training_is_done_as_it_was_meant(
+async def test_what_torch_refuses_next_to_the_training_is_done_as_it_was_meant(
     session: Session, refused: str, repair: str
 ) -> None:
     script = """\

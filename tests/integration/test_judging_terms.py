@@ -51,7 +51,7 @@ async def test_a_term_without_a_gradient_where_the_script_begins_is_missed(
     assert check(trials[1], "covered") == "failed"
 
 
-FOLLOWER = """\
+TARGET_NETWORK = """\
 import copy
 import torch
 from torch import nn
@@ -78,7 +78,7 @@ async def test_weights_that_follow_others_must_go_on_to(session: Session) -> Non
     """Where they begin, they are equal, and following changes nothing."""
     trials = await judged(
         session,
-        FOLLOWER,
+        TARGET_NETWORK,
         ("theirs.mul_(0.5).add_(", "theirs = theirs.mul(0.5).add("),
         ("def follow", "@torch.no_grad()\ndef follow"),
     )
@@ -105,7 +105,9 @@ for _ in range(4):
 """
 
 
-async def test_a_term_that_was_walked_before_the_failure_stays_walked(session: Session) -> None:
+async def test_a_term_that_was_run_backward_before_the_failure_stays_run_backward(
+    session: Session,
+) -> None:
     trials = await judged(
         session,
         PENALISED,
@@ -174,8 +176,8 @@ for _ in range(4):
 async def test_what_a_graph_led_to_before_stays_where_it_was_in_every_run(session: Session) -> None:
     """The repair has no graph yet when the optimizer takes its parameters."""
     head, made, tail = MERGED.partition("        self.merge()\n")
-    anew = head + tail.replace("        return x", f"{made}        return x")
-    (trial,) = await judged(session, MERGED, (MERGED, anew))
+    again = head + tail.replace("        return x", f"{made}        return x")
+    (trial,) = await judged(session, MERGED, (MERGED, again))
     assert trial.gradients == "same"
 
 

@@ -92,8 +92,8 @@ async def test_what_is_typed_is_underlined_and_fixed(tmp_path: Path) -> None:
         assert found.severity == types.DiagnosticSeverity.Warning
         assert found.message.endswith("it was not run.")
         assert str(found.code_description and found.code_description.href).endswith("GM011")
-        told = [one.message for one in found.related_information or []]
-        assert told == ["builds the graph", "frees the graph", "needs it again: error"]
+        reported = [one.message for one in found.related_information or []]
+        assert reported == ["builds the graph", "frees the graph", "needs it again: error"]
         line = FAILING.splitlines()[found.range.start.line]
         assert line[found.range.start.character : found.range.end.character] == "hidden"
         (run,) = [one for one in await editor.actions() if isinstance(one, types.Command)]

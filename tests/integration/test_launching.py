@@ -36,7 +36,7 @@ async def diagnosed(service: Service, request: DiagnosisRequest) -> Findings:
     return await service.ask(check(request), RUNNING)
 
 
-def assert_mended(found: Findings) -> None:
+def assert_fixed(found: Findings) -> None:
     assert found.verdict == "confirmed", found.summary
     assert found.causes[0].pattern == "recurrent-state"
     assert found.patches[0].verification.status == "passed"
@@ -45,7 +45,7 @@ def assert_mended(found: Findings) -> None:
 async def test_arguments_reach_every_run(service: Service) -> None:
     read = "import sys\nsteps = int(sys.argv[1])\nassert sys.argv[2:] == ['--name', 'a b']"
     script = CARRIED.format(before=read, steps="steps")
-    assert_mended(
+    assert_fixed(
         await diagnosed(service, DiagnosisRequest(script=script, args=["4", "--name", "a b"]))
     )
 
@@ -58,7 +58,7 @@ async def test_data_files_keep_their_bytes(service: Service) -> None:
         path="data/small.npz", content=b64encode(packed.getvalue()).decode(), encoding="base64"
     )
     script = CARRIED.format(before=read, steps="steps")
-    assert_mended(await diagnosed(service, DiagnosisRequest(script=script, files=[data])))
+    assert_fixed(await diagnosed(service, DiagnosisRequest(script=script, files=[data])))
 
 
 PACKAGE = [
@@ -73,7 +73,7 @@ async def test_a_module_is_run_as_python_would_with_its_script_among_the_files(
     script = CARRIED.format(before="from .settings import STEPS", steps="STEPS")
     files = [*PACKAGE, SourceFile(path="pkg/train.py", content=script)]
     found = await diagnosed(service, DiagnosisRequest(module="pkg.train", files=files))
-    assert_mended(found)
+    assert_fixed(found)
     assert found.causes[0].location.file == "pkg/train.py"
     assert found.run is not None
     assert found.run.stdout_tail.count("once") == 1
@@ -82,18 +82,18 @@ async def test_a_module_is_run_as_python_would_with_its_script_among_the_files(
 async def test_a_package_at_the_root_is_found_from_a_script_below(service: Service) -> None:
     script = CARRIED.format(before="from pkg.settings import STEPS", steps="STEPS")
     request = DiagnosisRequest(script=script, filename="scripts/train.py", files=PACKAGE)
-    assert_mended(await diagnosed(service, request))
+    assert_fixed(await diagnosed(service, request))
 
 
 async def test_a_package_in_src_is_found(service: Service) -> None:
     files = [SourceFile(path=f"src/{file.path}", content=file.content) for file in PACKAGE]
     script = CARRIED.format(before="from pkg.settings import STEPS", steps="STEPS")
-    assert_mended(await diagnosed(service, DiagnosisRequest(script=script, files=files)))
+    assert_fixed(await diagnosed(service, DiagnosisRequest(script=script, files=files)))
 
 
 async def test_directories_above_the_project_can_be_made(service: Service) -> None:
     make = "import os\nos.makedirs('../../data/mnist', exist_ok=True)\nopen('../../x.txt', 'w')"
-    assert_mended(
+    assert_fixed(
         await diagnosed(service, DiagnosisRequest(script=CARRIED.format(before=make, steps=4)))
     )
 

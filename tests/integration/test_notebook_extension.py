@@ -96,7 +96,7 @@ def test_a_cell_that_was_run_again_is_explained(kernel: Kernel) -> None:
     assert kernel.run(fixed).error == ""
 
 
-def test_a_faulty_cell_is_marked_and_mended(kernel: Kernel) -> None:
+def test_a_faulty_cell_is_marked_and_fixed(kernel: Kernel) -> None:
     failed = kernel.run(RECURRENT)
     (box,) = failed.shown
     assert ", line 4: state = cell(x, state)" in box["text/plain"]

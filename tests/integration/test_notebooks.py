@@ -82,7 +82,7 @@ async def test_a_rerun_is_named_and_its_patch_is_accepted(
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.healthy], ids=name)
-async def test_a_healthy_notebook_is_told_so(case: Case, ask: Ask) -> None:
+async def test_a_healthy_notebook_is_reported_as_such(case: Case, ask: Ask) -> None:
     found = await ask(case.stripped, filename=case.entry)
     assert (found.verdict, found.causes, found.patches) == ("healthy", [], [])
 
@@ -230,16 +230,14 @@ async def test_the_sandbox_runs_spans_as_one_module(sandbox: RecordedSandbox) ->
 @pytest.mark.parametrize(
     "line", ["display(3)", "get_ipython().run_line_magic('matplotlib', 'inline')\nprint(3)"]
 )
-async def test_what_ipython_has_everywhere_has_a_stand_in(
-    sandbox: RecordedSandbox, line: str
-) -> None:
+async def test_what_ipython_has_everywhere_has_a_stub(sandbox: RecordedSandbox, line: str) -> None:
     result = await sandbox.run(Job(files={"train.py": line}))
     assert (result.status, result.stdout_tail) == ("finished", "3\n")
     assert result.trace is not None
     assert [stub.name for stub in result.trace.stubs] == ["IPython"]
 
 
-async def test_ipython_that_is_imported_is_the_real_one_or_a_stand_in(
+async def test_ipython_that_is_imported_is_the_real_one_or_a_stub(
     sandbox: RecordedSandbox,
 ) -> None:
     script = "from IPython.display import clear_output, display\nclear_output()\ndisplay(3)"

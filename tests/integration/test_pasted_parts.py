@@ -252,7 +252,7 @@ async def asked(service: Service, part: Part) -> Findings:
 
 
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS.keys())
-async def test_a_part_is_completed_to_its_fault_and_mended(service: Service, part: Part) -> None:
+async def test_a_part_is_completed_to_its_fault_and_fixed(service: Service, part: Part) -> None:
     found = await asked(service, part)
     assert found.causes, found.summary
     first = found.causes[0]

@@ -25,7 +25,7 @@ async def test_what_was_missed_is_right_now(
 ) -> None:
     found = await service.ask(item.request, RUNNING)
     judged = score(item, found)
-    assert judged.cause, judged.told
-    assert judged.line, judged.told
-    assert judged.tested or not item.label.tested, judged.told
+    assert judged.cause, judged.reported
+    assert judged.line, judged.reported
+    assert judged.tested or not item.label.tested, judged.reported
     on_record.check(described(found))

@@ -103,7 +103,7 @@ def test_saved_tensors_are_those_of_their_time(traced: Tracing) -> None:
     assert len(norms(repaired)) == 1
 
 
-def test_a_step_tells_which_calls_fed_it(traced: Tracing) -> None:
+def test_a_step_reports_which_calls_fed_it(traced: Tracing) -> None:
     script = """\
         import torch
         net = torch.nn.Linear(3, 1)
@@ -126,7 +126,7 @@ def test_a_step_tells_which_calls_fed_it(traced: Tracing) -> None:
     assert [len(s.fed) for s in trace.steps if s.optimizer == 0] == [2, 4, 6]
 
 
-def test_a_loss_is_told_and_whether_it_was_walked_before(traced: Tracing) -> None:
+def test_a_loss_is_reported_and_whether_it_was_run_backward_before(traced: Tracing) -> None:
     script = """\
         import torch
         w = torch.ones(3, requires_grad=True)
@@ -151,7 +151,9 @@ def test_a_loss_is_told_and_whether_it_was_walked_before(traced: Tracing) -> Non
         ("optimizer.step(); (one + two).backward()", False),
     ],
 )
-def test_a_sum_of_what_was_walked_is_walked_again(traced: Tracing, third: str, again: bool) -> None:
+def test_a_sum_of_what_was_run_backward_is_run_backward_again(
+    traced: Tracing, third: str, again: bool
+) -> None:
     script = f"""\
         import torch
         w = torch.ones(3, requires_grad=True)
@@ -175,7 +177,7 @@ def test_a_sum_of_what_was_walked_is_walked_again(traced: Tracing, third: str, a
         ("(one - two).square().mean()", False),
     ],
 )
-def test_what_a_loss_aims_at_is_held_constant(traced: Tracing, loss: str, moving: bool) -> None:
+def test_what_a_loss_targets_is_held_constant(traced: Tracing, loss: str, moving: bool) -> None:
     script = f"""\
         import torch
         from torch import nn
@@ -223,7 +225,7 @@ def test_parameters_are_held_a_little_off_where_they_begin(traced: Tracing) -> N
     assert 0 < weight < 1
 
 
-def test_a_parameter_that_is_bound_anew_is_a_leaf_of_the_same_value(traced: Tracing) -> None:
+def test_a_parameter_that_is_rebound_is_a_leaf_of_the_same_value(traced: Tracing) -> None:
     """Only in the reference: a patch has to make it one itself."""
     script = """\
         import torch

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mending import first_that_runs, recognise
+from tests.fixing import first_that_runs, recognise
 from tests.plain_runs import PlainRuns
 from tests.tracing import Tracing
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import Ran, gradmend
 from tests.repository import GitRepository
+from tests.run_wrapper import Ran, gradmend
 
 pytestmark = pytest.mark.rotating
 

@@ -120,7 +120,7 @@ async def test_a_raising_script(box: EmbeddedSandbox) -> None:
         assert result.stderr_tail.endswith(result.raised.traceback)
 
 
-async def test_a_crash_is_told_from_an_exception(box: EmbeddedSandbox) -> None:
+async def test_a_crash_is_distinguished_from_an_exception(box: EmbeddedSandbox) -> None:
     result = await box.run(job("import os; os.abort()"))
     assert (result.status, result.exit_code) == ("raised", -6)
     assert result.raised is not None

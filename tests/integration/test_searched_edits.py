@@ -103,8 +103,8 @@ async def test_an_edit_is_made_on_top_of_one_that_moved_the_failure(
     assert (first.verification.status, first.gradients) == ("passed", "same")
     assert "+" in first.strategy
     assert "Found by search" in first.tradeoff
-    anew = "    train_maker(judge(maker(seed)))"
-    meant = GAME.replace("    train_maker(score)", anew)
+    again = "    train_maker(judge(maker(seed)))"
+    meant = GAME.replace("    train_maker(score)", again)
     assert not plain.outcome(
         Given({"train.py": first.script}), [Given({"train.py": meant})]
     ).objections

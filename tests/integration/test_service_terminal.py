@@ -76,8 +76,13 @@ def test_found_fixed_and_then_healthy(tmp_path: Path) -> None:
     script.write_text(FAILING)
     found = gradmend(tmp_path, "train.py", "-v", "--fix")
     assert found.returncode == 0, found.stderr
-    for told in ("Reproduced and fixed", "GM011 recurrent-state", "--- a/train.py", "✓ error gone"):
-        assert told in found.stdout
+    for reported in (
+        "Reproduced and fixed",
+        "GM011 recurrent-state",
+        "--- a/train.py",
+        "✓ error gone",
+    ):
+        assert reported in found.stdout
     assert "1 script run: 1 fault found, 1 fixed." in found.stdout
     assert "Changed train.py; this fix truncates the gradients." in found.stderr
     assert script.read_text() != FAILING
@@ -206,7 +211,7 @@ def test_a_project_is_followed_started_and_fixed(tmp_path: Path) -> None:
     assert again.returncode == 0
 
 
-def test_several_scripts_are_told_each(tmp_path: Path) -> None:
+def test_several_scripts_are_reported_each(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(FAILING)
     (tmp_path / "good.py").write_text(HEALTHY)
     done = gradmend(tmp_path, ".", "--run", "never", "--format", "json")
@@ -427,7 +432,7 @@ def test_signal_ends_everything_started(tmp_path: Path, number: signal.Signals) 
 
 
 @pytest.mark.parametrize("words", [["train.py"], ["verify", "train.py", "other.py"]])
-def test_ctrl_c_is_all_that_is_told(tmp_path: Path, words: list[str]) -> None:
+def test_ctrl_c_is_all_that_is_reported(tmp_path: Path, words: list[str]) -> None:
     """The terminal sends it to every process of the foreground group."""
     for name in ("train.py", "other.py"):
         (tmp_path / name).write_text("import select\nselect.select([], [], [], 60)\n")
@@ -445,8 +450,8 @@ def test_ctrl_c_is_all_that_is_told(tmp_path: Path, words: list[str]) -> None:
     eventually(lambda: len(children(child.pid)) >= 4)
     started = children(child.pid)
     os.killpg(child.pid, signal.SIGINT)
-    told, _ = child.communicate(timeout=30)
-    assert (told, child.returncode) == ("Interrupted.\n", 130)
+    reported, _ = child.communicate(timeout=30)
+    assert (reported, child.returncode) == ("Interrupted.\n", 130)
     eventually(lambda: not alive(started), 20)
 
 

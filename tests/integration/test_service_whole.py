@@ -78,7 +78,7 @@ def test_patch_applies_and_the_script_then_runs(server: Server, mended: Any, hom
     subprocess.run([sys.executable, script.name], cwd=home, check=True, timeout=120)
 
 
-def test_healthy_script_is_told_so(server: Server) -> None:
+def test_healthy_script_is_reported_as_such(server: Server) -> None:
     diagnosis = server.ask(HEALTHY.stripped)
     assert diagnosis["verdict"] == "healthy"
     assert diagnosis["causes"] == diagnosis["patches"] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mending import recognise
+from tests.fixing import recognise
 from tests.tracing import Tracing
 
 FLAGGED = """\
@@ -148,7 +148,7 @@ AS_SENT = {"mode": "trace", "gradients": True}
         (COPIED.replace("COPY", "clone()"), "undetached-target", 9, "goal.detach()"),
     ],
 )
-def test_what_hides_a_fault_is_told_with_its_repair(
+def test_what_hides_a_fault_is_reported_with_its_repair(
     traced: Tracing, script: str, pattern: str, line: int, text: str
 ) -> None:
     found = recognise(traced, script) or recognise(traced, script, AS_SENT)
@@ -169,7 +169,7 @@ def test_what_hides_a_fault_is_told_with_its_repair(
         COPIED.replace("COPY", "detach().clone()").replace("best\n", "best.detach()\n"),
     ],
 )
-def test_what_does_the_like_on_purpose_is_not_told(traced: Tracing, script: str) -> None:
+def test_what_does_the_like_on_purpose_is_not_reported(traced: Tracing, script: str) -> None:
     assert recognise(traced, script) is None
     assert recognise(traced, script, AS_SENT) is None
 

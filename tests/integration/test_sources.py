@@ -146,7 +146,7 @@ async def test_settings_are_read_as_their_packages_read_them(service: Service) -
     assert found.patches[0].verification.status == "passed"
 
 
-async def test_what_an_unknown_package_gives_is_made_up_by_its_use_in_every_file(
+async def test_what_an_unknown_package_gives_is_synthesized_by_its_use_in_every_file(
     service: Service,
 ) -> None:
     files = [{"path": "survey/__init__.py"}, {"path": "survey/head.py", "content": HEAD}]

@@ -48,7 +48,7 @@ def test_the_order_of_backward_clearing_and_step(
     assert [fault.kind for fault in faults(traced, ORDER.format(calls=calls))] == kinds
 
 
-def test_the_step_and_the_backward_are_told(traced: Tracing) -> None:
+def test_the_step_and_the_backward_are_reported(traced: Tracing) -> None:
     calls = "loss.backward()\n    optimizer.zero_grad()\n    optimizer.step()"
     (fault,) = faults(traced, ORDER.format(calls=calls))
     lines = (HEAD + ORDER.format(calls=calls)).splitlines()
@@ -195,7 +195,7 @@ for _ in range(8):
     assert fault.optimizer_at is not None
 
 
-def test_a_bias_beside_a_weight_that_calls_replace_is_no_finding(traced: Tracing) -> None:
+def test_a_bias_next_to_a_weight_that_calls_replace_is_no_finding(traced: Tracing) -> None:
     script = """\
 readout, scale = nn.Linear(3, 1), nn.Linear(2, 3)
 weight = readout.weight.detach().clone()

@@ -394,7 +394,7 @@ asked.gradient(two, [weight])
 """
 
 
-def test_a_tape_tells_what_was_made_from_what(traced: Tracing) -> None:
+def test_a_tape_reports_what_was_made_from_what(traced: Tracing) -> None:
     reuse = traced(SHARED).trace.reuse
     assert reuse is not None
     assert [visit.at.line for visit in (reuse.freed, reuse.reached)] == [30, 31]
@@ -474,7 +474,7 @@ NUMPY = ("import numpy as np", "np.zeros(2)", "np.ones(2)")
 
 @pytest.mark.parametrize("kind", [("", "0.0", "1.0"), NUMPY])
 @pytest.mark.parametrize(
-    ("clears", "update", "told"),
+    ("clears", "update", "reported"),
     [
         ("pass", "weight.value = weight.value - 0.01 * weight.grad", True),
         ("weight.grad = ZERO", "weight.value = weight.value - 0.01 * weight.grad", False),
@@ -485,14 +485,14 @@ NUMPY = ("import numpy as np", "np.zeros(2)", "np.ones(2)")
     ],
 )
 def test_leaves_that_nothing_clears(
-    traced: Tracing, kind: tuple[str, str, str], clears: str, update: str, told: bool
+    traced: Tracing, kind: tuple[str, str, str], clears: str, update: str, reported: bool
 ) -> None:
     """An engine may clear in its backward; what a script writes need not be an update."""
     script = GATHERING.replace("CLEARS", clears).replace("UPDATE", update)
     for name, text in zip(("KIND", "ZERO", "START"), kind, strict=True):
         script = script.replace(name, text)
     found = [(s.kind, s.params, s.gradient) for s in traced(script).trace.silent]
-    assert found == ([("uncleared-gradients", ("weight",), "grad")] if told else [])
+    assert found == ([("uncleared-gradients", ("weight",), "grad")] if reported else [])
 
 
 UNFREED = """\
@@ -520,18 +520,18 @@ for turn in range(12):
 
 
 @pytest.mark.parametrize(
-    ("cuts", "told"),
+    ("cuts", "reported"),
     [
         ("pass", True),
         ("state = Node(state.value)", False),
         ("state = state if turn % 4 else Node(state.value)", False),
     ],
 )
-def test_walks_that_go_ever_further_back(traced: Tracing, cuts: str, told: bool) -> None:
+def test_walks_that_go_ever_further_back(traced: Tracing, cuts: str, reported: bool) -> None:
     """An engine that frees nothing walks the whole past of a state that nothing cuts."""
     found = traced(UNFREED.replace("CUTS", cuts)).trace.silent
     grown = [s for s in found if s.kind == "growing-graph"]
-    assert bool(grown) is told
+    assert bool(grown) is reported
     for fault in grown:
         assert {holder.path for holder in fault.holders} == {"state"}
         assert fault.gradient == "grad"

@@ -189,7 +189,7 @@ def test_needs(traced: Tracing, script: str, kind: str, name: str) -> None:
     assert [(need.kind, need.name) for need in result.trace.needs] == [(kind, name)]
 
 
-def test_the_exception_is_told_as_python_tells_it(traced: Tracing) -> None:
+def test_the_exception_is_reported_as_python_reports_it(traced: Tracing) -> None:
     result = traced(STEPPED)
     failed = result.trace.failed
     assert failed is not None

@@ -110,12 +110,12 @@ def test_what_held_the_carrier(traced: Tracing, what: str) -> None:
     script, expected = HELD[what]
     reuse = traced(HEAD + script).trace.reuse
     assert reuse is not None
-    told = [
+    reported = [
         (h.scope, h.path, h.kind, h.container, h.when)
         for edge in reuse.stale_edges
         for h in edge.holders
     ]
-    assert expected in told
+    assert expected in reported
 
 
 def test_nodes_of_one_library_function_have_the_lines_of_their_callers(traced: Tracing) -> None:

@@ -38,9 +38,9 @@ DISTILLED = "if step >= 4: loss = loss + (net(x) - net.teacher(x)).square().mean
 OTHER = "net.parts.append(nn.Linear(4, 1)); other = torch.optim.SGD(net.parts[1].parameters(), 0.1)"
 
 
-def script(ahead: str, trained: str, later: str, beside: str = "pass", then: str = "pass") -> str:
+def script(ahead: str, trained: str, later: str, next_to: str = "pass", then: str = "pass") -> str:
     text = NET.replace("AHEAD", ahead).replace("TRAINED", trained)
-    return text.replace("LATER", later).replace("BESIDE", beside).replace("THEN", then)
+    return text.replace("LATER", later).replace("BESIDE", next_to).replace("THEN", then)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_begins_behind_the_optimizer_is_never_stepped(
 
 
 @pytest.mark.parametrize(
-    ("ahead", "trained", "later", "beside", "then"),
+    ("ahead", "trained", "later", "next_to", "then"),
     [
         (FROZEN, "net.parameters()", "net.body.requires_grad_(True)", "pass", "pass"),
         ("pass", ALL, "pass", DISTILLED, "pass"),
@@ -71,7 +71,7 @@ def test_what_begins_behind_the_optimizer_is_never_stepped(
     ],
 )
 def test_what_was_left_out_or_is_trained_elsewhere_is_not_late(
-    traced: Tracing, ahead: str, trained: str, later: str, beside: str, then: str
+    traced: Tracing, ahead: str, trained: str, later: str, next_to: str, then: str
 ) -> None:
-    found = silent_kinds(traced, script(ahead, trained, later, beside, then))
+    found = silent_kinds(traced, script(ahead, trained, later, next_to, then))
     assert "unfed-parameters" not in found

@@ -18,14 +18,16 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "reported"),
     [
         ("1.0 + 0.9 * net(later)", ["bootstrap-target"]),
         ("1.0 + 0.9 * net(later).detach()", []),
         ("nn.Linear(3, 1)(later)", []),  # of another network, which nothing trains
     ],
 )
-def test_a_loss_that_trains_its_own_target(traced: Tracing, target: str, told: list[str]) -> None:
+def test_a_loss_that_trains_its_own_target(
+    traced: Tracing, target: str, reported: list[str]
+) -> None:
     script = f"""\
 for _ in range(6):
     now, later = torch.randn(5, 3), torch.randn(5, 3)
@@ -36,12 +38,12 @@ for _ in range(6):
     optimizer.step()
 """
     found = traced(HEAD + script).trace.silent
-    assert [(fault.kind, fault.doubtful) for fault in found] == [(kind, True) for kind in told]
-    assert [fault.at.line for fault in found if fault.at] == [10] * len(told)
+    assert [(fault.kind, fault.doubtful) for fault in found] == [(kind, True) for kind in reported]
+    assert [fault.at.line for fault in found if fault.at] == [10] * len(reported)
 
 
 @pytest.mark.parametrize(
-    ("loss", "told"),
+    ("loss", "reported"),
     [
         ("(net(now) - (1.0 + 0.9 * net(later))).square().mean()", 1),
         ("(1.0 + 0.9 * net(later) - net(now)).abs().mean()", 1),
@@ -50,7 +52,9 @@ for _ in range(6):
         ("(net(now) - net(later).detach()).square().mean()", 0),
     ],
 )
-def test_what_an_error_is_written_out_for_moves_too(traced: Tracing, loss: str, told: int) -> None:
+def test_what_an_error_is_written_out_for_moves_too(
+    traced: Tracing, loss: str, reported: int
+) -> None:
     script = f"""\
 for _ in range(6):
     now, later = torch.randn(5, 3), torch.randn(5, 3)
@@ -62,7 +66,7 @@ for _ in range(6):
     found = traced(HEAD + script).trace.silent
     assert [(fault.kind, fault.at and fault.at.line) for fault in found] == [
         ("bootstrap-target", 9)
-    ] * told
+    ] * reported
 
 
 PREDICTED = """\
@@ -78,7 +82,7 @@ for _ in range(6):
 
 
 @pytest.mark.parametrize(
-    ("loss", "told"),
+    ("loss", "reported"),
     [
         ("-alike(predict(one), other).mean() - alike(predict(other), one).mean()", [1.0]),
         ("-alike(other, predict(one)).mean() - alike(one, predict(other)).mean()", [0.0]),
@@ -88,17 +92,17 @@ for _ in range(6):
     ],
 )
 def test_predictions_of_what_the_other_is_made_of(
-    traced: Tracing, loss: str, told: list[float] | None
+    traced: Tracing, loss: str, reported: list[float] | None
 ) -> None:
     script = PREDICTED.replace("LOSS", loss).replace("alike", "F.cosine_similarity")
     found = traced(HEAD + script).trace.silent
-    assert [fault.kind for fault in found] == ([] if told is None else ["bootstrap-target"])
+    assert [fault.kind for fault in found] == ([] if reported is None else ["bootstrap-target"])
     for fault in found:
-        assert fault.detail == (CROSSED if told else "")
-        assert fault.figures == tuple(told or ())
+        assert fault.detail == (CROSSED if reported else "")
+        assert fault.figures == tuple(reported or ())
 
 
-def test_each_line_of_a_loss_that_moves_its_target_is_told(traced: Tracing) -> None:
+def test_each_line_of_a_loss_that_moves_its_target_is_reported(traced: Tracing) -> None:
     script = """\
 for _ in range(6):
     now, later = torch.randn(5, 3), torch.randn(5, 3)
@@ -125,8 +129,8 @@ for _ in range(6):
     optimizer.step()
 """
     slower = traced(HEAD + script, mode="inplace").trace
-    told = [fault.at.line for fault in slower.silent if fault.at]
-    assert told == ([] if given else [10])
+    reported = [fault.at.line for fault in slower.silent if fault.at]
+    assert reported == ([] if given else [10])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +166,7 @@ for _ in range(6):
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"),
+    ("weights", "reported"),
     [
         ("net.state_dict().items()", True),
         ("net.state_dict(keep_vars=True).items()", False),
@@ -170,7 +174,7 @@ for _ in range(6):
     ],
 )
 def test_a_term_made_of_a_state_has_no_gradient(
-    traced: Tracing, weights: str, *, told: bool
+    traced: Tracing, weights: str, *, reported: bool
 ) -> None:
     script = f"""\
 for _ in range(6):
@@ -185,11 +189,11 @@ for _ in range(6):
     slower = traced(HEAD + script, mode="inplace").trace
     found = [fault for fault in slower.silent if fault.kind == "constant-term"]
     lines = [(HEAD + script).splitlines()[fault.at.line - 1] for fault in found if fault.at]
-    assert ["state_dict" in line for line in lines] == ([True] if told else [])
+    assert ["state_dict" in line for line in lines] == ([True] if reported else [])
 
 
 @pytest.mark.parametrize(
-    ("second", "told"),
+    ("second", "reported"),
     [
         ("torch.autograd.grad(first.sum(), x, retain_graph=True)[0]", True),
         ("torch.autograd.grad(first.sum(), x, create_graph=True)[0]", False),
@@ -197,8 +201,8 @@ for _ in range(6):
         ("torch.autograd.grad(y.sum(), net.weight, retain_graph=True)[0].norm()", False),
     ],
 )
-def test_a_derivative_without_a_graph_beside_one_that_has_one(
-    traced: Tracing, second: str, *, told: bool
+def test_a_derivative_without_a_graph_next_to_one_that_has_one(
+    traced: Tracing, second: str, *, reported: bool
 ) -> None:
     script = f"""\
 scale = torch.ones(1, requires_grad=True)
@@ -215,13 +219,14 @@ for _ in range(6):
     slower = traced(HEAD + script, mode="inplace").trace
     found = [fault for fault in slower.silent if fault.kind == "constant-term"]
     lines = [(HEAD + script).splitlines()[fault.at.line - 1] for fault in found if fault.at]
-    assert ["second =" in line for line in lines] == ([True] if told else [])
+    assert ["second =" in line for line in lines] == ([True] if reported else [])
 
 
 @pytest.mark.parametrize(
-    ("term", "told"), [("y.argmax(1).float().mean()", True), ("y.softmax(1)[:, 0].mean()", False)]
+    ("term", "reported"),
+    [("y.argmax(1).float().mean()", True), ("y.softmax(1)[:, 0].mean()", False)],
 )
-def test_a_term_made_of_the_chosen_classes(traced: Tracing, term: str, *, told: bool) -> None:
+def test_a_term_made_of_the_chosen_classes(traced: Tracing, term: str, *, reported: bool) -> None:
     script = f"""\
 for _ in range(6):
     y = net(torch.randn(5, 3))
@@ -231,12 +236,12 @@ for _ in range(6):
     optimizer.step()
 """
     slower = traced(HEAD + script, mode="inplace").trace
-    assert [fault.kind for fault in slower.silent] == ["constant-term"] * told
+    assert [fault.kind for fault in slower.silent] == ["constant-term"] * reported
 
 
-@pytest.mark.parametrize(("clear", "told"), [("optimizer.zero_grad()", False), ("pass", True)])
+@pytest.mark.parametrize(("clear", "reported"), [("optimizer.zero_grad()", False), ("pass", True)])
 def test_a_gradient_that_has_moved_its_weights_and_is_added_to(
-    traced: Tracing, clear: str, told: bool
+    traced: Tracing, clear: str, reported: bool
 ) -> None:
     script = f"""\
 for _ in range(6):
@@ -255,8 +260,8 @@ for _ in range(6):
     optimizer.step()
 """
     found = traced(HEAD + script).trace.silent
-    assert [fault.kind for fault in found] == ["uncleared-gradients"] * told
-    assert [fault.at.line for fault in found if fault.at] == [16] * told
+    assert [fault.kind for fault in found] == ["uncleared-gradients"] * reported
+    assert [fault.at.line for fault in found if fault.at] == [16] * reported
 
 
 @pytest.mark.parametrize(
@@ -339,9 +344,9 @@ for _ in range(4):
 
 
 @pytest.mark.parametrize(
-    ("added", "told"), [("loss * 5", 1), ("loss.item() * 5", 0), ("loss.detach() * 5", 0)]
+    ("added", "reported"), [("loss * 5", 1), ("loss.item() * 5", 0), ("loss.detach() * 5", 0)]
 )
-def test_losses_that_an_evaluation_adds_up(traced: Tracing, added: str, told: int) -> None:
+def test_losses_that_an_evaluation_adds_up(traced: Tracing, added: str, reported: int) -> None:
     script = f"""\
 total = 0
 for _ in range(8):
@@ -350,8 +355,8 @@ for _ in range(8):
 print(total)
 """
     found = traced(HEAD + script).trace.silent
-    assert [fault.kind for fault in found] == ["growing-graph"] * told
-    assert [holder.path for fault in found for holder in fault.holders] == ["total"] * told
+    assert [fault.kind for fault in found] == ["growing-graph"] * reported
+    assert [holder.path for fault in found for holder in fault.holders] == ["total"] * reported
 
 
 def test_one_forward_is_no_sum(traced: Tracing) -> None:

@@ -15,7 +15,7 @@ from textwrap import dedent
 
 from sandbox.collect import read_trace
 from sandbox.records import Trace
-from tests.beside import ROOT
+from tests.run_wrapper import ROOT
 
 OLDER = """\
 import builtins, sys, torch

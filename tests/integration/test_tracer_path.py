@@ -71,11 +71,11 @@ def test_hops_have_places_names_and_kinds(traced: Tracing) -> None:
             memory.h.sum().backward()
         """,
     )
-    told = [
+    reported = [
         (binding.how, binding.at.line, binding.at.function, binding.name, binding.paths[0])
         for binding in bindings
     ]
-    assert told == [
+    assert reported == [
         ("bound", 8, "advance", "h", "h"),
         ("returned", 9, "advance", "", ".h"),
         ("bound", 12, "<module>", "memory", "memory.h"),
@@ -95,7 +95,7 @@ def test_nothing_of_the_script_s_is_called(traced: Tracing) -> None:
     assert ("bound", "state.h") in {(binding.how, binding.name) for binding in bindings}
 
 
-def test_a_name_that_was_none_is_told(traced: Tracing) -> None:
+def test_a_name_that_was_none_is_reported(traced: Tracing) -> None:
     bindings = followed(
         traced,
         """\
@@ -110,7 +110,7 @@ def test_a_name_that_was_none_is_told(traced: Tracing) -> None:
     assert [binding.none_before for binding in bindings if binding.name == "hidden"] == [True, True]
 
 
-def test_a_deep_and_wide_value_is_told_within_bounds(traced: Tracing) -> None:
+def test_a_deep_and_wide_value_is_reported_within_bounds(traced: Tracing) -> None:
     bindings = followed(
         traced,
         """\

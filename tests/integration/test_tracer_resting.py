@@ -73,19 +73,19 @@ for step in range(120):
 """
 
 
-def _told(traced: Tracing, script: str, **job: Any) -> Any:
+def _reported(traced: Tracing, script: str, **job: Any) -> Any:
     reuse = traced(HEAD + script, **job).trace.reuse
     assert reuse is not None
-    told = reuse.model_dump()
-    told["freed"]["root"] = []
-    for edge in told["stale_edges"]:  # names are noted only where a call is looked at
+    reported = reuse.model_dump()
+    reported["freed"]["root"] = []
+    for edge in reported["stale_edges"]:  # names are noted only where a call is looked at
         edge["holders"] = [held for held in edge["holders"] if held["when"] == "now"]
-    return told
+    return reported
 
 
 @pytest.mark.parametrize("script", [CELL, TWO, OLDER, SUMS, NEW_LINE])
-def test_a_late_second_use_is_told_as_if_all_calls_were_looked_at(
+def test_a_late_second_use_is_reported_as_if_all_calls_were_looked_at(
     traced: Tracing, script: str
 ) -> None:
-    late, all_seen = _told(traced, script), _told(traced, script, gradients=True)
+    late, all_seen = _reported(traced, script), _reported(traced, script, gradients=True)
     assert late == all_seen

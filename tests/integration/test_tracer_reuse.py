@@ -58,7 +58,7 @@ def test_two_activations_of_one_function_differ(traced: Tracing) -> None:
     assert reuse.stale_edges[0].holders[0].path.startswith("kept[")
 
 
-def test_same_tensor_walked_twice(traced: Tracing) -> None:
+def test_same_tensor_run_backward_twice(traced: Tracing) -> None:
     reuse = traced(
         """\
         import torch
@@ -74,7 +74,7 @@ def test_same_tensor_walked_twice(traced: Tracing) -> None:
     assert [holder.path for holder in reuse.stale_edges[0].holders][:1] == ["loss"]
 
 
-def test_statements_of_one_line_are_told_apart_by_their_columns(traced: Tracing) -> None:
+def test_statements_of_one_line_are_distinguished_by_their_columns(traced: Tracing) -> None:
     script = """\
 import torch
 w = torch.ones(3, requires_grad=True)
@@ -156,7 +156,7 @@ def test_grad_frees_what_backward_needs(traced: Tracing) -> None:
     assert reuse.stale_edges[0].holders[0].path == "y"
 
 
-def test_nodes_made_in_a_library_are_told_with_both_lines(traced: Tracing) -> None:
+def test_nodes_made_in_a_library_are_reported_with_both_lines(traced: Tracing) -> None:
     result = traced(
         """\
         import torch
@@ -174,7 +174,7 @@ def test_nodes_made_in_a_library_are_told_with_both_lines(traced: Tracing) -> No
     assert "torch/nn/modules/rnn.py" in (edge.old.library or "")
 
 
-def test_healthy_loop_tells_no_fault(traced: Tracing) -> None:
+def test_healthy_loop_reports_no_fault(traced: Tracing) -> None:
     trace = traced(
         """\
         import torch
@@ -270,7 +270,7 @@ def test_a_step_may_have_changed_what_the_old_graph_leads_to(
     assert [edge.stepped for edge in reuse.stale_edges] == [stepped]
 
 
-def test_what_two_names_lead_to_is_told_by_the_nearer_one(traced: Tracing) -> None:
+def test_what_two_names_lead_to_is_reported_by_the_nearer_one(traced: Tracing) -> None:
     reuse = traced(
         """\
         import torch

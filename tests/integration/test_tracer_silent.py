@@ -33,8 +33,8 @@ def test_two_lists_of_one_gradient(traced: Tracing) -> None:
 
 
 def test_two_lists_of_copies_leave_no_more_than_a_doubt_of_a_short_name(traced: Tracing) -> None:
-    told = traced(HEAD + TWO_LISTS.replace("[p.grad for", "[p.grad.clone() for")).trace.silent
-    assert [(fault.doubtful, fault.holders[0].path) for fault in told] == [(True, "g")]
+    reported = traced(HEAD + TWO_LISTS.replace("[p.grad for", "[p.grad.clone() for")).trace.silent
+    assert [(fault.doubtful, fault.holders[0].path) for fault in reported] == [(True, "g")]
 
 
 CLIMBING = """\
@@ -99,7 +99,7 @@ for step in range(8):
 
 
 @pytest.mark.parametrize(
-    ("update", "told"),
+    ("update", "reported"),
     [
         ("with torch.no_grad(): w -= 0.01 * w.grad", ["uncleared-gradients"]),
         ("w.data -= 0.01 * w.grad", ["uncleared-gradients"]),
@@ -110,9 +110,9 @@ for step in range(8):
     ],
 )
 def test_updates_by_hand_clear_what_they_have_used(
-    traced: Tracing, update: str, told: list[str]
+    traced: Tracing, update: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, GATHERED.replace("UPDATE", update)) == told
+    assert silent_kinds(traced, GATHERED.replace("UPDATE", update)) == reported
 
 
 def test_accumulated_gradients_are_one_step(traced: Tracing) -> None:
@@ -195,11 +195,11 @@ for step in range(12):
 """
 
 
-@pytest.mark.parametrize(("every", "told"), [(1, []), (3, ["uncleared-gradients"])])
-def test_most_steps_on_earlier_gradients_are_told_between_cleared_ones(
-    traced: Tracing, every: int, told: list[str]
+@pytest.mark.parametrize(("every", "reported"), [(1, []), (3, ["uncleared-gradients"])])
+def test_most_steps_on_earlier_gradients_are_reported_between_cleared_ones(
+    traced: Tracing, every: int, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, PHASES.replace("EVERY", str(every))) == told
+    assert silent_kinds(traced, PHASES.replace("EVERY", str(every))) == reported
 
 
 EPISODES = """\
@@ -220,20 +220,20 @@ for episode in range(EPISODES):
 
 
 @pytest.mark.parametrize(
-    ("episodes", "steps", "walked", "told"),
+    ("episodes", "steps", "run_backward", "reported"),
     [
         (2, 12, "total.backward()", []),
         (1, 12, "total.detach()", ["no backward has used any of it"]),
         (12, 4, "kept = [*globals().get('kept', []), total]", ["no backward has used any of it"]),
     ],
 )
-def test_what_is_gathered_is_doubted_until_it_is_walked(
-    traced: Tracing, episodes: int, steps: int, walked: str, told: list[str]
+def test_what_is_gathered_is_doubted_until_it_is_run_backward(
+    traced: Tracing, episodes: int, steps: int, run_backward: str, reported: list[str]
 ) -> None:
     script = EPISODES.replace("EPISODES", str(episodes)).replace("STEPS", str(steps))
-    trace = traced(script.replace("WALKED", walked)).trace
+    trace = traced(script.replace("WALKED", run_backward)).trace
     growing = [fault for fault in trace.silent if fault.kind == "growing-graph"]
-    assert [fault.detail for fault in growing] == told
+    assert [fault.detail for fault in growing] == reported
 
 
 EVALUATED = """\
@@ -267,7 +267,7 @@ COLLECTS = "kept.append(model(torch.ones(2, 4)).sigmoid())"
 
 
 @pytest.mark.parametrize(
-    ("mode", "keep", "behind", "told"),
+    ("mode", "keep", "behind", "reported"),
     [
         ("eval", COLLECTS, "", [["kept", "kept[-1]"]]),
         ("eval", COLLECTS, "torch.stack(found).sum().backward()", []),
@@ -276,14 +276,14 @@ COLLECTS = "kept.append(model(torch.ones(2, 4)).sigmoid())"
         ("train", COLLECTS, "", []),
     ],
 )
-def test_an_evaluation_that_collects_graphs_is_told_where_nothing_is_walked(
-    traced: Tracing, mode: str, keep: str, behind: str, told: list[list[str]]
+def test_an_evaluation_that_collects_graphs_is_reported_where_nothing_is_run_backward(
+    traced: Tracing, mode: str, keep: str, behind: str, reported: list[list[str]]
 ) -> None:
     script = EVALUATED.replace("MODE", mode).replace("KEEP", keep) + behind
     run = traced(script)
     assert run.code == 0, run.stderr
     growing = [fault for fault in run.trace.silent if fault.kind == "growing-graph"]
-    assert [[holder.path for holder in fault.holders] for fault in growing] == told
+    assert [[holder.path for holder in fault.holders] for fault in growing] == reported
 
 
 OF_THE_LIBRARY = """\
@@ -296,12 +296,12 @@ for _ in range(PASSES):
 """
 
 
-@pytest.mark.parametrize(("passes", "told"), [(2, []), (12, ["growing-graph"])])
+@pytest.mark.parametrize(("passes", "reported"), [(2, []), (12, ["growing-graph"])])
 def test_passes_of_a_model_are_counted_and_not_those_of_its_layers(
-    traced: Tracing, passes: int, told: list[str]
+    traced: Tracing, passes: int, reported: list[str]
 ) -> None:
     text = "import torch\nfrom torch import nn\n" + OF_THE_LIBRARY.replace("PASSES", str(passes))
-    assert [fault.kind for fault in traced(text).trace.silent] == told
+    assert [fault.kind for fault in traced(text).trace.silent] == reported
 
 
 LOGGED = """\
@@ -341,12 +341,12 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("kept", "told"), [("weights.mean(0)", ["growing-graph"]), ("weights.detach().mean(0)", [])]
+    ("kept", "reported"), [("weights.mean(0)", ["growing-graph"]), ("weights.detach().mean(0)", [])]
 )
 def test_a_log_deep_inside_a_module_is_looked_into(
-    traced: Tracing, kept: str, told: list[str]
+    traced: Tracing, kept: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, HEAD + LOGGED.replace("KEPT", kept)) == told
+    assert silent_kinds(traced, HEAD + LOGGED.replace("KEPT", kept)) == reported
 
 
 EPOCHS = """
@@ -370,11 +370,11 @@ for epoch in range(5):
 """
 
 
-@pytest.mark.parametrize(("key", "told"), [("epoch", ["growing-graph"]), ("'last'", [])])
+@pytest.mark.parametrize(("key", "reported"), [("epoch", ["growing-graph"]), ("'last'", [])])
 def test_what_only_epochs_add_to_grows_from_look_to_look(
-    traced: Tracing, key: str, told: list[str]
+    traced: Tracing, key: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, HEAD + EPOCHS.replace("KEY", key)) == told
+    assert silent_kinds(traced, HEAD + EPOCHS.replace("KEY", key)) == reported
 
 
 ROUNDS = """
@@ -413,11 +413,11 @@ def test_what_shares_its_values_with_gradients_is_rewritten(
     traced: Tracing, taken: str, rounds: int, doubtful: list[bool]
 ) -> None:
     script = ROUNDS.replace("TAKEN", taken).replace("ROUNDS", str(rounds))
-    told = traced(HEAD + script).trace.silent
-    told = [fault for fault in told if fault.kind != "unmoved-leaves"]  # nothing steps here
-    named = [fault for fault in told if fault.holders[0].path == "self.full"]
+    reported = traced(HEAD + script).trace.silent
+    reported = [fault for fault in reported if fault.kind != "unmoved-leaves"]  # nothing steps here
+    named = [fault for fault in reported if fault.holders[0].path == "self.full"]
     assert [fault.doubtful for fault in named] == doubtful
-    assert {fault.kind for fault in told} <= {"overwritten-gradient"}
+    assert {fault.kind for fault in reported} <= {"overwritten-gradient"}
 
 
 def test_fresh_gradients_leave_what_is_kept_alone(traced: Tracing) -> None:
@@ -445,7 +445,7 @@ def test_gradients_in_lists_of_a_list_are_doubted_where_a_later_call_writes_to_t
 
 
 def test_what_is_kept_of_a_pass_that_begins_without_gradients_is_doubted(traced: Tracing) -> None:
-    told = traced("""\
+    reported = traced("""\
         import torch
         net = torch.nn.Linear(3, 2)
         for _ in range(2):
@@ -456,7 +456,7 @@ def test_what_is_kept_of_a_pass_that_begins_without_gradients_is_doubted(traced:
                 out[n].backward(retain_graph=True)
                 kept[n] = {"of": [p.grad for p in net.parameters()]}
         """).trace.silent
-    rewritten = [fault for fault in told if fault.kind == "overwritten-gradient"]
+    rewritten = [fault for fault in reported if fault.kind == "overwritten-gradient"]
     assert rewritten[-1].holders[0].path == "kept[0]['of'][0]"
 
 
@@ -490,7 +490,7 @@ for _ in range(20):
 
 @pytest.mark.parametrize("written", ["p", "p.data"])
 @pytest.mark.parametrize(
-    ("cleared", "rate", "told"),
+    ("cleared", "rate", "reported"),
     [
         ("n == 0 or self.passed % 2 == 0", "0.01", []),  # a group that waits
         ("n == 0 or self.passed % 2 == 0", "0.01 * (n == 0)", []),
@@ -499,15 +499,17 @@ for _ in range(20):
     ],
 )
 def test_only_steps_that_move_a_parameter_use_its_gradient(
-    traced: Tracing, written: str, cleared: str, rate: str, told: list[str]
+    traced: Tracing, written: str, cleared: str, rate: str, reported: list[str]
 ) -> None:
     script = WAITING.replace("CLEARED", cleared).replace("WRITTEN", written).replace("RATE", rate)
     faults = traced(HEAD + script).trace.silent
-    assert [name for fault in faults for name in fault.params] == told
+    assert [name for fault in faults for name in fault.params] == reported
     assert all("nothing has cleared them" in fault.detail for fault in faults)
 
 
-def test_a_state_that_is_renewed_behind_what_is_walked_is_the_first_holder(traced: Tracing) -> None:
+def test_a_state_that_is_renewed_behind_what_is_run_backward_is_the_first_holder(
+    traced: Tracing,
+) -> None:
     (fault,) = traced("""\
         import torch
         class Cell(torch.nn.Linear):
@@ -597,12 +599,12 @@ for _ in range(6):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"), [("p.grad = g", []), ("p.grad += g", ["uncleared-gradients"])]
+    ("given", "reported"), [("p.grad = g", []), ("p.grad += g", ["uncleared-gradients"])]
 )
 def test_gradients_that_are_replaced_before_a_step_hold_no_earlier_ones(
-    traced: Tracing, given: str, told: list[str]
+    traced: Tracing, given: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, REPLACED.replace("GIVEN", given)) == told
+    assert silent_kinds(traced, REPLACED.replace("GIVEN", given)) == reported
 
 
 RENEWED = """\
@@ -617,16 +619,16 @@ for _ in range(8):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("w = w.detach().clamp(min=0).requires_grad_()", ["unfed-parameters"]),
         ("w.data.clamp_(min=0)", []),
     ],
 )
-def test_a_leaf_made_anew_behind_each_step_leaves_its_optimizer_with_nothing(
-    traced: Tracing, given: str, told: list[str]
+def test_a_leaf_recomputed_behind_each_step_leaves_its_optimizer_with_nothing(
+    traced: Tracing, given: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, RENEWED.replace("GIVEN", given)) == told
+    assert silent_kinds(traced, RENEWED.replace("GIVEN", given)) == reported
 
 
 NAMED = """\
@@ -645,7 +647,7 @@ for step in range(12):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("kept = {k: v.clamp(0, 1) if k == 'shares' else v for k, v in kept.items()}", True),
         ("kept['shares'].clamp_(0, 1)", False),
@@ -653,10 +655,10 @@ for step in range(12):
     ],
 )
 def test_leaves_whose_names_go_to_new_tensors_behind_each_step(
-    traced: Tracing, given: str, told: bool
+    traced: Tracing, given: str, reported: bool
 ) -> None:
     found = silent_kinds(traced, NAMED.replace("GIVEN", given))
-    assert found == (["unfed-parameters"] if told else [])
+    assert found == (["unfed-parameters"] if reported else [])
 
 
 CONTENDING = """\
@@ -676,7 +678,7 @@ for _ in range(8):
 
 
 @pytest.mark.parametrize(
-    ("sign", "cleared", "told"),
+    ("sign", "cleared", "reported"),
     [
         ("0.5", "pass", ["uncleared-gradients"]),  # what the one step lowers, the other raises
         ("-0.5", "pass", []),  # two losses of one step
@@ -684,7 +686,7 @@ for _ in range(8):
     ],
 )
 def test_gradients_of_another_step_that_pull_the_other_way(
-    traced: Tracing, sign: str, cleared: str, told: list[str]
+    traced: Tracing, sign: str, cleared: str, reported: list[str]
 ) -> None:
     script = CONTENDING.replace("SIGN", sign).replace("CLEARED", cleared)
-    assert silent_kinds(traced, script) == told
+    assert silent_kinds(traced, script) == reported

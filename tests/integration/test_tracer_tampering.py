@@ -37,7 +37,7 @@ def loop(before: str = "", after: str = "pass") -> str:
 
 
 @pytest.mark.parametrize("way", ["-= 0.1 * parameter.grad", ".data.sub_(parameter.grad)"])
-def test_steps_behind_an_optimizer_are_told(traced: Tracing, way: str) -> None:
+def test_steps_behind_an_optimizer_are_reported(traced: Tracing, way: str) -> None:
     ended = traced(loop(BY_HAND.replace(" WAY", f" {way}" if way[0] == "-" else way))).trace.ended
     assert ended is not None
     assert ended.steps == 0
@@ -77,7 +77,7 @@ number = min(int(n) for n, path in names.items() if path.endswith("records"))
 
 
 @pytest.mark.parametrize(
-    ("deed", "told"),
+    ("deed", "reported"),
     [
         ("os.close(number)", "it closed the descriptor of the records"),
         (
@@ -87,11 +87,11 @@ number = min(int(n) for n, path in names.items() if path.endswith("records"))
     ],
 )
 def test_the_records_go_on_where_their_descriptor_is_taken(
-    traced: Tracing, deed: str, told: str
+    traced: Tracing, deed: str, reported: str
 ) -> None:
     trace = traced(loop(_given(deed))).trace
     assert trace.ended is not None
-    assert trace.ended.tampered == [told]
+    assert trace.ended.tampered == [reported]
     assert len(trace.backwards) == 6
 
 

@@ -153,7 +153,9 @@ async def test_with_an_error_to_explain_the_time_limit_leaves_it_open(service: S
     assert found.verdict == "inconclusive"
 
 
-async def test_the_given_error_is_told_to_be_the_one_that_ended_the_run(service: Service) -> None:
+async def test_the_given_error_is_reported_to_be_the_one_that_ended_the_run(
+    service: Service,
+) -> None:
     script = "raise RuntimeError('the sweep has begun before')\n"
     found = await diagnosed(service, script, "RuntimeError: the sweep has begun before")
     assert found.verdict == "inconclusive"

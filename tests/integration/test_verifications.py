@@ -57,10 +57,10 @@ async def test_another_loss_is_a_change_with_the_step_and_the_lines(
     brief = await http.get(where, params={"view": "brief"})
     assert len(brief.content) < 1000
     assert set(brief.json()) >= {"id", "verdict", "summary", "witness"}
-    told = await http.get(where, headers={"Accept": "text/markdown"})
-    assert told.headers["content-type"].startswith("text/markdown")
-    assert "**Changes the training.**" in told.text
-    assert answer["url"] in told.text
+    reported = await http.get(where, headers={"Accept": "text/markdown"})
+    assert reported.headers["content-type"].startswith("text/markdown")
+    assert "**Changes the training.**" in reported.text
+    assert answer["url"] in reported.text
     same = await http.get(where, headers={"If-None-Match": (await http.get(where)).headers["etag"]})
     assert same.status_code == 304
 

@@ -208,7 +208,7 @@ for step in range(6):
 """
 
 
-async def test_rounding_is_told_from_a_change_in_double(session: Session) -> None:
+async def test_rounding_is_distinguished_from_a_change_in_double(session: Session) -> None:
     halves = await verified(session, BF16, ("net(x)", "torch.cat([net(x[:20]), net(x[20:])])"))
     assert halves.verdict == "same"
     assert status(halves, "plain") == "differs"

@@ -58,7 +58,7 @@ def test_what_does_not_repeat_itself_is_not_comparable(repository: GitRepository
     assert json.loads(done.stdout)["verdict"] == "not_comparable"
 
 
-def test_the_work_tree_beside_a_revision_as_sarif(repository: GitRepository) -> None:
+def test_the_work_tree_next_to_a_revision_as_sarif(repository: GitRepository) -> None:
     done = verified(
         repository.folder, "--git", "HEAD", "train.py", "-f", "sarif", "--", "--lr", "1"
     )
@@ -85,7 +85,7 @@ def test_a_patch_in_the_forms_that_programs_read(repository: GitRepository, tmp_
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         ([], "BEFORE"),
         (["train.py"], "--git REV"),
@@ -94,10 +94,12 @@ def test_a_patch_in_the_forms_that_programs_read(repository: GitRepository, tmp_
         (["train.py", "train.py", "--stepz", "3"], "--stepz"),
     ],
 )
-def test_wrong_usage_ends_with_64(repository: GitRepository, words: list[str], told: str) -> None:
+def test_wrong_usage_ends_with_64(
+    repository: GitRepository, words: list[str], reported: str
+) -> None:
     done = verified(repository.folder, *words)
     assert done.returncode == 64, done.stdout + done.stderr
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
 def test_without_torch_one_sentence_says_what_to_install(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ import pytest
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.starting import BROKEN, Warm, can_be_warm, end, furnish, start_fresh
 from sandbox.inside.attached.warm import module_name
-from tests.beside import ROOT, environment, gradmend
 from tests.processes import hear_interrupts
+from tests.run_wrapper import ROOT, environment, gradmend
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 PYTHON = sys.executable
@@ -97,8 +97,8 @@ def home() -> Iterator[ExchangeDir]:
 def process(command: list[str], **more: Any) -> Process:
     """What a run of the command would have told of itself."""
     files = {path.name: str(path.resolve()) for path in Path.cwd().rglob("*.py")}
-    told = {"files": files, "parent": os.getpid(), "as_begun": True, **more}
-    return Process(pid=0, words=tuple(command), **told)
+    reported = {"files": files, "parent": os.getpid(), "as_begun": True, **more}
+    return Process(pid=0, words=tuple(command), **reported)
 
 
 def asked(home: ExchangeDir, how: str) -> ExchangeDir:
@@ -121,7 +121,7 @@ async def ran(
 
 
 @pytest.mark.parametrize("start", [["facts.py"], ["-m", "package.facts"]], ids=["script", "module"])
-async def test_a_program_finds_what_it_finds_when_started_anew(
+async def test_a_program_finds_what_it_finds_when_restarted(
     project: Path, home: ExchangeDir, start: list[str]
 ) -> None:
     command = [PYTHON, *start, "--lr", "1e-3"]
@@ -129,16 +129,16 @@ async def test_a_program_finds_what_it_finds_when_started_anew(
     assert warm is not None
     try:
         forked, fresh = [await ran(home, "3", each, command) for each in (warm, None)]
-        told, others = [json.loads(each[1].splitlines()[0]) for each in (forked, fresh)]
-        assert told.pop("seed") != others.pop("seed")
-        assert told == others
+        reported, others = [json.loads(each[1].splitlines()[0]) for each in (forked, fresh)]
+        assert reported.pop("seed") != others.pop("seed")
+        assert reported == others
         for code, out, err in (forked, fresh):
             assert (code, out.splitlines()[1:], err) == (3, ["in a thread", "at exit"], "")
     finally:
         await warm.close()
 
 
-async def test_runs_end_as_they_do_anew(project: Path, home: ExchangeDir) -> None:
+async def test_runs_end_as_they_do_again(project: Path, home: ExchangeDir) -> None:
     command = [PYTHON, "facts.py"]
     warm = await Warm(home, command, process(command)).ready()
     assert warm is not None
@@ -205,23 +205,23 @@ async def test_what_is_not_begun_warm(project: Path, home: ExchangeDir) -> None:
     assert await Warm(home, command, process(command)).ready() is None
 
 
-def test_a_command_is_mended_by_forks_of_one_interpreter(tmp_path: Path) -> None:
-    ran = _mended(tmp_path, TRAIN)
+def test_a_command_is_fixed_by_forks_of_one_interpreter(tmp_path: Path) -> None:
+    ran = _fixed(tmp_path, TRAIN)
     assert "✓ your command ran again with it" in ran.stderr, ran.stderr
     parents = [line.split()[1] for line in _starts(tmp_path)]
     assert len(parents) > 4
     assert len(set(parents[1:])) == 1  # but for the first run
 
 
-@pytest.mark.parametrize(("variable", "anew"), [("OMP_WAIT_POLICY", True), ("GREETING", False)])
-def test_a_program_that_changes_settings_of_torch_is_started_anew(
-    tmp_path: Path, variable: str, *, anew: bool
+@pytest.mark.parametrize(("variable", "again"), [("OMP_WAIT_POLICY", True), ("GREETING", False)])
+def test_a_program_that_changes_settings_of_torch_is_restarted(
+    tmp_path: Path, variable: str, *, again: bool
 ) -> None:
     changed = f"os.environ[{variable!r}] = 'passive'\n"
-    ran = _mended(tmp_path, TRAIN.replace("import torch\n", f"{changed}import torch\n"))
+    ran = _fixed(tmp_path, TRAIN.replace("import torch\n", f"{changed}import torch\n"))
     assert "✓ your command ran again with it" in ran.stderr, ran.stderr
     first, *others = [line.split()[1] for line in _starts(tmp_path)[:-1]]
-    assert set(others) == {first} if anew else first not in others
+    assert set(others) == {first} if again else first not in others
 
 
 def test_a_port_that_two_runs_would_use_is_used_by_one_after_the_other(tmp_path: Path) -> None:
@@ -231,14 +231,14 @@ def test_a_port_that_two_runs_would_use_is_used_by_one_after_the_other(tmp_path:
     listens = f"import socket; server = socket.create_server(('127.0.0.1', {port}))\n"
     slow = "    time.sleep(0.2)\n"
     program = TRAIN.replace("from model", f"{listens}from model")
-    ran = _mended(tmp_path, program.replace("    state.sum", f"{slow}    state.sum"))
+    ran = _fixed(tmp_path, program.replace("    state.sum", f"{slow}    state.sum"))
     assert "✓ your command ran again with it" in ran.stderr, ran.stderr
     assert "already in use" not in ran.stderr
 
 
-def test_forks_that_are_lost_are_made_anew(tmp_path: Path) -> None:
+def test_forks_that_are_lost_are_recomputed(tmp_path: Path) -> None:
     fails = "if 'runner.py' in ' '.join(sys.orig_argv): os._exit(0)\n"
-    ran = _mended(tmp_path, TRAIN.replace("from model", f"{fails}from model"))
+    ran = _fixed(tmp_path, TRAIN.replace("from model", f"{fails}from model"))
     assert "✓ your command ran again with it" in ran.stderr, ran.stderr
     parents = [line.split()[1] for line in _starts(tmp_path)]
     assert len(parents) > 4
@@ -256,10 +256,10 @@ async def test_ctrl_c_ends_forks_too(tmp_path: Path) -> None:
     pids = {int(word) for line in _starts(tmp_path)[1:] for word in line.split()} - {child.pid}
     assert pids
     os.killpg(child.pid, signal.SIGINT)
-    _, told = await asyncio.to_thread(child.communicate, timeout=200)
+    _, reported = await asyncio.to_thread(child.communicate, timeout=200)
     assert child.returncode == 1
-    assert "stopped; the cause stands" in told
-    assert "KeyboardInterrupt" not in told
+    assert "stopped; the cause stands" in reported
+    assert "KeyboardInterrupt" not in reported
     assert all([await _gone(pid) for pid in pids])
 
 
@@ -284,14 +284,14 @@ def _started(folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def _mended(folder: Path, program: str) -> Any:
+def _fixed(folder: Path, program: str) -> Any:
     _put_down(folder, program)
     return gradmend(["run", "--patient", "--", PYTHON, "train.py"], folder, HOME=str(folder))
 
 
 def _starts(folder: Path) -> list[str]:
-    told = folder / ".cache/starts"
-    return told.read_text().splitlines() if told.exists() else []
+    reported = folder / ".cache/starts"
+    return reported.read_text().splitlines() if reported.exists() else []
 
 
 async def _until_it_says(box: ExchangeDir, what: str) -> None:

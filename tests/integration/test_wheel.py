@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import ROOT, Ran, call
 from tests.installed import build_wheel, fresh
+from tests.run_wrapper import ROOT, Ran, call
 
 pytestmark = [
     pytest.mark.timeout(900),

@@ -15,7 +15,7 @@ from benchmarks.asking import RUNNING, Service
 from benchmarks.fragments import pasted
 from tests.case_files import Case
 from tests.corpus.listing import FAILING, HEALTHY, each
-from tests.corpus.test_accuracy import is_mended, is_named, request_of
+from tests.corpus.test_accuracy import is_fixed, is_named, request_of
 from tests.project_files import load_projects
 from tests.recorded import findings
 from tests.recorded.box import RecordedSandbox
@@ -37,7 +37,7 @@ def chosen() -> list[Case]:
 
 def _is_right(case: Case) -> bool:
     text = findings.load(f"failing/{case.folder}").get(case.name, "")
-    return is_named(case, text) and is_mended(text)
+    return is_named(case, text) and is_fixed(text)
 
 
 def _in_turn(case: Case) -> str:

@@ -45,22 +45,22 @@ class Recordings:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take over what a worker counted."""
-        told = getattr(node, "workeroutput", {}).get(NAME)
-        if told is not None:
-            self._add(*told)
+        reported = getattr(node, "workeroutput", {}).get(NAME)
+        if reported is not None:
+            self._add(*reported)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Pass on what was counted."""
-        told = (
+        reported = (
             dict(self.recorder.tally),
             sorted(self.recorder.missing),
             self.recorder.differing,
             [(one.pack, one.member, sorted(keys)) for one, keys in self.recorder.asked.items()],
         )
         if self._worker:
-            session.config.workeroutput[NAME] = told  # type: ignore[attr-defined]
+            session.config.workeroutput[NAME] = reported  # type: ignore[attr-defined]
         else:
-            self._add(*told)
+            self._add(*reported)
             if self._differing and not session.exitstatus:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

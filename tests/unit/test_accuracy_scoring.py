@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.schemas import Carrier, Cause, Findings, Location, Patch, Verification
+from benchmarks.accuracy_tables import first_contact, levels
 from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line
 from benchmarks.scoring import Score, is_place, score
-from benchmarks.telling import first_contact, levels
 from benchmarks.totals import RECORD, report, rows
 from benchmarks.trials import Trial, prepare
 from tests.case_files import load_case
@@ -169,7 +169,7 @@ def test_a_place_needs_the_file_as_well_as_the_line() -> None:
     assert not is_place(CASE, None)
 
 
-def test_the_precision_of_each_level_is_told() -> None:
+def test_the_precision_of_each_level_is_reported() -> None:
     results = [
         Score("confirmed", True, patch=True, level="safe"),
         Score("confirmed", True, patch=False, level="safe"),

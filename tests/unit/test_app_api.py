@@ -54,7 +54,7 @@ PATCH = Patch(
 )
 
 
-async def mending(request: DiagnosisRequest, progress: Progress) -> Findings:
+async def fixing(request: DiagnosisRequest, progress: Progress) -> Findings:
     await progress.cause(CAUSE)
     await progress.patch(PATCH)
     return Findings(verdict="confirmed", summary="s", causes=[CAUSE], patches=[PATCH])
@@ -68,7 +68,7 @@ async def never(request: DiagnosisRequest, progress: Progress) -> Findings:
 
 @pytest.fixture
 async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(tmp_path, mending) as client:
+    async with serving(tmp_path, fixing) as client:
         yield client
 
 
@@ -132,12 +132,12 @@ async def test_unusable_key_is_refused(http: httpx.AsyncClient, key: str) -> Non
 async def test_events_tell_the_whole_story_and_resume(http: httpx.AsyncClient) -> None:
     diagnosis = await made(http)
     address = f"{URL}/{diagnosis.id}/events"
-    told = events(await http.get(address))
-    assert [kind for _, kind, _ in told] == ["status", "status", "cause", "patch", "done"]
-    assert told[2][2] == CAUSE.model_dump(mode="json")
-    assert told[4][2]["verdict"] == "confirmed"
-    resumed = await http.get(address, headers={"Last-Event-ID": str(told[2][0])})
-    assert events(resumed) == told[3:]
+    reported = events(await http.get(address))
+    assert [kind for _, kind, _ in reported] == ["status", "status", "cause", "patch", "done"]
+    assert reported[2][2] == CAUSE.model_dump(mode="json")
+    assert reported[4][2]["verdict"] == "confirmed"
+    resumed = await http.get(address, headers={"Last-Event-ID": str(reported[2][0])})
+    assert events(resumed) == reported[3:]
 
 
 @pytest.mark.parametrize("last", [b"-1", b"x", b"9" * 5000, b"\xb2"])
@@ -172,17 +172,17 @@ async def test_deleting_ends_the_streams_of_a_running_diagnosis(
     diagnosis = await made(slow, wait=0)
     begun, watching = asyncio.Event(), Wakeups.watching
 
-    def told_of(self: Wakeups, diagnosis_id: str) -> contextlib.AbstractContextManager[Any]:
+    def reported_of(self: Wakeups, diagnosis_id: str) -> contextlib.AbstractContextManager[Any]:
         begun.set()
         return watching(self, diagnosis_id)
 
-    monkeypatch.setattr(Wakeups, "watching", told_of)
+    monkeypatch.setattr(Wakeups, "watching", reported_of)
     stream = asyncio.create_task(slow.get(f"{URL}/{diagnosis.id}/events"))
     await begun.wait()
     await slow.delete(f"{URL}/{diagnosis.id}")
     async with asyncio.timeout(10):
-        told = events(await stream)
-    assert told[-1][1:] == (
+        reported = events(await stream)
+    assert reported[-1][1:] == (
         "done",
         {"id": diagnosis.id, "status": "deleted", "verdict": None, "summary": ""},
     )
@@ -315,16 +315,16 @@ async def test_a_finished_result_is_not_sent_twice(http: httpx.AsyncClient) -> N
     assert other.json() == first.json()
 
 
-async def test_a_result_is_told_whole_in_brief_or_in_markdown(http: httpx.AsyncClient) -> None:
+async def test_a_result_is_reported_whole_in_brief_or_in_markdown(http: httpx.AsyncClient) -> None:
     diagnosis = await made(http)
     address = f"{URL}/{diagnosis.id}"
     brief = await http.get(address, params={"view": "brief"})
     assert brief.json()["cause"]["pattern"] == diagnosis.causes[0].pattern
     assert set(brief.json()) < {*(await http.get(address)).json(), "cause", "patch"}
-    told = await http.get(address, headers={"Accept": "text/markdown"})
-    assert told.headers["content-type"] == "text/markdown; charset=utf-8"
-    assert len(told.text.strip().split("\n")) <= 12
-    assert diagnosis.id in told.text
+    reported = await http.get(address, headers={"Accept": "text/markdown"})
+    assert reported.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert len(reported.text.strip().split("\n")) <= 12
+    assert diagnosis.id in reported.text
     assert (await http.get(address, params={"view": "half"})).status_code == 422
 
 
@@ -372,8 +372,8 @@ async def test_a_browser_gets_a_page_for_an_error_and_a_program_a_problem(
     assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert "This page does not exist" in shown.text
     for path, headers in (("/nowhere", {}), ("/v1/nowhere", browser)):
-        told = await http.get(path, headers=headers)
-        assert told.headers["content-type"] == "application/problem+json"
+        reported = await http.get(path, headers=headers)
+        assert reported.headers["content-type"] == "application/problem+json"
 
 
 async def test_a_result_is_edited_and_run_again_with_everything_that_was_sent(

@@ -88,10 +88,10 @@ def test_a_patch_that_renames_the_script_is_followed() -> None:
 
 def test_a_patch_that_does_not_apply_names_its_hunk_and_line() -> None:
     other = HEALTHY.replace("mse_loss", "huber_loss")
-    told = refusal(before=other, patch=PATCH)
-    assert "hunk 1 of train.py" in told
-    assert "line 10" in told
-    assert "huber_loss" in told
+    reported = refusal(before=other, patch=PATCH)
+    assert "hunk 1 of train.py" in reported
+    assert "line 10" in reported
+    assert "huber_loss" in reported
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_whole_versions_can_be_sent() -> None:
     assert resolved(as_sent(backwards)) == backwards
 
 
-def test_what_a_patch_already_says_is_refused_beside_it() -> None:
+def test_what_a_patch_already_says_is_refused_next_to_it() -> None:
     sent = {"before": HEALTHY, "patch": PATCH}
     assert refusal(**sent, files_removed=["net.py"]).startswith("files_removed: was sent with")
     assert refusal(**sent, filename_after="new.py").startswith("filename_after: was sent with")

@@ -194,7 +194,7 @@ async def test_a_new_database_directory_is_private(tmp_path: Path) -> None:
         assert stat.S_IMODE(place.stat().st_mode) == 0o700
 
 
-async def test_a_locked_store_is_told_with_a_time_to_come_back(
+async def test_a_locked_store_is_reported_with_a_time_to_come_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.store.database.LOCKED_S", 0.2)

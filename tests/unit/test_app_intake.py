@@ -103,7 +103,7 @@ async def test_not_json_is_said(http: httpx.AsyncClient, body: bytes) -> None:
     problem(response, 400)
 
 
-async def test_an_empty_body_is_told_what_to_send(http: httpx.AsyncClient) -> None:
+async def test_an_empty_body_is_asked_for_a_script(http: httpx.AsyncClient) -> None:
     said = problem(await http.post(URL), 400)
     assert said == 'The body is empty. Send a JSON object: {"script": "…"}.'
 

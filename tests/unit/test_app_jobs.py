@@ -149,7 +149,7 @@ async def test_full_queue_refuses_and_loses_nothing(bench: Bench) -> None:
     await bench.finished(*accepted)
 
 
-async def test_the_queue_takes_as_many_as_its_limit_beside_those_at_work(bench: Bench) -> None:
+async def test_the_queue_takes_as_many_as_its_limit_next_to_those_at_work(bench: Bench) -> None:
     jobs = await bench.begin(for_ever)
     at_work = [await jobs.submit(REQUEST, None) for _ in range(bench.settings.concurrency)]
     async with asyncio.timeout(20):
@@ -161,16 +161,16 @@ async def test_the_queue_takes_as_many_as_its_limit_beside_those_at_work(bench: 
         await jobs.submit(REQUEST, None)
 
 
-async def test_what_is_found_is_told_before_the_end(bench: Bench) -> None:
+async def test_what_is_found_is_reported_before_the_end(bench: Bench) -> None:
     gate = asyncio.Event()
 
-    async def telling(request: DiagnosisRequest, progress: object) -> Findings:
+    async def reporting(request: DiagnosisRequest, progress: object) -> Findings:
         await progress.stage("reading", 0, 1, "Reading")  # type: ignore[attr-defined]
         await progress.cause(CAUSE)  # type: ignore[attr-defined]
         await gate.wait()
         return Findings(verdict="confirmed", causes=[CAUSE])
 
-    jobs = await bench.begin(telling)
+    jobs = await bench.begin(reporting)
     diagnosis_id = await jobs.submit(REQUEST, None)
     async with asyncio.timeout(20):
         while len(await bench.store.events(diagnosis_id)) < 4:
@@ -182,14 +182,14 @@ async def test_what_is_found_is_told_before_the_end(bench: Bench) -> None:
     await bench.finished(diagnosis_id)
 
 
-async def test_what_is_told_keeps_its_order(bench: Bench) -> None:
-    async def telling(request: DiagnosisRequest, progress: object) -> Findings:
+async def test_what_is_reported_keeps_its_order(bench: Bench) -> None:
+    async def reporting(request: DiagnosisRequest, progress: object) -> Findings:
         for n in range(6):
             await progress.stage("verifying", n, 6, "Trying")  # type: ignore[attr-defined]
             await asyncio.sleep(0.03 * (n % 3))  # some of it is written together
         return Findings(verdict="healthy")
 
-    jobs = await bench.begin(telling)
+    jobs = await bench.begin(reporting)
     diagnosis_id = await jobs.submit(REQUEST, None)
     await bench.finished(diagnosis_id)
     events = await bench.store.events(diagnosis_id)

@@ -36,26 +36,26 @@ def reporter_of(database: Database, slow: Slow) -> Reporter:
     return Reporter(WorkerReports(database), "worker", cast(Sandbox, slow))
 
 
-async def told(database: Database) -> list[tuple[str, bool]]:
+async def reported(database: Database) -> list[tuple[str, bool]]:
     return [(each.backend, each.ready) for each in await WorkerReports(database).live()]
 
 
 async def test_a_look_that_takes_long_silences_no_worker(database: Database, slow: Slow) -> None:
     reporter = reporter_of(database, slow)
     await reporter.report()
-    assert await told(database) == [("unknown", False)]
+    assert await reported(database) == [("unknown", False)]
     slow.may.set()
     await reporter.report()
-    assert await told(database) == [("slow", True)]
+    assert await reported(database) == [("slow", True)]
     slow.may.clear()
     await reporter.report()
-    assert await told(database) == [("slow", True)]
+    assert await reported(database) == [("slow", True)]
     slow.ready = False
     slow.may.set()
     await reporter.report()
-    assert await told(database) == [("slow", False)]
+    assert await reported(database) == [("slow", False)]
     await reporter.withdraw()
-    assert await told(database) == []
+    assert await reported(database) == []
 
 
 async def test_a_sandbox_that_never_answers_is_not_ready(slow: Slow) -> None:

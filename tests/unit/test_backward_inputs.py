@@ -45,7 +45,7 @@ print(sum(scores) / len(scores))
 
 
 @pytest.mark.parametrize(
-    ("text", "path", "walked"),
+    ("text", "path", "run_backward"),
     [
         (BY_NAME, "scores", True),
         (BY_ATTRIBUTE, "agent.scores", True),
@@ -53,7 +53,9 @@ print(sum(scores) / len(scores))
         (ONLY_KEPT, "scores", False),
     ],
 )
-def test_what_is_gathered_may_be_meant_for_a_backward(text: str, path: str, walked: bool) -> None:
+def test_what_is_gathered_may_be_meant_for_a_backward(
+    text: str, path: str, run_backward: bool
+) -> None:
     holder = Referrer(path)
     fault = SilentFault("growing-graph", "observed", holders=(holder,))
-    assert runs_backward_on(fault, Project({"train.py": text})) is walked
+    assert runs_backward_on(fault, Project({"train.py": text})) is run_backward

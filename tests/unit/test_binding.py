@@ -69,13 +69,13 @@ def test_frames_are_lines_of_the_files_that_were_sent(path: str, line: int) -> N
     assert (first.location.file, first.location.line) == ("lib/fitting.py", 7)
 
 
-def test_a_project_tells_no_less_than_its_traceback() -> None:
+def test_a_project_reports_no_less_than_its_traceback() -> None:
     text = raised("/srv/other/steps.py", 88, "loss.backward()", VECTOR)
     alone = causes(examine("", "main.py", {}, text))
-    beside = causes(examine(ENTRY, "main.py", {"lib/fitting.py": FITTING}, text))
-    assert [c.pattern for c in beside] == [c.pattern for c in alone] == ["non-scalar-backward"]
-    assert beside[0].location == alone[0].location
-    assert "nothing in the sources shows it" in beside[0].explanation
+    next_to = causes(examine(ENTRY, "main.py", {"lib/fitting.py": FITTING}, text))
+    assert [c.pattern for c in next_to] == [c.pattern for c in alone] == ["non-scalar-backward"]
+    assert next_to[0].location == alone[0].location
+    assert "nothing in the sources shows it" in next_to[0].explanation
 
 
 def test_evidence_of_another_family_does_not_win() -> None:

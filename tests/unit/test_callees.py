@@ -119,7 +119,7 @@ def test_a_call_is_compared_by_its_qualified_name(tail: str, wanted: str, answer
         ("def relu(x): return x\nF.relu(x)", "", "relu"),
     ],
 )
-def test_own_functions_and_operations_are_told_apart(tail: str, own: str, applied: str) -> None:
+def test_own_functions_and_operations_are_distinguished(tail: str, own: str, applied: str) -> None:
     _module, call = last_call(tail)
     assert (own_name(call), operation(call)) == (own, applied)
 
@@ -172,7 +172,7 @@ def test_what_other_files_define_is_resolved_through_their_imports() -> None:
     assert [spelled(call.func) for call in found] == ["rule.step", "world.inner.step"]
 
 
-def test_a_known_receiver_tells_methods_of_one_name_apart() -> None:
+def test_a_known_receiver_distinguishes_methods_of_one_name() -> None:
     script = """
 class Actor:
     def loss(self): return 1

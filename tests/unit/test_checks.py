@@ -12,7 +12,7 @@ from sandbox.records import (
     Stale,
     Trace,
 )
-from tests.made_up_traces import trace
+from tests.synthesized_traces import trace
 
 
 def run(status: str, calls: int, **more: object) -> RunResult:
@@ -60,8 +60,8 @@ def test_a_silent_fault_that_stays_fails_the_run() -> None:
     assert checks.runs(result, other).status == "passed"
 
 
-def test_what_reading_finds_nowhere_is_spared_where_the_patch_mends_the_rest() -> None:
-    def starving(*names: str) -> RunResult:
+def test_what_reading_finds_nowhere_is_spared_where_the_patch_fixes_the_rest() -> None:
+    def untrained(*names: str) -> RunResult:
         result = run("finished", 9)
         assert result.trace is not None
         result.trace.silent.append(Silent(t="silent", kind="unfed-parameters", params=[*names]))
@@ -71,7 +71,7 @@ def test_what_reading_finds_nowhere_is_spared_where_the_patch_mends_the_rest() -
         assert result.trace is not None
         return result.model_copy(update={"dismissed": result.trace.silent})
 
-    original, mended = starving("body", "head"), starving("head")
+    original, mended = untrained("body", "head"), untrained("head")
     assert checks.runs(dismissed(mended), original).status == "passed"
     assert checks.runs(mended, original).status == "failed"  # reading sees a fault in it
     assert checks.runs(dismissed(original), original).status == "failed"  # nothing is mended

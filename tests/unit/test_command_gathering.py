@@ -98,7 +98,7 @@ def test_unreadable_source_imports_nothing(tmp_path: Path, text: str) -> None:
     assert gathered(tmp_path).files == {}
 
 
-def test_a_folder_stands_for_what_trains_in_it(tmp_path: Path) -> None:
+def test_a_folder_denotes_what_trains_in_it(tmp_path: Path) -> None:
     write(
         tmp_path,
         train="loss.backward()",

@@ -33,7 +33,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepository
     return made
 
 
-def test_the_work_tree_beside_a_revision(repository: GitRepository) -> None:
+def test_the_work_tree_next_to_a_revision(repository: GitRepository) -> None:
     change = compared("src/train.py", git="HEAD~1")
     assert change.before.script == SCRIPT
     assert "lr=0.2" in change.after.script

@@ -20,12 +20,12 @@ async def test_a_report_is_kept_with_its_result(
     async with serving(tmp_path) as http:
         made = (await http.post("/v1/diagnoses", json={"script": "x = 1\n"})).json()
         address = f"/d/{made['id']}/wrong"
-        told = await http.post(address, content="text=It+trains+nothing.", headers=FORM)
-        assert (told.status_code, told.headers["location"]) == (
+        reported = await http.post(address, content="text=It+trains+nothing.", headers=FORM)
+        assert (reported.status_code, reported.headers["location"]) == (
             303,
             f"/d/{made['id']}?reported=true#wrong",
         )
-        assert "Thank you." in (await http.get(told.headers["location"])).text
+        assert "Thank you." in (await http.get(reported.headers["location"])).text
         assert "gradmend_wrong_answers_total 1.0" in (await http.get("/metrics")).text
         settings = Settings(var_dir=tmp_path, public_url="https://mend.example")
         await print_reports(settings)

@@ -127,7 +127,7 @@ def test_overlapping_edits_are_refused() -> None:
         apply("abcdef", [Edit("a.py", 3, 3, "x"), Edit("a.py", 3, 3, "y")])
 
 
-def test_what_is_inserted_where_another_edit_begins_comes_in_front_of_it() -> None:
+def test_what_is_inserted_where_another_edit_begins_comes_before_it() -> None:
     assert apply("abcdef", [Edit("a.py", 3, 5, "Y"), Edit("a.py", 3, 3, "x")]) == "abcxYf"
 
 
@@ -158,7 +158,7 @@ def test_diffs_apply_with_git(tmp_path: Path, end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "column", "told"),
+    ("line", "column", "reported"),
     [
         (1, 0, "a()"),
         (1, 5, "é = b()"),
@@ -172,12 +172,12 @@ def test_diffs_apply_with_git(tmp_path: Path, end: str) -> None:
         (9, 0, None),
     ],
 )
-def test_of_several_statements_on_a_line_the_column_tells_which(
-    line: int, column: int, told: str | None
+def test_of_several_statements_on_a_line_the_column_reports_which(
+    line: int, column: int, reported: str | None
 ) -> None:
     editor = editor_of("a(); é = b(); c(\n  d)\nif f: e()\n")
     statement = editor.module.statement_at(line, column)
-    assert (editor.text_of(statement) if statement is not None else None) == told
+    assert (editor.text_of(statement) if statement is not None else None) == reported
 
 
 def test_a_decorator_goes_next_to_its_function() -> None:

@@ -42,7 +42,7 @@ def test_what_a_function_goes_on_to_read_keeps_its_graph() -> None:
     )
 
 
-def test_models_optimizers_and_loaders_are_not_made_anew() -> None:
+def test_models_optimizers_and_loaders_are_not_recomputed() -> None:
     module = Module(
         "train.py",
         "class Net(nn.Module): ...\n"
@@ -60,7 +60,7 @@ def hand_made(text: str, line: int) -> bool:
     return is_made_by_hand(SourceLocation(module, statement, CodeLine("train.py", line)))
 
 
-def test_updates_by_hand_are_told_from_writes_of_a_forward() -> None:
+def test_updates_by_hand_are_distinguished_from_writes_of_a_forward() -> None:
     assert hand_made("w -= 0.1 * w.grad\n", 1)
     assert hand_made("g = w.grad\nw.sub_(g)\n", 2)
     assert hand_made("loss.backward()\nw -= rate * step\n", 2)

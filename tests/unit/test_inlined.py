@@ -45,7 +45,7 @@ def wide(
         ("def f(g):\n    y = wide(g, x)\n    return y", "def f(g):\n    y = g(x)\n    return y"),
     ],
 )
-def test_what_a_call_stands_for_is_written_in_its_place(written: str, meant: str) -> None:
+def test_what_a_call_denotes_is_written_in_its_place(written: str, meant: str) -> None:
     text = HELPERS + written + "\n"
     view = inlined(Project({"train.py": text}))
     assert view is not None

@@ -18,10 +18,10 @@ from sandbox.inside.stubs.null_object import NullObject
 @pytest.fixture
 def reported() -> Iterator[list[str]]:
     """Names told while a finder stands in for a package that no machine has."""
-    told: list[str] = []
-    finder = Finder({"no_such_logger": tensorboard}, lambda name, *detail: told.append(name))
+    reported: list[str] = []
+    finder = Finder({"no_such_logger": tensorboard}, lambda name, *detail: reported.append(name))
     sys.meta_path.append(finder)
-    yield told
+    yield reported
     sys.meta_path.remove(finder)
     for name in [name for name in sys.modules if name.startswith("no_such_logger")]:
         del sys.modules[name]

@@ -90,7 +90,7 @@ def test_a_loop_that_waited_for_a_processor_is_not_called_stuck(
     assert "stuck" not in caplog.text
 
 
-def test_waiting_for_a_processor_is_told_by_the_kernel() -> None:
+def test_waiting_for_a_processor_is_reported_by_the_kernel() -> None:
     assert lag.cpu_wait_s(threading.get_native_id()) > 0
     assert lag.cpu_wait_s(0) == 0
 

@@ -12,7 +12,7 @@ from sandbox.records import (
     Step,
     Trace,
 )
-from tests.made_up_traces import gradient, trace
+from tests.synthesized_traces import gradient, trace
 
 
 def test_learning_is_judged_in_both_directions() -> None:
@@ -61,14 +61,14 @@ def test_what_numpy_was_given_may_learn_and_must_where_that_was_its_only_way() -
     assert cut.status == "passed"
 
 
-def test_parameters_that_fall_silent_later_are_told() -> None:
+def test_parameters_that_fall_silent_later_are_reported() -> None:
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
     assert loses_gradients_late(trace([both] * 2), trace([both, one]))
     reference = trace([both] * 4)
     assert loses_gradients_late(reference, trace([both, both, both, one])) == ""
     assert loses_gradients_late(reference, trace([both, one, both, both])) == ""
-    told = loses_gradients_late(reference, trace([both, both, one, one]))
-    assert told == "no gradient from step 3 on: w1"
+    reported = loses_gradients_late(reference, trace([both, both, one, one]))
+    assert reported == "no gradient from step 3 on: w1"
 
 
 def test_the_rounding_of_a_gradient_that_is_zero_need_not_come_again() -> None:
@@ -80,7 +80,7 @@ def test_the_rounding_of_a_gradient_that_is_zero_need_not_come_again() -> None:
     assert learns(small, trace([{0: 1.0}, {0: 2.0}])).status == "failed"
 
 
-def test_who_detaches_a_value_that_is_made_once_starves_what_it_is_made_of() -> None:
+def test_who_detaches_a_value_that_is_made_once_gets_no_gradient_what_it_is_made_of() -> None:
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
     patched = trace([both, one, one])
     found = learns(trace([both] * 3, nodes=[9, 9, 9]), patched)
@@ -91,14 +91,14 @@ def test_who_detaches_a_value_that_is_made_once_starves_what_it_is_made_of() -> 
     assert learns(trace([both] * 9, nodes=[9, 14, 19] * 3), epochs).status == "passed"
 
 
-def test_zeros_do_not_mend_a_parameter_that_was_starved() -> None:
-    told = Trace(silent=[Silent(t="silent", kind="unfed-parameters", params=["w1"])])
+def test_zeros_do_not_fix_a_parameter_that_got_no_gradient() -> None:
+    reported = Trace(silent=[Silent(t="silent", kind="unfed-parameters", params=["w1"])])
     reference, zeros = trace([{0: 1.0}] * 2), trace([{0: 1.0, 1: 0.0}] * 2)
-    found = learns(reference, zeros, told, zeros)
+    found = learns(reference, zeros, reported, zeros)
     assert (found.status, found.detail) == ("failed", "no gradient but zeros: w1")
     moving = trace([{0: 1.0, 1: 0.0}, {0: 1.0, 1: 2.0}])  # zero at first, as behind zero weights
-    assert learns(reference, zeros, told, moving).status == "passed"
-    assert learns(reference, zeros, told, zeros, spared={"w1"}).status == "passed"
+    assert learns(reference, zeros, reported, moving).status == "passed"
+    assert learns(reference, zeros, reported, zeros, spared={"w1"}).status == "passed"
     assert learns(None, zeros).status == "failed"
     assert learns(None, zeros, None, moving).status == "passed"
 
@@ -128,7 +128,7 @@ def test_a_parameter_that_is_known_to_be_unused_need_not_learn() -> None:
     assert learns(None, trace([{1: 1.0}]), unused).status == "failed"
 
 
-def test_a_leaf_whose_gradient_was_read_in_front_of_the_training_has_one() -> None:
+def test_a_leaf_whose_gradient_was_read_before_the_training_has_one() -> None:
     leaf = Parameter(id=2, name="pos")
     asked = trace(nodes=[3]).backwards[0].model_copy(update={"received": [2]})
     original = Trace(backwards=[asked], missing=Missing(t="missing", how="unused"))
@@ -140,7 +140,7 @@ def test_a_leaf_whose_gradient_was_read_in_front_of_the_training_has_one() -> No
         assert learns(None, candidate, original).status == status
 
 
-def test_a_reference_in_which_all_gradients_cancel_tells_nobody_who_learns() -> None:
+def test_a_reference_in_which_all_gradients_cancel_reports_nobody_who_learns() -> None:
     zeros = trace([{0: 0.0, 1: 0.0}] * 2, nodes=[5, 5])
     reached = [r.model_copy(update={"received": [0, 1]}) for r in zeros.backwards]
     reference = zeros.model_copy(update={"backwards": reached})

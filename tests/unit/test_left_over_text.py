@@ -40,7 +40,7 @@ async def sent(http: httpx.AsyncClient, script: str, name: str, data: bytes, **f
 
 
 @pytest.mark.parametrize(
-    ("script", "name", "data", "told"),
+    ("script", "name", "data", "reported"),
     [
         (OLD, "project.zip", zipped(train=TRAIN, nets=NETS), f"train.py: {TRAIN}"),
         (TRAIN, "project.zip", zipped(main=TRAIN, nets=NETS), f"train.py: {TRAIN}"),
@@ -51,10 +51,10 @@ async def sent(http: httpx.AsyncClient, script: str, name: str, data: bytes, **f
     ids=["a project", "the script is in it", "its module is imported", "a notebook", "a module"],
 )
 async def test_what_is_attached_wins_over_old_text(
-    tmp_path: Path, script: str, name: str, data: bytes, told: str
+    tmp_path: Path, script: str, name: str, data: bytes, reported: str
 ) -> None:
     async with serving(tmp_path) as http:
-        assert (await sent(http, script, name, data)).startswith(told)
+        assert (await sent(http, script, name, data)).startswith(reported)
 
 
 async def test_a_notebook_s_name_does_not_stay_with_another_script(tmp_path: Path) -> None:

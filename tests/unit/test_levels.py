@@ -57,7 +57,9 @@ def test_a_difference_that_was_measured_is_said_in_badge_chip_and_list() -> None
     assert state.tone == "unsure"
     assert fix_wording.chip(check, differing) == "gradients differ (0 of 24 steps equal)"
     assert fix_wording.STATES[check.status] == "differs"
-    assert not any("gradients match" in told for told in fix_wording.unchecked_fix(differing))
+    assert not any(
+        "gradients match" in reported for reported in fix_wording.unchecked_fix(differing)
+    )
 
 
 @pytest.mark.parametrize("level", get_args(Level))
@@ -126,8 +128,8 @@ def test_what_changes_nothing_is_fixed_and_no_more() -> None:
 def test_what_ran_is_said_where_it_ran() -> None:
     ran = Environment(torch="2.13.0", python="3.11.7", platform="Linux", packages={"numpy": "2.3"})
     here = Findings(environment=ran, run=RunReport(status="ran_clean"))
-    told = "Ran with torch 2.13.0, Python 3.11.7, numpy 2.3, Linux, here, on the CPU."
-    assert wording.versions(here) == told
+    reported = "Ran with torch 2.13.0, Python 3.11.7, numpy 2.3, Linux, here, on the CPU."
+    assert wording.versions(here) == reported
     assert wording.versions(Findings(environment=ran)).endswith("on your machine.")
     only_read = Findings(environment=Environment(python="3.11.7"))
     assert wording.versions(only_read) == "Read with Python 3.11.7; nothing was run."

@@ -35,9 +35,9 @@ frames.start_in('.')
 for name in ('../packages/trainer/loop.py', '../packages/torch/nn.py', 'train.py'):
     print(frames.OWNERS[name], frames.file_name(name))
 """
-    told = _asked(tmp_path, program)
-    assert told[::2] == ["library", "inner", "user"]
-    assert told[1::2] == ["trainer/loop.py", "torch/nn.py", "train.py"]
+    reported = _asked(tmp_path, program)
+    assert reported[::2] == ["library", "inner", "user"]
+    assert reported[1::2] == ["trainer/loop.py", "torch/nn.py", "train.py"]
 
 
 def test_a_cause_is_looked_for_in_the_users_files(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_every_entry_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         ({"texts": ["Upper case"]}, "lower case"),
         ({"family": "graphs"}, "no such family"),
@@ -171,7 +171,7 @@ def test_every_entry_says_what_to_do() -> None:
     ],
 )
 def test_an_entry_that_is_not_as_it_should_be_is_refused(
-    change: dict[str, object], told: str
+    change: dict[str, object], reported: str
 ) -> None:
     whole = {
         "id": "one",
@@ -181,12 +181,12 @@ def test_an_entry_that_is_not_as_it_should_be_is_refused(
         "cause": [{"because": "something", "do": "do this."}],
     }
     assert read(whole, {}).causes[0].say() == "something: do this."
-    with pytest.raises(CatalogueError, match=told):
+    with pytest.raises(CatalogueError, match=reported):
         read({**whole, **change}, {})
 
 
 @pytest.mark.parametrize(
-    ("saved", "again", "told"),
+    ("saved", "again", "reported"),
     [
         ("[1, 12, 90, 64]", "[1, 12, 180, 64]", "grown"),
         ("[965, 5120]", "[964, 5120]", "other"),
@@ -195,24 +195,26 @@ def test_an_entry_that_is_not_as_it_should_be_is_refused(
         ("[8, 2, 40]", "[64, 2]", "shifted"),
     ],
 )
-def test_the_shapes_of_a_recomputation_tell_what_differs(saved: str, again: str, told: str) -> None:
+def test_the_shapes_of_a_recomputation_tell_what_differs(
+    saved: str, again: str, reported: str
+) -> None:
     message = (
         f"tensor at position 4:\nsaved metadata: {{'shape': torch.Size({saved}), 'dtype': "
         f"torch.bfloat16}}\nrecomputed metadata: {{'shape': torch.Size({again}), 'dtype': "
         "torch.bfloat16}"
     )
-    assert shapes_of(message) == told
+    assert shapes_of(message) == reported
 
 
 def metadata(*pairs: tuple[str, str]) -> str:
     """The lines of a message, of pairs of `shape dtype`: saved, and recomputed."""
-    told = ["tensor at position 3:"]
+    reported = ["tensor at position 3:"]
     for pair in pairs:
         for which, tensor in zip(("saved", "recomputed"), pair, strict=True):
             shape, _, dtype = tensor.rpartition(" ")
             shown = f"'shape': torch.Size({shape}), 'dtype': torch.{dtype}"
-            told.append(f"{which} metadata: {{{shown}}}")
-    return "\n".join(told)
+            reported.append(f"{which} metadata: {{{shown}}}")
+    return "\n".join(reported)
 
 
 def test_tensors_of_different_operations_are_no_cache_that_grows() -> None:
@@ -224,7 +226,7 @@ def test_tensors_of_different_operations_are_no_cache_that_grows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "reported"),
     [
         ("got [0, 0, 3] but expected shape compatible with [0, 16, 3]", "none-left"),
         ("got [2, 9, 5, 7] but expected shape compatible with [2, 9, 7, 5]", "permuted"),
@@ -233,10 +235,10 @@ def test_tensors_of_different_operations_are_no_cache_that_grows() -> None:
         ("expected shape [] but got [16, 4]", "another-rank"),
     ],
 )
-def test_the_shapes_of_a_gradient_tell_what_differs(message: str, told: str) -> None:
+def test_the_shapes_of_a_gradient_tell_what_differs(message: str, reported: str) -> None:
     assert (
         shapes_of(f"Function DrawBackward returned an invalid gradient at index 2 - {message}")
-        == told
+        == reported
     )
 
 

@@ -40,7 +40,7 @@ def case_of(script: str) -> Case:
     return cast(Case, case)
 
 
-def test_an_error_that_no_pattern_explains_is_told_by_its_lines() -> None:
+def test_an_error_that_no_pattern_explains_is_reported_by_its_lines() -> None:
     seen = Observation(None, None, (seen_reuse(),))
     (step,) = next_steps("inconclusive", case_of(SCRIPT), seen, [])
     assert step.kind == "lines"

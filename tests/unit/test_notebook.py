@@ -109,7 +109,7 @@ def test_markers_begin_as_no_line_of_the_notebook_does() -> None:
     assert script.splitlines() == [f"{line_map.mark}1", "# %% cell 9", "x = 1"]
 
 
-def test_notebooks_are_told_from_scripts() -> None:
+def test_notebooks_are_distinguished_from_scripts() -> None:
     assert is_notebook(notebook("x = 1"))
     assert not is_notebook('x = {"cells": 1}')
 

@@ -37,13 +37,13 @@ def test_the_failing_cell_once_more_is_the_second_guess() -> None:
     assert replays(lines, 3) == [(1, 2, 2, 3), (1, 2, 3, 3)]
 
 
-def test_without_counts_only_the_error_tells() -> None:
+def test_without_counts_only_the_error_reports() -> None:
     _, lines = to_project(notebook("x = 1", "y = 2"))
     assert replays(lines, None) == []
     assert replays(lines, 2) == [(1, 2, 2)]
 
 
-def test_what_runs_beyond_once_is_told_by_lines() -> None:
+def test_what_runs_beyond_once_is_reported_by_lines() -> None:
     _, lines = to_project(notebook("x = 1\ny = 2", "z = 3"))
     assert extra_runs((1, 2, 1, 2, 2), lines) == [(2, 3), (5, 5), (5, 5)]
     assert repeated((1, 2, 2)) == {"cell 2"}

@@ -32,16 +32,16 @@ class Heard:
     """Keeps what it is told."""
 
     def __init__(self) -> None:
-        self.told: list[str | Cause | Patch] = []
+        self.reported: list[str | Cause | Patch] = []
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None:
-        self.told.append(stage)
+        self.reported.append(stage)
 
     async def cause(self, cause: Cause) -> None:
-        self.told.append(cause)
+        self.reported.append(cause)
 
     async def patch(self, patch: Patch) -> None:
-        self.told.append(patch)
+        self.reported.append(patch)
 
 
 def read_aside(*args: object) -> str:
@@ -63,7 +63,7 @@ async def test_one_call_finds_what_the_steps_find() -> None:
     assert together.called == [read_alone]
     assert found.causes
     assert found.patches
-    assert heard.told == ["reading", *found.causes, *found.patches]
+    assert heard.reported == ["reading", *found.causes, *found.patches]
     again, _ = await found_by(stepwise)
     assert len(stepwise.called) > 2
     assert again == found

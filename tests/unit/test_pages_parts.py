@@ -71,7 +71,7 @@ def cause(**changes: object) -> Cause:
     return Cause.model_validate({**values, **changes})
 
 
-TOLD = steps(cause(), "graph-reuse")
+REPORTED = steps(cause(), "graph-reuse")
 
 
 @given(st.text(alphabet="ab'\"#\\<&\n\r\t\f\x0b\x85\u2028 ", max_size=60))
@@ -85,7 +85,7 @@ def test_colours_are_given_up_where_they_would_take_long() -> None:
 
 
 def test_an_endless_line_is_cut() -> None:
-    (shown,) = listings(cause(), TOLD, {"train.py": "\n" * 9 + "x" * 10_000 + "\n"})
+    (shown,) = listings(cause(), REPORTED, {"train.py": "\n" * 9 + "x" * 10_000 + "\n"})
     assert max(len(text_of(row.html)) for row in shown.rows if isinstance(row, ListingLine)) < 1000
 
 
@@ -129,7 +129,7 @@ def test_a_changed_line_faces_what_it_became() -> None:
 
 def test_a_long_source_shows_the_marked_lines_and_counts_the_rest() -> None:
     text = "\n".join(f"line_{n} = {n}" for n in range(1, 101)) + "\n"
-    (shown,) = listings(cause(), TOLD, {"train.py": text})
+    (shown,) = listings(cause(), REPORTED, {"train.py": text})
     lines = [row for row in shown.rows if isinstance(row, ListingLine)]
     gaps = sum(row.count for row in shown.rows if isinstance(row, Gap))
     marked = {line.number: [step.number for step in line.steps] for line in lines if line.steps}
@@ -142,10 +142,10 @@ def test_the_fix_stands_in_the_source_where_it_goes() -> None:
     sources = {"train.py": BEFORE}
     fix = hunks(diff_of(BEFORE, AFTER))
     assert fits(fix, sources)
-    (shown,) = listings(cause(), TOLD, sources, fix)
+    (shown,) = listings(cause(), REPORTED, sources, fix)
     rows = [row for row in shown.rows if isinstance(row, ListingLine)]
-    told = [(row.kind, row.number, text_of(row.html)) for row in rows if row.kind != "same"]
-    assert told == [
+    reported = [(row.kind, row.number, text_of(row.html)) for row in rows if row.kind != "same"]
+    assert reported == [
         ("removed", 2, "b = 2"),
         ("added", None, "b = 3"),
         ("added", None, "h += 1"),
@@ -162,7 +162,7 @@ def test_a_fix_of_other_lines_is_not_laid_over_the_source() -> None:
 
 
 def test_a_story_counts_from_one_in_the_order_of_events() -> None:
-    assert [(s.n, s.kind, s.line) for s in TOLD] == [
+    assert [(s.n, s.kind, s.line) for s in REPORTED] == [
         (1, "made", 10),
         (2, "freed", 50),
         (3, "carried", 40),
@@ -186,7 +186,7 @@ def test_a_cause_known_by_its_message_is_not_described_as_a_graph_that_was_freed
 
 
 def test_without_the_source_the_quoted_lines_are_shown() -> None:
-    (shown,) = listings(cause(), TOLD, {})
+    (shown,) = listings(cause(), REPORTED, {})
     lines = [row for row in shown.rows if isinstance(row, ListingLine)]
     assert [text_of(line.html) for line in lines] == ["h = cell(h)", "loss.backward()"]
 
@@ -238,10 +238,10 @@ def test_every_pattern_has_a_lead_and_both_examples(name: str) -> None:
         compile(code, name, "exec")
 
 
-def test_a_notebooks_listing_is_told_in_its_cells() -> None:
+def test_a_notebooks_listing_is_reported_in_its_cells() -> None:
     script = "# %% cell 2\nimport torch\nh = cell(h)\n# %% cell 4\nloss.backward()\n"
-    told = steps(cause(created=None, freed_by=None, carrier=None), "graph-reuse")
-    found = in_cells(whole("nb.py", script, told), script)
+    reported = steps(cause(created=None, freed_by=None, carrier=None), "graph-reuse")
+    found = in_cells(whole("nb.py", script, reported), script)
     assert found.title == "nb.ipynb"
     heads = [(at, row.cell) for at, row in enumerate(found.rows) if isinstance(row, CellHead)]
     assert heads == [(0, 2), (3, 4)]

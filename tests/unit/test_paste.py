@@ -80,7 +80,7 @@ PROGRAMS = [name for name in EXPECTED if not examine(sent(name), "train.py", {},
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_patch_is_told_in_what_was_pasted(name: str) -> None:
+def test_a_patch_is_reported_in_what_was_pasted(name: str) -> None:
     examined = examine(sent(name), "train.py", {}, "")
     python = examined.files["train.py"]
     pasted = examined.pasted["train.py"]
@@ -313,7 +313,7 @@ def test_words_that_no_space_parts_are_no_code() -> None:
         "p.grad is None, and then\n\nValueError: too many dimensions 'str'",
     ],
 )
-def test_nothing_is_asked_beside_an_error_or_of_code(words: str) -> None:
+def test_nothing_is_asked_next_to_an_error_or_of_code(words: str) -> None:
     assert examine(f"{words}\n", "train.py", {}, "").asked is None
 
 
@@ -383,7 +383,7 @@ def test_words_are_read_up_to_a_bound_and_never_as_more_than_one_statement() -> 
     assert pasted.quoted == ["net = f(1)"]
 
 
-def test_a_helper_that_was_pasted_beside_a_whole_script_breaks_no_answer() -> None:
+def test_a_helper_that_was_pasted_next_to_a_whole_script_breaks_no_answer() -> None:
     examined = examine("import part\n", "train.py", {"part.py": ">>> x = 1\n"}, "")
     assert "train.py" not in examined.pasted
 
@@ -470,7 +470,7 @@ so now it is
 """
 
 
-def test_what_is_walked_anew_behind_an_error_is_another_version() -> None:
+def test_what_is_run_backward_again_behind_an_error_is_another_version() -> None:
     def walks(text: str) -> int:
         return examine(text, "train.py", {}, "").files["train.py"].count("backward(")
 

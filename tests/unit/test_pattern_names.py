@@ -54,9 +54,9 @@ def test_a_name_would_be_seen() -> None:
 
 @pytest.mark.parametrize("declared", ["KIND", "SEEN_AS"])
 def test_what_a_pattern_is_known_by_is_its_own(declared: str) -> None:
-    told = Counter(getattr(p, declared) for p in patterns().values() if hasattr(p, declared))
-    assert told
-    assert max(told.values()) == 1
+    reported = Counter(getattr(p, declared) for p in patterns().values() if hasattr(p, declared))
+    assert reported
+    assert max(reported.values()) == 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project
-from tests.mending import recognise
+from tests.fixing import recognise
 from tests.tracing import Tracing
 
 IGNORED_ARGUMENT = """\
@@ -192,8 +192,8 @@ def test_zeros_are_not_asked_for_where_an_input_is_ignored(traced: Tracing, scri
 def test_the_unread_argument_is_named(traced: Tracing) -> None:
     found = recognise(traced, IGNORED_ARGUMENT)
     assert found is not None
-    told = found.pattern.explain(found.match, found.project)
-    assert "`field` takes `moment`" in told
+    reported = found.pattern.explain(found.match, found.project)
+    assert "`field` takes `moment`" in reported
 
 
 def test_what_a_partial_binds_moves_into_the_loop_with_it() -> None:
@@ -203,7 +203,7 @@ def test_what_a_partial_binds_moves_into_the_loop_with_it() -> None:
     assert "    objective = partial(misfit, torch.softmax(raw, 0))\n    opt.zero_grad()" in body
 
 
-def test_gradients_in_a_shared_trunk_are_cleared_in_front_of_all_walks(traced: Tracing) -> None:
+def test_gradients_in_a_shared_trunk_are_cleared_before_all_walks(traced: Tracing) -> None:
     found = recognise(traced, ONE_TRUNK)
     assert found is not None
     last = [p for p in found.proposals if p.strategy == "steps-last"][-1]
@@ -212,7 +212,7 @@ def test_gradients_in_a_shared_trunk_are_cleared_in_front_of_all_walks(traced: T
 
 
 @pytest.mark.parametrize("guard", ["if day % 7:\n        continue\n    ", ""])
-def test_a_total_that_not_each_pass_walks_begins_anew_behind_its_walk(
+def test_a_total_that_not_each_pass_walks_restarts_behind_its_walk(
     traced: Tracing, guard: str
 ) -> None:
     script = f"""\

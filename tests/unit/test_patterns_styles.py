@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mending import first_that_runs, recognise
+from tests.fixing import first_that_runs, recognise
 from tests.plain_runs import PlainRuns
 from tests.tracing import Tracing
 
@@ -125,7 +125,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_found_where_it_is_and_mended_so_that_everything_learns(
+def test_found_where_it_is_and_fixed_so_that_everything_learns(
     name: str, traced: Tracing, plain: PlainRuns
 ) -> None:
     script, files, pattern, file, line = CASES[name]

@@ -48,23 +48,23 @@ def test_the_graph_made_before_has_one() -> None:
     assert [lane.title for lane in scene.lanes] == ["made before", "pass 1", "pass 2"]
 
 
-def test_two_backwards_of_one_pass_are_told_apart() -> None:
+def test_two_backwards_of_one_pass_are_distinguished() -> None:
     again = Event(file="train.py", line=52, iteration=1, code="other.backward()")
     scene = scene_of(cause(created=None, reached_again_by=again), "graph-reuse", {})
     assert scene is not None
     assert [lane.title for lane in scene.lanes[-2:]] == ["1st backward", "2nd backward"]
 
 
-def test_a_graph_that_retain_graph_kept_is_not_told_as_freed() -> None:
+def test_a_graph_that_retain_graph_kept_is_not_reported_as_freed() -> None:
     kept = Event(file="train.py", line=50, iteration=1, code="loss.backward(retain_graph=True)")
     found = cause(freed_by=kept)
     scene = scene_of(found, "graph-reuse", {})
     assert scene is not None
-    told = " ".join(
+    reported = " ".join(
         [scene.title, scene.description, *(s.text for s in steps(found, "graph-reuse"))]
     )
-    assert "keeps it" in told
-    assert "freed" not in told
+    assert "keeps it" in reported
+    assert "freed" not in reported
 
 
 def test_an_optimizer_that_holds_others_is_no_cut() -> None:
@@ -72,9 +72,11 @@ def test_an_optimizer_that_holds_others_is_no_cut() -> None:
     found = cause(created=made, freed_by=None, reached_again_by=None)
     scene = scene_of(found, "starved", {})
     assert scene is not None
-    told = " ".join([scene.title, scene.description, *(s.text for s in steps(found, "starved"))])
-    assert "no optimizer holds it" in told
-    assert "lets no gradient through" not in told
+    reported = " ".join(
+        [scene.title, scene.description, *(s.text for s in steps(found, "starved"))]
+    )
+    assert "no optimizer holds it" in reported
+    assert "lets no gradient through" not in reported
 
 
 def test_passes_in_between_are_counted() -> None:
@@ -109,10 +111,10 @@ def test_what_adds_up_is_drawn_pass_by_pass(family: str, what: str) -> None:
 
 def test_nodes_carry_op_line_and_the_number_of_the_story() -> None:
     made = Event(file="train.py", line=10, iteration=1, code="h = cell(h)", op="cell")
-    told = words(graph_svg(diagnosis(cause(created=made))))
-    assert "① builds the graph" in told
-    assert "line 10  h = cell(h)" in told
-    assert " cell " in told
+    reported = words(graph_svg(diagnosis(cause(created=made))))
+    assert "① builds the graph" in reported
+    assert "line 10  h = cell(h)" in reported
+    assert " cell " in reported
 
 
 def test_each_arrow_has_a_head_and_a_word_in_the_legend() -> None:
@@ -132,10 +134,10 @@ def test_lines_without_text_are_quoted_from_the_source() -> None:
 @pytest.mark.parametrize("name", ["<script>x</script>", "a&b", '"', "x" * 400])
 def test_hostile_names_stay_text(name: str) -> None:
     event = Event(file="train.py", line=1, iteration=1, code=name)
-    told = cause(created=event)
-    assert told.carrier is not None
-    told.carrier.name = name
-    root = ElementTree.fromstring(graph_svg(diagnosis(told)))
+    reported = cause(created=event)
+    assert reported.carrier is not None
+    reported.carrier.name = name
+    root = ElementTree.fromstring(graph_svg(diagnosis(reported)))
     allowed = {"svg", "title", "desc", "style", "rect", "path", "circle", "text"}
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= allowed
 
@@ -154,14 +156,14 @@ def test_nothing_is_drawn_where_the_walks_are_unknown() -> None:
 
 def test_parameters_behind_a_cut_are_drawn_with_the_cut() -> None:
     cut = Location(file="train.py", line=40, code="z = encode(x).detach()")
-    starved = cause(
+    untrained = cause(
         location=cut,
         parameters=["enc.weight", "enc.bias"],
         created=None,
         freed_by=None,
         reached_again_by=None,
     )
-    scene = scene_of(starved, "starved", {})
+    scene = scene_of(untrained, "starved", {})
     assert scene is not None
     assert links(scene) == {"back": "cut"}
     assert "enc.weight and 1 more" in scene.lanes[0].nodes[0].text
@@ -184,9 +186,9 @@ def test_a_gradient_that_is_kept_is_drawn_with_the_backward_that_changes_it() ->
     assert scene_of(cause(reached_again_by=None), "overwritten", {}) is None
 
 
-def test_lines_of_several_files_are_told_apart() -> None:
+def test_lines_of_several_files_are_distinguished() -> None:
     made = Event(file="models/net.py", line=13, iteration=1, code="h = cell(h)")
-    told = words(graph_svg(diagnosis(cause(created=made))))
-    assert "net.py:13  h = cell(h)" in told
-    assert "train.py:50" in told
+    reported = words(graph_svg(diagnosis(cause(created=made))))
+    assert "net.py:13  h = cell(h)" in reported
+    assert "train.py:50" in reported
     assert steps(cause(created=made), "graph-reuse")[0].text.startswith("Line 13 of models/net.py,")

@@ -24,13 +24,17 @@ FILES = sorted(
 def sentences(text: str) -> Iterator[tuple[int, str]]:
     """String constants of several words that are no docstrings: what may be shown to somebody."""
     tree = ast.parse(text)
-    told = {
+    reported = {
         id(node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in reported
+        ):
             if " " in node.value.strip():
                 yield node.lineno, node.value
 

@@ -28,15 +28,15 @@ def darkest(image: Image.Image, box: tuple[int, int, int, int]) -> int:
 
 
 def test_it_says_what_where_and_what_was_tested() -> None:
-    told = preview_of(diagnosis(cause()).model_copy(update={"summary": "`h` keeps it. More."}))
-    assert told.headline == "h keeps it."
-    assert told.place == "train.py, line 40"
+    reported = preview_of(diagnosis(cause()).model_copy(update={"summary": "`h` keeps it. More."}))
+    assert reported.headline == "h keeps it."
+    assert reported.place == "train.py, line 40"
 
 
 @pytest.mark.parametrize("text", ["x" * 5000, "word " * 900, "", "a\x1b[31m\u202e<b>"])
 def test_it_is_bounded_whatever_is_written(text: str) -> None:
-    told = preview_of(diagnosis(cause()).model_copy(update={"summary": text}))
-    content = png(told)
+    reported = preview_of(diagnosis(cause()).model_copy(update={"summary": text}))
+    content = png(reported)
     assert len(content) < 150_000
     image = pixels(content)
     assert image.size == SIZE

@@ -64,9 +64,9 @@ def test_a_script_that_raises_is_refused_with_its_error(objections: Judge) -> No
     assert objections("raise KeyError('weights')") == ["raises KeyError: 'weights'"]
 
 
-def test_a_starved_parameter_is_refused(objections: Judge) -> None:
-    starved = REFERENCE.replace("head(encoder(x).tanh())", "head(encoder(x).tanh().detach())")
-    assert any("gradient 0 differs at step 1" in note for note in objections(starved))
+def test_a_parameter_without_gradient_is_refused(objections: Judge) -> None:
+    untrained = REFERENCE.replace("head(encoder(x).tanh())", "head(encoder(x).tanh().detach())")
+    assert any("gradient 0 differs at step 1" in note for note in objections(untrained))
 
 
 def test_a_swallowed_error_is_refused(objections: Judge) -> None:
@@ -137,13 +137,13 @@ def test_an_engine_is_judged_by_where_its_leaves_end_wherever_they_are(
     assert (
         objections(written(ENGINE.replace("w * w * Value(x)", "Value(x) * w * w")), reference) == []
     )
-    starved = written(ENGINE.replace("(w * w", "(w * Value(w.data)"))
-    assert [note for note in objections(starved, reference) if "w ends elsewhere" in note]
+    untrained = written(ENGINE.replace("(w * w", "(w * Value(w.data)"))
+    assert [note for note in objections(untrained, reference) if "w ends elsewhere" in note]
     assert objections(written(ENGINE.replace("w.grad = 0.0", "w = Value(w.data)")), reference) == []
     assert [note for note in objections(written("x = 1"), reference) if "w is gone" in note]
 
 
-def test_values_of_a_function_are_asked_for_only_where_no_name_of_the_module_tells(
+def test_values_of_a_function_are_asked_for_only_where_no_name_of_the_module_reports(
     objections: Judge,
 ) -> None:
     named = "w = None\n" + textwrap.dedent(ENGINE)
@@ -151,7 +151,7 @@ def test_values_of_a_function_are_asked_for_only_where_no_name_of_the_module_tel
     assert objections(named + inside.replace("5.0", "6.0"), named + inside) == []
 
 
-def test_optimizers_are_told_apart_however_their_steps_are_ordered(objections: Judge) -> None:
+def test_optimizers_are_distinguished_however_their_steps_are_ordered(objections: Judge) -> None:
     two = """
         import torch
         torch.manual_seed(0)

@@ -15,7 +15,7 @@ from tests.recorded.digests import ROOT
         ("sandbox/jail/run.py", "tests/abuse"),
         ("app/repair/judging.py", "tests/corpus/test_accuracy.py"),
         ("app/store/rows.py", "tests/integration/test_service_kills.py"),
-        ("gradmend/command.py", "tests/integration/test_beside.py"),
+        ("gradmend/command.py", "tests/integration/test_run_wrapper.py"),
     ],
 )
 def test_a_change_reaches_the_tests_that_hold_it(file: str, test: str) -> None:

@@ -57,7 +57,7 @@ async def test_reads_a_project(reader: Reader) -> None:
     ("function", "says"),
     [(loop_forever, "longer than"), (eat_memory, "memory"), (recurse, "nested too deeply")],
 )
-async def test_a_limit_is_told_and_the_next_call_works(reader: Reader, function, says) -> None:  # type: ignore[no-untyped-def]
+async def test_a_limit_is_reported_and_the_next_call_works(reader: Reader, function, says) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ReadingLimit, match=says):
         await reader.call(function, timeout=1)
     assert await reader.call(len, "abc", timeout=10) == 3
@@ -111,7 +111,7 @@ async def test_what_imports_later_is_used_from_then_on(tmp_path: Path) -> None:
     await pool.close()
 
 
-async def test_workers_are_started_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_workers_are_started_next_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clean interpreter takes a while to start: at first, and again when all have ended."""
     started_by: list[int] = []
     start = PoolManager.start

@@ -33,7 +33,7 @@ for k in range(100):
 MADE = FIT.replace("model = Net()\n", "").replace("    loss =", "    model = Net()\n    loss =")
 
 
-def told(script: str) -> list[tuple[str, int, list[str]]]:
+def reported(script: str) -> list[tuple[str, int, list[str]]]:
     found = examine(script, "fit.py", {}, "")
     return [
         (c.pattern, c.location.line, [fix.files["fit.py"].splitlines()[7] for fix in c.candidates])
@@ -49,8 +49,8 @@ def told(script: str) -> list[tuple[str, int, list[str]]]:
         (FIT.replace("model.parameters()", "(a, b)"), 8, []),
     ],
 )
-def test_what_nothing_clears_is_told(script: str, line: int, fixes: list[str]) -> None:
-    assert told(script) == [("missing-zero-grad", line, fixes)]
+def test_what_nothing_clears_is_reported(script: str, line: int, fixes: list[str]) -> None:
+    assert reported(script) == [("missing-zero-grad", line, fixes)]
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_what_nothing_clears_is_told(script: str, line: int, fixes: list[str]) -
     ],
 )
 def test_what_may_be_cleared_is_not(script: str) -> None:
-    assert told(script) == []
+    assert reported(script) == []

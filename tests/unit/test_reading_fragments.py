@@ -299,7 +299,7 @@ RuntimeError: Trying to backward through the graph a second time
 
 
 @pytest.mark.parametrize("count", [9, 5])
-def test_a_cell_that_an_error_counts_anew_ran_again(count: int) -> None:
+def test_a_cell_that_an_error_counts_again_ran_again(count: int) -> None:
     found = examine(CELLS.replace("In[9]", f"In[{count}]"), "notes.py", {}, "")
     assert "# %% [5]\n" in found.project.files["notes.py"]
     again = count == 9
@@ -320,7 +320,7 @@ def test_what_a_constructor_made_is_no_state_of_a_loop_that_was_not_sent() -> No
     assert causes[0].pattern == "derived-outside-loop"
 
 
-def test_losses_by_name_are_walked_once_and_stepped_behind() -> None:
+def test_losses_by_name_are_run_backward_once_and_stepped_behind() -> None:
     first = explained(BY_NAME)[0].candidates[0]
     assert first.strategy == "sum-then-step"
     body = first.files["train.py"].split("for name, loss in losses.items():", 1)[1]

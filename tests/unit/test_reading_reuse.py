@@ -529,5 +529,5 @@ for match in torch.randn(5, 4):
 
 
 @pytest.mark.parametrize(("gone", "found"), [("pop('strength', None)", 0), ("get('strength')", 1)])
-def test_what_leaves_the_dictionary_of_an_object_is_made_anew(gone: str, found: int) -> None:
+def test_what_leaves_the_dictionary_of_an_object_is_recomputed(gone: str, found: int) -> None:
     assert len(reuses(CACHED_ON_THE_OBJECT.replace("GONE", gone))) == found

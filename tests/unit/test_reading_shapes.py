@@ -57,7 +57,7 @@ SHAPES: dict[str, Shape | None] = {
 
 
 @pytest.mark.parametrize("expression", SHAPES)
-def test_a_shape_is_known_where_the_script_tells_it(expression: str) -> None:
+def test_a_shape_is_known_where_the_script_reports_it(expression: str) -> None:
     machine = Machine(Project({"train.py": HEAD}))
     frame = module_frame(machine, "train.py", "__main__")
     assert frame is not None
@@ -65,7 +65,7 @@ def test_a_shape_is_known_where_the_script_tells_it(expression: str) -> None:
     assert (value.shape if isinstance(value, AbstractTensor) else None) == SHAPES[expression]
 
 
-def told(body: str) -> list[tuple[str, str]]:
+def reported(body: str) -> list[tuple[str, str]]:
     evidence = read(Project({"train.py": HEAD + body})).evidence
     return [(e.lost_by, e.op) for e in evidence if isinstance(e, MissingGraph)]
 
@@ -79,8 +79,8 @@ def told(body: str) -> list[tuple[str, str]]:
         ("torch.autograd.grad(net(x * w), w)\n", "grad"),
     ],
 )
-def test_a_walk_from_several_numbers_is_told(body: str, op: str) -> None:
-    assert told(body) == [("non_scalar", op)]
+def test_a_walk_from_several_numbers_is_reported(body: str, op: str) -> None:
+    assert reported(body) == [("non_scalar", op)]
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_a_walk_from_several_numbers_is_told(body: str, op: str) -> None:
     ],
 )
 def test_a_walk_from_what_may_be_one_number_is_not(body: str) -> None:
-    assert told(body) == []
+    assert reported(body) == []

@@ -66,7 +66,7 @@ for step in range(5):
 """
 
 
-def walked_again(source: str) -> set[int]:
+def run_backward_again(source: str) -> set[int]:
     evidence = read(Project({"train.py": "import torch\nfrom torch import nn\n" + source})).evidence
     return {found.reached.at.line for found in evidence if isinstance(found, GraphReuse)}
 
@@ -79,12 +79,12 @@ def test_both_arms_are_read_in_every_part_of_a_long_script() -> None:
     walk, cut = "loss.backward()", "state = state.detach()"
     parts = [part(walk, cut), part(cut, walk), part(cut, cut), part(cut, walk)]
     length = PART.count("\n")
-    assert walked_again("".join(parts)) == {
-        line + n * length for n, text in enumerate(parts) for line in walked_again(text)
+    assert run_backward_again("".join(parts)) == {
+        line + n * length for n, text in enumerate(parts) for line in run_backward_again(text)
     }
-    assert len(walked_again("".join(parts))) == 3
+    assert len(run_backward_again("".join(parts))) == 3
 
 
 def test_arms_in_a_function_that_the_script_calls() -> None:
     body = textwrap.indent(part("state = state.detach()", "loss.backward()"), "    ")
-    assert walked_again(f"def main():\n{body}main()\n") == {12}
+    assert run_backward_again(f"def main():\n{body}main()\n") == {12}

@@ -82,7 +82,7 @@ def test_statements_change_in_place_what_can_be(kind: ValueShape, lines: list[st
     assert Writing().statements("s", kind) == lines
 
 
-def test_a_name_of_a_scope_around_is_not_bound_anew() -> None:
+def test_a_name_of_a_scope_around_is_not_rebound() -> None:
     writing = Writing()
     assert writing.statements("s", T, rebind=False) is None
     assert writing.statements("s", sequence("list", T), rebind=False) == [

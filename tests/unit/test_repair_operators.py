@@ -10,7 +10,7 @@ import pytest
 from analyzers.repair.rewrite import sum_in_loop
 from analyzers.source.edits import Editor, apply
 from analyzers.source.project import Project
-from tests.mending import recognise
+from tests.fixing import recognise
 from tests.tracing import Tracing
 
 CLIPPED_PARTS = """\
@@ -199,7 +199,7 @@ LOSSES_IN_NUMPY = """\
     loss.backward()
     """
 
-MEAN_MADE_ANEW = """\
+MEAN_RECOMPUTED = """\
     import numpy as np
     import torch
     net = torch.nn.Linear(3, 3)
@@ -411,7 +411,7 @@ MADE_AHEAD = """\
         train(ruler, size)
     """
 
-WALKED_OVER_NUMBERS = """\
+TRAVERSED_NUMBERS = """\
     import math
     import torch
     from torch import nn
@@ -673,11 +673,11 @@ SUMS_IN_NUMPY = """\
             "torch.stack([torch.zeros_like(c), torch.zeros_like(c), torch.ones_like(c)])])",
         ),
         (
-            WALKED_OVER_NUMBERS,
+            TRAVERSED_NUMBERS,
             "keep-graph",
             "for part, scale in zip(parts, self.scales):",
         ),
-        (WALKED_OVER_NUMBERS, "keep-graph", "total = total + torch.exp(-scale) * part + scale"),
+        (TRAVERSED_NUMBERS, "keep-graph", "total = total + torch.exp(-scale) * part + scale"),
         (MADE_AHEAD, "property", "return self.marks.repeat(steps).tanh()"),
         (MADE_AHEAD, "property", "self.size = size"),
         (
@@ -748,7 +748,7 @@ SUMS_IN_NUMPY = """\
             "learner = {name: p - 0.1 * grad for (name, p), grad in zip(learner.items(), grads)}",
         ),
         (DROPPED_BY_WRAPPER, "hand-on-argument", "return x + self.inner(x, **more)"),
-        (MEAN_MADE_ANEW, "torch-functions", "loss = torch.stack(losses).mean()"),
+        (MEAN_RECOMPUTED, "torch-functions", "loss = torch.stack(losses).mean()"),
         (LOSSES_IN_NUMPY, "torch-functions", "near = sum([out.abs().mean() for out in outs])"),
         (
             ROWS_APPENDED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mending import recognise
+from tests.fixing import recognise
 from tests.tracing import Tracing
 
 CHECKPOINTED = """\

@@ -12,7 +12,7 @@ from analyzers.request.ranking import candidates_of
 from analyzers.source.project import Project
 from benchmarks.rewritings import rewritten
 from tests.case_files import load_cases
-from tests.mending import Recognised, recognise
+from tests.fixing import Recognised, recognise
 from tests.tracing import Tracing
 
 CASES = {case.name: case for case in load_cases()}
@@ -35,7 +35,7 @@ def _found(traced: Tracing, name: str, way: str) -> Recognised:
         ("unused_parameter/clip_by_hand", WHILE, "skip-gradless"),
     ],
 )
-def test_named_and_mended_as_it_is(traced: Tracing, name: str, way: str, strategy: str) -> None:
+def test_named_and_fixed_as_it_is(traced: Tracing, name: str, way: str, strategy: str) -> None:
     found = _found(traced, name, way)
     assert found.match.pattern == CASES[name].pattern
     assert found.proposals[0].strategy == strategy
@@ -48,7 +48,7 @@ def test_a_while_skips_what_has_no_gradient_once_it_has_its_part(traced: Tracing
     assert [line.strip() for line in lines[at + 1 : at + 3]] == ["if p.grad is None:", "continue"]
 
 
-def test_what_a_loop_asks_for_its_next_part_is_not_made_anew_in_it(traced: Tracing) -> None:
+def test_what_a_loop_asks_for_its_next_part_is_not_recomputed_in_it(traced: Tracing) -> None:
     found = _found(traced, "step_between_backwards/maddpg_agents", WHILE)
     assert not [p for p in found.proposals if "walker" in p.title]
 

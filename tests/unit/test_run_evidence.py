@@ -48,8 +48,8 @@ def reuse(freed: CodeLine, reached: CodeLine) -> GraphReuse:
 def test_two_witnesses_agree_on_what_happened_where(
     observed: Evidence, predicted: Evidence, how: str
 ) -> None:
-    (told,) = confirmed_evidence([observed], [predicted])
-    assert told.how == how
+    (reported,) = confirmed_evidence([observed], [predicted])
+    assert reported.how == how
 
 
 def test_what_only_reading_predicted_is_dropped() -> None:

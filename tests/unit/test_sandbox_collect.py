@@ -84,7 +84,7 @@ def test_backward_calls_beyond_their_bounds_are_no_records(call: str) -> None:
     assert (len(trace.backwards), trace.rejected) == (0, 1)
 
 
-def test_a_second_end_is_told() -> None:
+def test_a_second_end_is_reported() -> None:
     trace, doubts = read_trace(START + END + END)
     assert trace.ended is not None
     assert doubts == ["more than one 'end' record"]
@@ -124,13 +124,13 @@ def test_numbers_of_system_calls_agree_with_the_kernels_headers(header: str, col
     if not Path(header).exists():
         pytest.skip(f"{header} is not installed")
     text = Path(header).read_text()
-    told = {
+    reported = {
         name: int(value) for name, value in re.findall(r"#define __NR(?:3264)?_(\w+) (\d+)", text)
     }
     ours = {name: row[column] for name, row in NUMBERS.items()}
-    checked = {name: value for name, value in ours.items() if name in told}
+    checked = {name: value for name, value in ours.items() if name in reported}
     assert len(checked) > 50
-    assert checked == {name: told[name] for name in checked}
+    assert checked == {name: reported[name] for name in checked}
 
 
 def test_what_is_not_a_number_goes_over_the_wire_and_back() -> None:

@@ -105,7 +105,7 @@ def test_an_end_at_which_no_gradient_is_left_is_no_step() -> None:
     assert schedule.compare_steps(*by_hand, ended=True).word == "same"
 
 
-def test_steps_by_hand_are_counted_where_every_call_is_told() -> None:
+def test_steps_by_hand_are_counted_where_every_call_is_reported() -> None:
     """Calls are told by samples in the end, and steps by hand with them."""
 
     def by_hand(losses: int, calls: int) -> Trace:
@@ -173,7 +173,7 @@ def test_a_single_loss_is_covered_where_it_was_seen() -> None:
     assert loss_coverage.covered(one, trace("step 0")).status == "not_run"
 
 
-def test_values_that_stray_and_walks_of_the_walked_are_seen() -> None:
+def test_values_that_stray_and_second_backward_calls_are_seen() -> None:
     assert not loss_coverage.feeds_others(
         ORIGINAL, trace((5, A + B), "step 0", (5, C + D), "step 0")
     )
@@ -208,7 +208,7 @@ def with_gradients(found: Trace, *norms: float) -> Trace:
     return found.model_copy(update={"steps": steps})
 
 
-def test_one_sum_for_the_own_losses_of_several_optimizers_is_told() -> None:
+def test_one_sum_for_the_own_losses_of_several_optimizers_is_reported() -> None:
     apart = with_gradients(trace((5, A), "step 0", (5, B), "step 1"), 1.0, 2.0)
     summed = trace((5, A + B), "step 0", "step 1", cleared=False)
     mixed, equal = with_gradients(summed, 3.0, 2.0), with_gradients(summed, 1.0, 2.0)

@@ -52,7 +52,7 @@ def test_a_file_that_others_import_keeps_its_own_names() -> None:
     assert _statements(module) == ["made = f(1)", "out = made", "y = f(x)"]
 
 
-def test_each_part_is_told_of_the_name_that_it_is_handed_on_to() -> None:
+def test_each_part_is_reported_of_the_name_that_it_is_handed_on_to() -> None:
     module = Module("train.py", "pair = cell(x, h)\nout, (h, self.c) = pair\n")
     assert module.handed_on == [("pair[0]", "out"), ("pair[1][0]", "h"), ("pair[1][1]", "self.c")]
     whole = Module("train.py", "pair = cell(x, h)\nfirst, *rest = pair\n")

@@ -24,7 +24,7 @@ def test_a_line_of_what_was_typed_is_a_line_of_the_transcript() -> None:
     assert (frame.line, frame.code) == (3, "table[n] = middle")
 
 
-def test_of_several_errors_the_one_that_is_told_has_its_own_lines() -> None:
+def test_of_several_errors_the_one_that_is_reported_has_its_own_lines() -> None:
     again = (
         TYPED
         + f"""\

@@ -68,7 +68,7 @@ def test_a_zip_among_the_files_is_the_project_and_has_the_script() -> None:
     assert with_unpacked(data) is data
 
 
-def test_a_folder_that_a_script_beside_it_speaks_of_keeps_its_name() -> None:
+def test_a_folder_that_a_script_next_to_it_speaks_of_keeps_its_name() -> None:
     files = {"models/net.py": b""}
     assert from_its_root(files, "from models.net import Net\n") == files
     assert from_its_root(files, "from net import Net\n") == {"net.py": b""}

@@ -111,7 +111,7 @@ def test_the_number_of_steps_is_compared_where_a_run_came_to_its_end() -> None:
     assert kinds(trained(STEPS[:2]), trained(STEPS, reason="stopped")) == ["steps"]
 
 
-def test_a_missing_gradient_starves_where_none_is_left() -> None:
+def test_a_missing_gradient_gets_no_gradient_where_none_is_left() -> None:
     without = [{0: step[0], 1: 0.0} for step in STEPS]
     found = compare(trained(STEPS), trained(without))
     assert found.lost_gradients == ("w1",)
@@ -157,7 +157,7 @@ def test_names_and_order_do_not_matter() -> None:
     assert compare(trained(STEPS), trained(swapped, names, firsts)).is_same
 
 
-def test_what_begins_alike_is_told_apart_by_its_gradients() -> None:
+def test_what_begins_alike_is_distinguished_by_its_gradients() -> None:
     zeros = {0: 0.0, 1: 0.0}
     swapped = [{0: step[1], 1: step[0]} for step in STEPS]
     one, other = trained(STEPS, firsts=zeros), trained(swapped, firsts=zeros)

@@ -18,7 +18,7 @@ LARGE = {"torch", "numpy", "mcp", "alembic", "psycopg", "procrastinate", "jsonsc
 
 def test_large_packages_wait_until_they_are_needed(tmp_path: object) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    loaded = set(json.loads(told))
+    reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    loaded = set(json.loads(reported))
     assert "fastapi" in loaded
     assert not LARGE & loaded

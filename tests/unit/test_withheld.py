@@ -97,7 +97,7 @@ def test_nothing_was_saved_so_far() -> None:
         ("return g, None", "F.other(x, t)"),
     ],
 )
-def test_what_may_get_a_gradient_is_not_told(backward: str, call: str) -> None:
+def test_what_may_get_a_gradient_is_not_reported(backward: str, call: str) -> None:
     assert found(script("return x + t", backward, call)) is None
 
 

@@ -80,7 +80,7 @@ for outer in range(2):
     optimizer.step(closure)
 """
 )
-WALKED_BY_TWO = (
+RUN_BACKWARD_BY_TWO = (
     HEAD
     + """\
 class Part(nn.Module):
@@ -175,7 +175,7 @@ async def test_a_function_is_handed_what_the_value_is_made_of(service: Service) 
     assert "texts = prototypes(encoder, prompts)" in taken
 
 
-async def test_what_an_earlier_loop_made_is_made_anew_and_kept_there(service: Service) -> None:
+async def test_what_an_earlier_loop_made_is_recomputed_and_kept_there(service: Service) -> None:
     taken, put = changed(await first_patch(service, MADE_IN_ANOTHER_LOOP))
     assert "fake = maker(torch.ones(2, 4))" in put
     assert set(taken) <= {"loss.backward(retain_graph=True)"}
@@ -193,7 +193,7 @@ async def test_what_has_no_graph_is_not_drawn_again_by_a_closure(service: Servic
 
 
 async def test_two_functions_that_walk_a_multiple_walk_one_loss(service: Service) -> None:
-    first = await first_patch(service, WALKED_BY_TWO)
+    first = await first_patch(service, RUN_BACKWARD_BY_TWO)
     assert changed(first)[1] == []
     assert first.strategy.endswith("-backward")
 

@@ -79,7 +79,7 @@ for x, y in loader:
     opt.step()
     print(score(net, held_out))
 """
-A_SIZE_RECKONED = """\
+A_SIZE_COMPUTED = """\
 class Reaches(nn.Module):
     def __init__(self, gauges, c_in, c_out, hops=2):
         super().__init__()
@@ -275,7 +275,7 @@ async def asked(service: Service, script: str, error: str = "") -> Findings:
         pytest.param(A_PART_OF_A_SEQUENCE, AGAIN, "recurrent-state", 9, id="sliced"),
         pytest.param(MORE_THAN_ONE_BATCH_OF_A_FILE, AGAIN, "forward-outside-loop", 2, id="rows"),
         pytest.param(CHANNELS_LAST_IN_A_FILE, AGAIN, "undetached-target", 2, id="turned"),
-        pytest.param(A_SIZE_RECKONED, AGAIN, "derived-outside-loop", 6, id="reckoned"),
+        pytest.param(A_SIZE_COMPUTED, AGAIN, "derived-outside-loop", 6, id="reckoned"),
         pytest.param(A_SIZE_OF_ITS_OWN, AGAIN, "recurrent-state", 11, id="own"),
         pytest.param(A_CAUSAL_LAYER, AGAIN, "recurrent-state", 14, id="padded"),
         pytest.param(SUMMED_OVER_NAMED_AXES, AGAIN, "derived-outside-loop", 1, id="named axes"),
@@ -298,7 +298,7 @@ async def test_a_part_comes_to_its_fault(
 @pytest.mark.parametrize(
     "script", [HANDED_TO_WHAT_IS_NOT_SENT, STEP_OF_A_FUNCTION, NAMED_BY_OTHERS, A_QUEUE]
 )
-async def test_what_is_made_up_is_not_blamed(service: Service, script: str) -> None:
+async def test_what_is_synthesized_is_not_blamed(service: Service, script: str) -> None:
     found = await asked(service, script)
     assert found.basis == "completed"
     assert found.causes == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import gradmend
+from tests.run_wrapper import gradmend
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 HEALTHY = """\

@@ -259,7 +259,7 @@ async def asked(service: Service, script: str, **more: object) -> Findings:
     return await service.ask(request, RUNNING)
 
 
-async def test_an_argument_and_the_arrays_of_its_file_are_made_up_to_fit_the_project(
+async def test_an_argument_and_the_arrays_of_its_file_are_synthesized_to_fit_the_project(
     service: Service,
 ) -> None:
     found = await asked(service, MEASURED, files=[{"path": "heads.py", "content": HEAD}])
@@ -284,10 +284,10 @@ async def test_what_an_unknown_environment_shows_gets_the_size_that_the_project_
     assert found.run.status == "reproduced"
     assert found.causes[0].pattern == "recurrent-state"
     assert found.patches[0].verification.status == "passed"
-    told = {(a.kind, a.name): a.text for a in found.world}
-    assert "small.json" in told["argument", "sys.argv[1]"]
-    assert ("argument", "os.environ['SERVED_ROWS']") in told
-    assert {("argument", "sys.argv[2]"), ("argument", "sys.argv[3]")} <= told.keys()
+    reported = {(a.kind, a.name): a.text for a in found.world}
+    assert "small.json" in reported["argument", "sys.argv[1]"]
+    assert ("argument", "os.environ['SERVED_ROWS']") in reported
+    assert {("argument", "sys.argv[2]"), ("argument", "sys.argv[3]")} <= reported.keys()
 
 
 async def test_a_missing_file_is_a_tensor_where_one_is_wanted(service: Service) -> None:
@@ -303,7 +303,7 @@ async def test_a_missing_file_is_a_model_where_one_is_wanted(service: Service) -
     assert found.patches[0].verification.status == "passed"
 
 
-async def test_a_clean_run_on_what_was_made_up_is_told_as_one(service: Service) -> None:
+async def test_a_clean_run_on_what_was_synthesized_is_reported_as_one(service: Service) -> None:
     found = await asked(service, LOADED.replace("0.9 * smooth ", "0.9 * smooth.detach() "))
     assert (found.verdict, found.causes) == ("inconclusive", [])
     assert found.run is not None
@@ -318,7 +318,7 @@ async def test_a_clean_run_on_what_was_made_up_is_told_as_one(service: Service) 
         (FIGURES_BY_NAME, "growing-history", 8),
     ],
 )
-async def test_a_part_that_fails_in_silence_by_itself_is_told(
+async def test_a_part_that_fails_in_silence_by_itself_is_reported(
     service: Service, script: str, pattern: str, line: int
 ) -> None:
     found = await asked(service, script)
@@ -338,9 +338,9 @@ async def test_what_the_usage_shows_is_given_and_cells_and_arrays_are_the_number
 ) -> None:
     settings = {"path": "settings/fruit.json", "content": '{"width": 5}'}
     found = await asked(service, MEASURES, filename="measure.py", files=[settings])
-    told = {(a.kind, a.name): a.text for a in found.world}
-    assert "settings/fruit.json" in told["argument", "sys.argv[1]"]
-    assert "`6`" in told["argument", "sys.argv[2]"]
+    reported = {(a.kind, a.name): a.text for a in found.world}
+    assert "settings/fruit.json" in reported["argument", "sys.argv[1]"]
+    assert "`6`" in reported["argument", "sys.argv[2]"]
     assert found.run is not None
     assert found.run.status == "reproduced"
     assert found.causes[0].pattern == "recurrent-state"
@@ -354,7 +354,7 @@ async def test_an_error_noted_in_a_comment_is_the_error(service: Service) -> Non
     assert (found.causes[0].pattern, found.causes[0].location.line) == ("numpy-on-grad", 8)
 
 
-async def test_a_missing_picture_is_made_up_for_the_real_library(service: Service) -> None:
+async def test_a_missing_picture_is_synthesized_for_the_real_library(service: Service) -> None:
     found = await asked(service, PICTURE)
     assert found.causes[0].pattern == "recurrent-state"
     assert {(a.kind, a.name) for a in found.world} >= {("file", "cat.png")}

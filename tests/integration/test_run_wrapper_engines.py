@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import ROOT, call, gradmend
+from tests.run_wrapper import ROOT, call, gradmend
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 COMMAND = [sys.executable, "train.py"]
@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_an_engine_is_mended(project: Path) -> None:
+def test_an_engine_is_fixed(project: Path) -> None:
     ran = gradmend(["run", "--patient", "--", *COMMAND], project)
     assert ran.code == 1
     assert "`state`: A recurrent state still points into" in ran.stderr
@@ -28,7 +28,7 @@ def test_an_engine_is_mended(project: Path) -> None:
     assert call(COMMAND, project).code == 0
 
 
-def test_an_interpreter_that_has_no_torch_is_told(project: Path) -> None:
+def test_an_interpreter_that_has_no_torch_is_reported(project: Path) -> None:
     (project / "packages/torch").mkdir(parents=True)
     (project / "packages/torch/__init__.py").write_text("raise ImportError('none for this one')\n")
     ran = gradmend(["run", "--", *COMMAND], project, PYTHONPATH=str(project / "packages"))

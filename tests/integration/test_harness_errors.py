@@ -232,7 +232,9 @@ async def test_a_part_comes_to_its_error_and_a_fix_is_tried(
     assert found.patches[0].verification.status == "passed"
 
 
-async def test_what_is_made_up_in_each_pass_is_not_what_kept_the_graph(service: Service) -> None:
+async def test_what_is_synthesized_in_each_pass_is_not_what_kept_the_graph(
+    service: Service,
+) -> None:
     found = await asked(service, BANK_THAT_IS_CLEARED_ELSEWHERE, AGAIN)
     assert found.causes == []
     assert found.patches == []
@@ -244,7 +246,7 @@ async def test_settings_are_numbers_in_every_world(service: Service) -> None:
     assert found.causes == []
 
 
-async def test_a_walk_too_deep_for_an_own_engine_is_read_from_a_run_over_made_up_data(
+async def test_a_walk_too_deep_for_an_own_engine_is_read_from_a_run_over_synthesized_data(
     service: Service,
 ) -> None:
     said = "RecursionError: maximum recursion depth exceeded while calling a Python object"

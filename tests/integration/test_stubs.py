@@ -23,7 +23,7 @@ def named(trace: Trace | None) -> set[str]:
     return {one.name for one in trace.stubs} | {one.name for one in trace.assumed}
 
 
-LIKENESSES: dict[str, tuple[set[str], str]] = {
+STUBS: dict[str, tuple[set[str], str]] = {
     "gym in its old signatures": (
         {"gym"},
         """
@@ -383,11 +383,11 @@ LIKENESSES: dict[str, tuple[set[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", LIKENESSES)
-async def test_a_script_gets_through_and_is_told_with_what(
+@pytest.mark.parametrize("what", STUBS)
+async def test_a_script_gets_through_and_what_it_got_is_reported(
     sandbox: RecordedSandbox, what: str
 ) -> None:
-    names, script = LIKENESSES[what]
+    names, script = STUBS[what]
     result = await run(sandbox, dedent(script))
     assert result.status == "finished", result.stderr_tail
     assert named(result.trace) == names

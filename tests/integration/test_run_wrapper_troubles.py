@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import ROOT, Ran, call, gradmend
+from tests.run_wrapper import ROOT, Ran, call, gradmend
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 PYTHON = sys.executable
@@ -86,7 +86,7 @@ def test_no_fix_is_judged_by_runs_that_had_no_room(tmp_path: Path) -> None:
     assert "– not tested" in ran.stderr
 
 
-def test_a_torch_that_is_too_old_is_told(tmp_path: Path) -> None:
+def test_a_torch_that_is_too_old_is_reported(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\nraise SystemExit(torch.train())\n")
     (tmp_path / "torch.py").write_text(
         "__version__ = '1.13.1'\ndef train():\n    raise RuntimeError('a second time')\n"

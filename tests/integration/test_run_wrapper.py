@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import ROOT, call, environment, gradmend
 from tests.case_files import load_case
 from tests.processes import Server, hear_interrupts, running
+from tests.run_wrapper import ROOT, call, environment, gradmend
 
 pytestmark = [
     pytest.mark.timeout(900),
@@ -83,7 +83,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_project_is_mended_beside_its_own_data(project: Path) -> None:
+def test_a_project_is_fixed_next_to_its_own_data(project: Path) -> None:
     ran = gradmend(["run", "--patient", "--", PYTHON, "train.py", "--data", "rows.csv"], project)
     assert ran.code == 1
     assert ran.stdout == "step 0\n"
@@ -124,7 +124,7 @@ def test_a_healthy_command_hears_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["train.py"]
 
 
-def test_what_turns_out_to_be_meant_is_not_told(tmp_path: Path) -> None:
+def test_what_turns_out_to_be_meant_is_not_reported(tmp_path: Path) -> None:
     """Gradients that are never cleared, and are read as what they are."""
     healthy = load_case("missing_zero_grad/ok_sensitivity_by_hand")
     (tmp_path / "train.py").write_text(healthy.stripped)
@@ -182,7 +182,7 @@ def test_commands_of_every_kind(tmp_path: Path, command: list[str]) -> None:
     assert "✓ your command ran again with it" in ran.stderr, ran.stderr
 
 
-def test_silent_faults_are_told_when_asked_for(tmp_path: Path) -> None:
+def test_silent_faults_are_reported_when_asked_for(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         "import torch\n"
         "net, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)\n"
@@ -281,10 +281,10 @@ def test_ctrl_c_ends_both(tmp_path: Path) -> None:
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
     os.killpg(child.pid, signal.SIGINT)
-    _, told = child.communicate(timeout=100)
+    _, reported = child.communicate(timeout=100)
     assert child.returncode == -signal.SIGINT
-    assert "KeyboardInterrupt" in told
-    assert "gradmend:" not in told
+    assert "KeyboardInterrupt" in reported
+    assert "gradmend:" not in reported
 
 
 def test_files_of_the_user_stay_as_they_are(tmp_path: Path) -> None:

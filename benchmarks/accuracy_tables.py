@@ -71,9 +71,9 @@ def first_contact(batch: Sequence[str], trials: Sequence[Trial], scores: Scores)
         ]
         yield f"| {' | '.join(cells)} |"
     silent = [n for n in failing if trials[n].case.raises in (None, "nothing")]
-    told = [scores[RUNNING][n].verdict for n in silent] if RUNNING in scores else []
-    if told:
-        cells = [*batch, "silent", str(len(told)), str(told.count("healthy"))]
+    reported = [scores[RUNNING][n].verdict for n in silent] if RUNNING in scores else []
+    if reported:
+        cells = [*batch, "silent", str(len(reported)), str(reported.count("healthy"))]
         yield f"| {' | '.join(cells)} |"
 
 

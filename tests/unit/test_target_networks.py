@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.explain.target_networks import followers, is_of_follower
+from analyzers.explain.target_networks import is_of_target_network, target_networks
 from analyzers.repair.reconnect.siblings import handed_as_siblings
 from analyzers.source.edits import apply
 from analyzers.source.project import Project
@@ -28,15 +28,17 @@ for step in range(9):
     ],
 )
 def test_what_is_moved_towards_another_follows_it(write: str, named: set[str]) -> None:
-    assert followers(Project({"train.py": MOVED.replace("WRITE", write)}, "train.py")) == named
+    assert (
+        target_networks(Project({"train.py": MOVED.replace("WRITE", write)}, "train.py")) == named
+    )
 
 
 def test_what_begins_as_a_copy_and_is_left_to_itself_does_not_follow() -> None:
     text = "net = copy.deepcopy(base)\nnet.load_state_dict(base.state_dict())\nloss(net(x))\n"
     project = Project({"train.py": text}, "train.py")
-    assert not is_of_follower("net.0.weight", project)
+    assert not is_of_target_network("net.0.weight", project)
     again = "for step in steps:\n    late.load_state_dict(net.state_dict())\n"
-    assert is_of_follower("agent.late.0.weight", Project({"train.py": again}, "train.py"))
+    assert is_of_target_network("agent.late.0.weight", Project({"train.py": again}, "train.py"))
 
 
 SIBLINGS = """\

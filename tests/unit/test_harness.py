@@ -168,7 +168,7 @@ def test_what_only_reports_may_be_left_out(line: str, *, reports: bool) -> None:
     assert left == ast.unparse(tree).replace(text, "pass") if reports else ast.unparse(tree)
 
 
-def test_errors_are_told_apart_in_the_wordings_of_all_versions() -> None:
+def test_errors_are_distinguished_in_the_wordings_of_all_versions() -> None:
     old = "Trying to backward through the graph a second time, but buffers have already been freed"
     assert kind_of(old) == ("reuse", "graph-reuse")
     assert kind_of("a view of a leaf Variable that requires grad is being used") == ("", "")
@@ -181,8 +181,8 @@ def test_errors_are_told_apart_in_the_wordings_of_all_versions() -> None:
 
 def test_a_plan_goes_out_and_comes_back_bounded() -> None:
     plan = ValuePlan().with_shape("x", [4, 8]).with_whole("y", 3).with_kind("z", "tensor")
-    told = HarnessPlan.model_validate(plan.to_json())
-    assert ValuePlan.from_json(told.model_dump()) == plan
+    reported = HarnessPlan.model_validate(plan.to_json())
+    assert ValuePlan.from_json(reported.model_dump()) == plan
     with pytest.raises(ValidationError):
         HarnessPlan.model_validate({"shapes": {"x": [1] * 9}})
     with pytest.raises(ValidationError):
@@ -244,7 +244,7 @@ def test_of_two_with_as_many_rows_the_one_with_more_dimensions_has_too_many() ->
         sizes.made.clear()
 
 
-def test_any_item_tells_what_one_of_them_is() -> None:
+def test_any_item_reports_what_one_of_them_is() -> None:
     text = "for word in order:\n    self.opts[word].zero_grad()\n    self.opts[word].step()\n"
     uses = Uses(ast.parse(text))
     assert roles.role("self.opts", uses, ValuePlan()) == "holder"
@@ -266,7 +266,7 @@ def test_a_method_that_no_tensor_has_makes_it_none() -> None:
     assert roles_in("x.add(3)\n")["x"] == "tensor"
 
 
-def test_a_value_that_was_made_up_elsewhere_is_changed_where_it_fails() -> None:
+def test_a_value_that_was_synthesized_elsewhere_is_changed_where_it_fails() -> None:
     uses = Uses(ast.parse("h = net.begin(track.boats)\n"))
     said = (
         "full(): argument 'size' must be tuple of ints, but found element of type Tensor at pos 0"
@@ -299,7 +299,7 @@ def test_arguments_that_are_the_keys_of_something() -> None:
     assert not keyed("self.layers = [build(n) for n in names]")
 
 
-def test_what_is_walked_and_does_not_learn_is_of_a_parameter() -> None:
+def test_what_is_run_backward_and_does_not_learn_is_of_a_parameter() -> None:
     heat, batch = made("self.heat", 4), made("loader[]", 4)
     said = "element 0 of tensors does not require grad and does not have a grad_fn"
     loss = remembered((heat * batch).sum(), (heat, batch))

@@ -11,14 +11,14 @@ import pytest
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job
 
-WORLDS = Path(__file__).with_name("worlds.py")
+HARNESSES = Path(__file__).with_name("worlds.py")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make such a world")
 
 HELLO = Job(files={"train.py": "import torch, os; print(torch.ones(2).sum(), os.getuid())"})
 
 
 def sandbox_in(world: str, *options: str) -> EmbeddedSandbox:
-    return EmbeddedSandbox(program=[sys.executable, str(WORLDS), world], options=list(options))
+    return EmbeddedSandbox(program=[sys.executable, str(HARNESSES), world], options=list(options))
 
 
 @needs_root

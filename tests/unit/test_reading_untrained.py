@@ -33,7 +33,7 @@ STEP = """\
 """
 
 
-def starved(body: str) -> list[SilentFault]:
+def untrained(body: str) -> list[SilentFault]:
     evidence = read(Project({"train.py": HEAD + body})).evidence
     return [
         found
@@ -98,9 +98,9 @@ CUTS = {
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_a_parameter_behind_a_cut_starves(name: str) -> None:
+def test_a_parameter_behind_a_cut_gets_no_gradient(name: str) -> None:
     forward, parameter, line = CUTS[name]
-    (fault,) = starved(trained(forward))
+    (fault,) = untrained(trained(forward))
     assert parameter in fault.params
     assert "net.decoder.weight" not in fault.params
     assert fault.at is not None
@@ -111,7 +111,7 @@ def test_nothing_learns() -> None:
     forward = (
         "loss = net.decoder(net.encoder(x)).pow(2).mean()\nloss = loss.data.requires_grad_()\n"
     )
-    (fault,) = starved(trained(forward))
+    (fault,) = untrained(trained(forward))
     assert {"net.encoder.weight", "net.decoder.weight"} <= set(fault.params)
 
 
@@ -177,5 +177,5 @@ HEALTHY = {
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_what_is_frozen_fed_elsewhere_or_unclear_does_not_starve(name: str) -> None:
-    assert starved(HEALTHY[name]) == []
+def test_what_is_frozen_fed_elsewhere_or_unclear_is_trained(name: str) -> None:
+    assert untrained(HEALTHY[name]) == []

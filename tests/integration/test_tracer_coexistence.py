@@ -14,7 +14,7 @@ from tests.tracing import Tracing
 
 PRINT = "\nprint([p.detach().double().sum().item().hex() for p in net.parameters()])\n"
 
-WORLDS = {
+HARNESSES = {
     "adam and dropout": """\
 import torch, random
 import numpy as np
@@ -124,10 +124,10 @@ for _ in range(3):
 }
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", HARNESSES)
 def test_traced_run_is_bit_identical(traced: Tracing, world: str) -> None:
-    plain = traced(WORLDS[world] + PRINT, mode="plain")
-    watched = traced(WORLDS[world] + PRINT, gradients=True)
+    plain = traced(HARNESSES[world] + PRINT, mode="plain")
+    watched = traced(HARNESSES[world] + PRINT, gradients=True)
     assert plain.code == 0, plain.stderr
     assert watched.code == 0, watched.stderr
     assert watched.stdout == plain.stdout
@@ -191,7 +191,7 @@ def test_fingerprints_depend_on_values_alone(traced: Tracing) -> None:
 
 
 def test_a_run_stops_when_enough_was_seen(traced: Tracing) -> None:
-    endless = WORLDS["adam and dropout"].replace("range(5)", "iter(int, 1)")
+    endless = HARNESSES["adam and dropout"].replace("range(5)", "iter(int, 1)")
     result = traced(endless, stop_after_backwards=4)
     assert result.trace.ended is not None
     assert (result.code, result.trace.ended.reason, result.trace.ended.backwards) == (
@@ -201,7 +201,7 @@ def test_a_run_stops_when_enough_was_seen(traced: Tracing) -> None:
     )
 
 
-def test_lines_stand_in_for_the_hook_that_is_gone(traced: Tracing) -> None:
+def test_lines_replace_the_hook_that_is_gone(traced: Tracing) -> None:
     script = """\
         import torch
         w = torch.ones(3, requires_grad=True)
@@ -220,7 +220,7 @@ def test_lines_stand_in_for_the_hook_that_is_gone(traced: Tracing) -> None:
     assert reuse.stale_edges[0].holders[0].path == "kept"
 
 
-def test_a_script_that_removes_the_instruments_is_told(traced: Tracing) -> None:
+def test_a_script_that_removes_the_instruments_is_reported(traced: Tracing) -> None:
     result = traced(
         """\
         import torch.autograd.graph as graph
@@ -231,7 +231,7 @@ def test_a_script_that_removes_the_instruments_is_told(traced: Tracing) -> None:
     assert result.trace.ended.tampered != []
 
 
-def test_stand_ins_are_used_and_named(traced: Tracing) -> None:
+def test_stubs_are_used_and_named(traced: Tracing) -> None:
     result = traced(
         """\
         import torch
@@ -252,7 +252,7 @@ def test_stand_ins_are_used_and_named(traced: Tracing) -> None:
     assert {one.name for one in result.trace.stubs} == {"torchvision", "cuda"}
 
 
-def test_stand_ins_that_are_not_asked_for_are_not_told(traced: Tracing) -> None:
+def test_stubs_that_are_not_asked_for_are_not_reported(traced: Tracing) -> None:
     assert traced("import torch\ntorch.ones(2).to('cpu')").trace.stubs == []
 
 

@@ -69,7 +69,7 @@ def test_what_only_another_file_needed_is_no_assumption_of_the_entry() -> None:
     assert [a.name for a in assumptions(case, seen_with())] == ["wandb"]
 
 
-def test_a_quoted_statement_is_told_whether_it_was_run_or_only_read() -> None:
+def test_a_quoted_statement_is_reported_whether_it_was_run_or_only_read() -> None:
     sent = "`net = f()` is mine\n\nnet()\n"
     case = replace(CASE, pasted={"train.py": Pasted("\nnet = f()\nnet()\n", sent)})
     for seen in (seen_with(), Observation(None, None, ())):

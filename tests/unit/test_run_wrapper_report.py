@@ -33,42 +33,44 @@ def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return lines
 
 
-async def test_a_cause_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    telling = ProgressPrinter(Paint())
-    await telling.cause(cause("recurrent-state", 4))
-    await telling.cause(cause("kept-loss", 7))
-    telling.after_fixes(cause("recurrent-state", 4, confidence=1.0))
+async def test_a_cause_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
+    reporting = ProgressPrinter(Paint())
+    await reporting.cause(cause("recurrent-state", 4))
+    await reporting.cause(cause("kept-loss", 7))
+    reporting.after_fixes(cause("recurrent-state", 4, confidence=1.0))
     assert said(capsys) == ["train.py:4  What is called recurrent-state"]
 
 
-async def test_another_cause_that_fixes_show_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    telling = ProgressPrinter(Paint())
-    await telling.cause(cause("recurrent-state", 4))
-    telling.after_fixes(cause("kept-loss", 7))
+async def test_another_cause_that_fixes_show_is_reported(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reporting = ProgressPrinter(Paint())
+    await reporting.cause(cause("recurrent-state", 4))
+    reporting.after_fixes(cause("kept-loss", 7))
     first, between, second = said(capsys)
     assert first == "train.py:4  What is called recurrent-state"
     assert "another cause" in between
     assert second == "train.py:7  What is called kept-loss"
 
 
-async def test_an_early_cause_is_told_again_only_if_a_closer_look_shows_another(
+async def test_an_early_cause_is_reported_again_only_if_a_closer_look_shows_another(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    telling = ProgressPrinter(Paint())
-    await telling.early(cause("recurrent-state", 4, confidence=0.5))
-    await telling.cause(cause("recurrent-state", 4))
+    reporting = ProgressPrinter(Paint())
+    await reporting.early(cause("recurrent-state", 4, confidence=0.5))
+    await reporting.cause(cause("recurrent-state", 4))
     assert said(capsys) == ["train.py:4  What is called recurrent-state"]
-    telling = ProgressPrinter(Paint())
-    await telling.early(cause("recurrent-state", 4))
-    await telling.cause(cause("kept-loss", 7))
-    await telling.cause(cause("recurrent-state", 4))
+    reporting = ProgressPrinter(Paint())
+    await reporting.early(cause("recurrent-state", 4))
+    await reporting.cause(cause("kept-loss", 7))
+    await reporting.cause(cause("recurrent-state", 4))
     first, between, second = said(capsys)
     assert first == "train.py:4  What is called recurrent-state"
     assert "closer look" in between
     assert second == "train.py:7  What is called kept-loss"
 
 
-def test_a_cause_that_only_fixes_showed_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cause_that_only_fixes_showed_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     ProgressPrinter(Paint()).after_fixes(cause("kept-loss", 7))
     assert said(capsys) == ["train.py:7  What is called kept-loss"]
 
@@ -97,40 +99,40 @@ def test_a_fix_that_failed_is_not_offered_but_said_to_be_tried(
         patch(2, "Sum numbers", "not_run"),
     ]
     show(findings, Paint())
-    told = capsys.readouterr().err
-    shown, tried, typed = told.partition("tried: ")
+    reported = capsys.readouterr().err
+    shown, tried, typed = reported.partition("tried: ")
     assert "@@ -2" not in shown
     assert "   2 │ b" in shown
-    assert "   1 │" not in told
+    assert "   1 │" not in reported
     assert "fix 1, Detach the total: it still fails: it still raises" in tried + typed
-    assert "gradmend apply" not in told
+    assert "gradmend apply" not in reported
 
 
 def test_where_every_fix_failed_none_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
     findings = Findings(causes=[cause("kept-loss", 7)])
     findings.patches = [patch(1, "Detach the total", "failed", "it still raises")]
     show(findings, Paint())
-    told = capsys.readouterr().err
-    assert told.startswith("no fix that was tried holds\n")
-    assert "│" not in told
-    assert "apply" not in told
+    reported = capsys.readouterr().err
+    assert reported.startswith("no fix that was tried holds\n")
+    assert "│" not in reported
+    assert "apply" not in reported
 
 
 async def test_what_is_being_done_is_said_line_by_line_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    telling = ProgressPrinter(Paint())
-    await telling.stage("verifying", 0, 3, "Trying 3 patches")
-    telling.begin()
-    await telling.stage("verifying", 0, 3, "Trying 3 patches")
-    await telling.stage("verifying", 0, 3, "Trying 3 patches")
-    await telling.stage("verifying", 1, 3, "Trying 3 patches")
-    await telling.patch(patch(1, "Detach", "failed", "it still raises"))
+    reporting = ProgressPrinter(Paint())
+    await reporting.stage("verifying", 0, 3, "Trying 3 patches")
+    reporting.begin()
+    await reporting.stage("verifying", 0, 3, "Trying 3 patches")
+    await reporting.stage("verifying", 0, 3, "Trying 3 patches")
+    await reporting.stage("verifying", 1, 3, "Trying 3 patches")
+    await reporting.patch(patch(1, "Detach", "failed", "it still raises"))
     summed = patch(2, "Sum numbers", "passed").model_copy(update={"gradients": "changed"})
-    await telling.patch(summed)
-    await telling.patch(patch(3, "Another", "passed"))
-    await telling.stage("verifying", 3, 3, "Trying 3 patches")
-    await telling.stage("verifying", 3, 3, "Tried 3 patches")
+    await reporting.patch(summed)
+    await reporting.patch(patch(3, "Another", "passed"))
+    await reporting.stage("verifying", 3, 3, "Trying 3 patches")
+    await reporting.stage("verifying", 3, 3, "Tried 3 patches")
     assert said(capsys) == [
         "Trying 3 patches …",
         "Trying 3 patches (1 of 3 done) …",
@@ -170,6 +172,6 @@ def test_without_a_result_it_says_whose_it_would_be(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert {"show": apply.show, "apply": apply.apply}[word]([]) == 1
-    told = capsys.readouterr().err
-    assert "no result of `gradmend run` is kept for this folder" in told
-    assert "gradmend train.py --diff, or --fix" in told
+    reported = capsys.readouterr().err
+    assert "no result of `gradmend run` is kept for this folder" in reported
+    assert "gradmend train.py --diff, or --fix" in reported

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.beside import call, gradmend
+from tests.run_wrapper import call, gradmend
 
 pytestmark = [
     pytest.mark.timeout(1800),
@@ -85,7 +85,7 @@ LOCAL = (("GLOO_SOCKET_IFNAME", "lo"), ("MASTER_ADDR", "127.0.0.1"))
     [(RANKS, [*TORCHRUN, "--local-addr=127.0.0.1"]), (WORKERS, [])],
     ids=["two ranks", "workers and scaled losses"],
 )
-def test_a_training_of_several_processes_is_mended(
+def test_a_training_of_several_processes_is_fixed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, start: list[str]
 ) -> None:
     for name, value in LOCAL:

@@ -31,7 +31,7 @@ for _ in range(4):
         ("h + self.extra(h)", []),
     ],
 )
-def test_a_parameter_starves_only_where_it_is_used(
+def test_a_parameter_gets_no_gradient_only_where_it_is_used(
     traced: Tracing, extra: str, expected: list[str]
 ) -> None:
     assert silent_kinds(traced, FLAGGED_HEAD.replace("EXTRA", extra)) == expected
@@ -60,9 +60,9 @@ for step in range(6):
 FOLLOW = "for p in backbone.parameters(): p.data.mul_(0.9)"
 
 
-@pytest.mark.parametrize(("gradient", "told"), [("None", True), ("g.sum()", False)])
-def test_a_parameter_starves_where_a_function_hands_on_none(
-    traced: Tracing, gradient: str, told: bool
+@pytest.mark.parametrize(("gradient", "reported"), [("None", True), ("g.sum()", False)])
+def test_a_parameter_gets_no_gradient_where_a_function_hands_on_none(
+    traced: Tracing, gradient: str, reported: bool
 ) -> None:
     script = f"""\
 class Scale(torch.autograd.Function):
@@ -88,8 +88,8 @@ for _ in range(4):
     faults = traced(HEAD + script).trace.silent
     lines = (HEAD + script).splitlines()
     places = [lines[fault.at.line - 1].strip() for fault in faults if fault.at is not None]
-    assert [fault.kind for fault in faults] == (["unfed-parameters"] if told else [])
-    assert places == (["return Scale.apply(self.body(x), self.t)"] if told else [])
+    assert [fault.kind for fault in faults] == (["unfed-parameters"] if reported else [])
+    assert places == (["return Scale.apply(self.body(x), self.t)"] if reported else [])
 
 
 def test_a_gradient_that_a_hook_uses_up_is_one(traced: Tracing) -> None:
@@ -108,7 +108,7 @@ for _ in range(4):
 
 
 @pytest.mark.parametrize(
-    ("features", "setup", "behind", "told"),
+    ("features", "setup", "behind", "reported"),
     [
         ("features = backbone(x).detach()", "", "", True),
         ("features = torch.tensor(backbone(x).tolist())", "", "", True),
@@ -119,15 +119,17 @@ for _ in range(4):
     ],
     ids=["detached", "through Python", "frozen", "warmed up", "follows another", "not called"],
 )
-def test_a_backbone_that_is_cut_off_starves_and_one_that_is_frozen_does_not(
-    traced: Tracing, features: str, setup: str, behind: str, told: bool
+def test_a_backbone_that_is_cut_off_gets_no_gradient_and_one_that_is_frozen_does_not(
+    traced: Tracing, features: str, setup: str, behind: str, reported: bool
 ) -> None:
     script = BACKBONE.replace("FEATURES", features).replace("SETUP", setup)
     found = silent_kinds(traced, script.replace("BEHIND", behind))
-    assert found == (["unfed-parameters"] if told else [])
+    assert found == (["unfed-parameters"] if reported else [])
 
 
-def test_what_the_library_uses_without_a_call_starves_with_the_rest(traced: Tracing) -> None:
+def test_what_the_library_uses_without_a_call_gets_no_gradient_with_the_rest(
+    traced: Tracing,
+) -> None:
     result = traced(
         HEAD
         + """
@@ -191,7 +193,7 @@ for _ in range(4):
         ("net(torch.ones(2, 3))", []),
     ],
 )
-def test_gradients_of_nothing_but_zeros_starve(
+def test_gradients_of_nothing_but_zeros_get_no_gradient(
     traced: Tracing, step: str, expected: list[str]
 ) -> None:
     assert silent_kinds(traced, HEAD + ROUNDED.replace("STEP", step)) == expected
@@ -217,12 +219,12 @@ for turn in range(9):
 
 
 @pytest.mark.parametrize(
-    ("cleared", "told"), [("pass", ["uncleared-gradients"]), ("self.net.zero_grad()", [])]
+    ("cleared", "reported"), [("pass", ["uncleared-gradients"]), ("self.net.zero_grad()", [])]
 )
 def test_nets_that_have_one_name_in_turn_are_each_followed(
-    traced: Tracing, cleared: str, told: list[str]
+    traced: Tracing, cleared: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, HEAD + HOUSES.replace("CLEARED", cleared)) == told
+    assert silent_kinds(traced, HEAD + HOUSES.replace("CLEARED", cleared)) == reported
 
 
 UNSHAPED = """\
@@ -241,7 +243,7 @@ def test_parameters_that_get_their_shape_in_a_forward_are_left_alone(traced: Tra
     assert len(seen.trace.backwards) == 3
 
 
-def test_a_loss_that_reaches_no_parameter_is_told_with_its_backward(traced: Tracing) -> None:
+def test_a_loss_that_reaches_no_parameter_is_reported_with_its_backward(traced: Tracing) -> None:
     result = traced("""\
         import torch
         net = torch.nn.Linear(3, 1)
@@ -288,7 +290,7 @@ for _ in range(4):
 
 
 @pytest.mark.parametrize(
-    ("used", "told"),
+    ("used", "reported"),
     [
         ("torch.tensor([self.usual[k] for k in 'ab'])", ["unfed-parameters"]),
         ("torch.stack([self.usual[k] for k in 'ab'])", []),
@@ -296,21 +298,21 @@ for _ in range(4):
     ],
 )
 def test_weights_in_a_dictionary_are_used_with_their_owner(
-    traced: Tracing, used: str, told: list[str]
+    traced: Tracing, used: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, IN_A_DICTIONARY.replace("USED", used)) == told
+    assert silent_kinds(traced, IN_A_DICTIONARY.replace("USED", used)) == reported
 
 
 @pytest.mark.parametrize(
-    ("learner", "told"), [("copy.deepcopy(net)", ["unfed-parameters"]), ("net", [])]
+    ("learner", "reported"), [("copy.deepcopy(net)", ["unfed-parameters"]), ("net", [])]
 )
 def test_where_only_a_copy_gets_gradients_nothing_learns(
-    traced: Tracing, learner: str, told: list[str]
+    traced: Tracing, learner: str, reported: list[str]
 ) -> None:
-    assert silent_kinds(traced, OF_A_COPY.replace("LEARNER", learner)) == told
+    assert silent_kinds(traced, OF_A_COPY.replace("LEARNER", learner)) == reported
 
 
-BESIDE = """\
+NEXT_TO = """\
 net = nn.Linear(3, 1)
 copied = nn.Linear(3, 1)
 share = torch.zeros(1, requires_grad=True)
@@ -335,7 +337,7 @@ def test_an_optimizer_behind_walks_that_reach_nobody_trains_nothing(
     trains = (
         "own = torch.optim.SGD(net.parameters(), lr=0.1)\nnet(torch.ones(2, 3)).sum().backward()\n"
     )
-    script = BESIDE.replace("GIVEN", given).replace("for _", f"{trains}own.step()\nfor _", 1)
+    script = NEXT_TO.replace("GIVEN", given).replace("for _", f"{trains}own.step()\nfor _", 1)
     assert silent_kinds(traced, script) == expected
 
 
@@ -395,7 +397,7 @@ tune()
     ("moved", "expected"),
     [("pass", ["unfed-parameters"]), ("mix.raw.data.mul_(0.9)", [])],
 )
-def test_a_module_that_is_gone_at_the_end_still_tells(
+def test_a_module_that_is_gone_at_the_end_still_reports(
     traced: Tracing, moved: str, expected: list[str]
 ) -> None:
     assert silent_kinds(traced, IN_A_FUNCTION.replace("MOVED", moved)) == expected
@@ -427,16 +429,16 @@ for _ in range(4):
         ("torch.full((2, 2), float(c))", 8),
     ],
 )
-def test_a_slower_run_tells_where_a_starved_parameter_lost_its_graph(
+def test_a_slower_run_reports_where_a_parameter_without_gradient_lost_its_graph(
     traced: Tracing, made: str, line: int
 ) -> None:
     script = LOST.replace("MADE", made)
-    (told,) = traced(HEAD + script).trace.silent
-    assert told.at is None
-    (told,) = traced(HEAD + script, mode="inplace").trace.silent
-    assert told.params == ("net.angle",)
-    assert told.at is not None
-    assert told.at.line - HEAD.count("\n") == line - 1
+    (reported,) = traced(HEAD + script).trace.silent
+    assert reported.at is None
+    (reported,) = traced(HEAD + script, mode="inplace").trace.silent
+    assert reported.params == ("net.angle",)
+    assert reported.at is not None
+    assert reported.at.line - HEAD.count("\n") == line - 1
 
 
 UNFROZEN = """\
@@ -486,9 +488,9 @@ print(float(Marked.apply(net.angle)), net.net.weight.sum().mul(0.0).item())""",
     )
     result = traced(HEAD + script, mode="inplace")
     assert result.code == 0, result.stderr
-    (told,) = result.trace.silent
-    assert told.at is not None
-    assert told.at.line - HEAD.count("\n") == 7
+    (reported,) = result.trace.silent
+    assert reported.at is not None
+    assert reported.at.line - HEAD.count("\n") == 7
 
 
 TRAINED_INSTEAD = """\
@@ -528,8 +530,8 @@ def test_what_learns_in_the_place_of_what_an_optimizer_holds(
 ) -> None:
     run = traced(TRAINED_INSTEAD.replace("BOUND", bound).replace("LOSS", loss))
     assert run.code == 0, run.stderr
-    starved = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
-    assert [sorted(fault.instead) for fault in starved] == [instead]
+    untrained = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
+    assert [sorted(fault.instead) for fault in untrained] == [instead]
 
 
 BEHIND_AN_OPTIMIZER = """\
@@ -565,15 +567,15 @@ for _ in range(8):
     ],
     ids=["a part of a module", "an input"],
 )
-def test_a_name_that_is_used_again_behind_the_steps_stands_for_nothing(
+def test_a_name_that_is_used_again_behind_the_steps_denotes_nothing(
     traced: Tracing, renewed: str, loss: str, leaves: str
 ) -> None:
     script = BEHIND_AN_OPTIMIZER.replace("RENEWED", renewed).replace("LOSS", loss)
     run = traced(script.replace("LEAVES", leaves))
     assert run.code == 0, run.stderr
-    starved = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
-    assert len(starved) == 1
-    assert starved[0].instead == ()
+    untrained = [fault for fault in run.trace.silent if fault.kind == "unfed-parameters"]
+    assert len(untrained) == 1
+    assert untrained[0].instead == ()
 
 
 TWO_OF_A_NAME = """\
