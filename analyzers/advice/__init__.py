@@ -17,12 +17,12 @@ from analyzers.advice import (
     graphs,
     iterations,
     looking,
-    loops,
+    loop_state,
     missing_parameters,
     training,
 )
+from analyzers.advice.hint_ranking import Hint, Ranking
 from analyzers.advice.looking import BlockLook, Look
-from analyzers.advice.ranking import Hint, Ranking
 from analyzers.advice.recomputed_shapes import shapes_of
 from analyzers.advice.setting_lines import quoted_in, said_in, settings_in
 from analyzers.messages import Message, UsualCause, entry_for, plain
@@ -60,7 +60,15 @@ def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
 
 _NAMED: dict[str, BlockLook] = {
     name: look
-    for module in (looking, graphs, iterations, loops, missing_parameters, checkpoints, training)
+    for module in (
+        looking,
+        graphs,
+        iterations,
+        loop_state,
+        missing_parameters,
+        checkpoints,
+        training,
+    )
     for name, look in vars(module).items()
     if callable(look) and not name.startswith("_")
 }
@@ -94,9 +102,14 @@ def hints_of(
     return ranking.hints() or ((Hint("lines", usual, usual=True),) if usual else ())
 
 
-def _shows(frame: TracebackFrame, wanted: Sequence[str]) -> bool:
-    """Return True if a frame's file, function or code holds one of the texts."""
-    return any(text in f"{frame.file} {frame.function} {frame.code}" for text in wanted)
+def _shown_in_frames(frames: Sequence[TracebackFrame], look: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what frames show: one of the texts in their file, function or code, or a library that
+    is looked for in code, too."""
+    for frame in frames:
+        text = f"{frame.file} {frame.function} {frame.code}"
+        yield from (wanted for wanted in look.get("frames", ()) if wanted in text)
+        if frame.is_library:
+            yield from (name for name in look.get("mentions", ()) if name in frame.file)
 
 
 def _found(
@@ -110,8 +123,8 @@ def _found(
         return
     if any(word in plain(said) for said in error.warnings for word in look.get("warned", ())):
         yield Hint(cause.note, cause.say(), code="a warning")
-    if "frames" in look and any(_shows(frame, look["frames"]) for frame in error.frames):
-        yield Hint(cause.note, cause.say())
+    for shown in _shown_in_frames(error.frames, look):
+        yield Hint(cause.note, cause.say(shown))
     words = "\n".join(other_files.values())
     if "shapes" in look and shapes_of(f"{error.message}\n{words}") == look["shapes"]:
         yield Hint(cause.note, cause.say(), code="shapes in the message")
@@ -120,9 +133,9 @@ def _found(
     if any(re.search(text, plain(error.message)) for text in look.get("message", ())):
         yield Hint(cause.note, cause.say(), code="the message", vague=True)
     for form in ("said", "about"):
-        if (said := said_in(words, look.get(form, ()))) is not None:
-            text = f"likely, as the words name “{said[0]}”: {cause.say(said[0])}"
-            yield Hint(cause.note, text, code=said[1], words=said[0], vague=form == "about")
+        for said, line in said_in(words, look.get(form, ())):
+            text = f"likely, as the words name “{said}”: {cause.say(said)}"
+            yield Hint(cause.note, text, code=line, words=said, vague=form == "about")
     if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):
         return
     yield from _in_settings(cause, look.get("setting", ()), project, other_files)

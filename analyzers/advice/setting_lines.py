@@ -14,7 +14,10 @@ MAX_LINE = 400
 _LINES = 5000
 _QUOTES = str.maketrans("", "", "'\"")
 _QUOTED = re.compile(r"(?<!`)`([^`]{3,200})`(?!`)")
-_DENIED = r"(?:\b(?:no|not|never)|n't)(?: \w{1,12}){0,2} [`'\"]?$"  # "I do not use …"
+_DENIED = (  # "I do not use …", "I removed the …"
+    r"(?:\b(?:no|not|never|without|remov(?:e|ed|ing)|delet(?:e|ed|ing))|n't)"
+    r"(?: \w{1,12}){0,2} [`'\"]?$"
+)
 
 
 @cache
@@ -43,16 +46,17 @@ def settings_in(
                 yield path, number, setting, line.strip()[:MAX_LINE]
 
 
-def said_in(text: str, wanted: Sequence[str]) -> tuple[str, str] | None:
-    """Return the first words of a text that hold the topics of one of the alternatives and are not
-    denied, with their line.
+def said_in(text: str, wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the words of each line that hold the topics of one of the alternatives and are not
+    denied, with the line.
     """
     topics = [names.split() for names in wanted]
+    found: list[tuple[str, str]] = []
     for line in text.splitlines()[:_LINES] if wanted else ():
         said = said_of(" ".join(typeset.plain(line[:MAX_LINE]).split()), topics)
         if said is not None and re.search(_DENIED, said[1]) is None:
-            return said[0], line.strip()
-    return None
+            found.append((said[0], line.strip()))
+    return found
 
 
 def quoted_in(text: str) -> Iterator[str]:

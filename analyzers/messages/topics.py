@@ -31,8 +31,9 @@ def _pattern(word: str) -> str:
     if word.startswith("!"):
         return rf"{_NOT}{_WORDS_BETWEEN}{re.escape(word[1:])}"
     exact = word.startswith("=")
+    begin = r"(?<![a-z0-9_])" if exact or word[0].isalnum() else ""
     end = r"(?![\w])" if exact else ""
-    return rf"(?<![a-z0-9_]){re.escape(word.removeprefix('='))}{end}"
+    return rf"{begin}{re.escape(word.removeprefix('='))}{end}"
 
 
 def close_together(topics: Sequence[re.Pattern[str]], line: str) -> tuple[str, str] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analyzers.advice import Hint, hints
+from analyzers.messages import named_in_words
+from analyzers.request.examine import examine
 from analyzers.source.project import Project
 from analyzers.tracebacks import parse
 
@@ -14,6 +16,10 @@ CHANGED = (
     "inplace operation: [torch.FloatTensor [7, 1]]{which} is at version 3; expected version 2."
 )
 NO_GRAPH = "RuntimeError: element {} of tensors does not require grad and does not have a grad_fn"
+RECOMPUTED = (
+    "CheckpointError: torch.utils.checkpoint: Recomputed values for the following tensors have "
+    "different metadata than during the forward pass."
+)
 UNUSED = (
     "RuntimeError: One of the differentiated Tensors appears to not have been used in the graph"
 )
@@ -34,6 +40,9 @@ def first(code: str, error: str, words: str = "") -> Hint:
         (CHANGED.format(which=""), "It works with PyTorch 1.4.", "PyTorch 1.4", "before 1.5"),
         (NO_GRAPH.format(0), "I fine-tune with QLoRA.", "QLoRA", "enable_input_require_grads"),
         (NO_GRAPH.format(0), "I wrote my own loss for it.", "own loss", "loss.grad_fn"),
+        (NO_GRAPH.format(0), "Why `with torch.no_grad()` here?", "torch.no_grad", "out of it"),
+        (NO_GRAPH.format(0), "It is multiplied by x.item() first.", ".item()", "keep tensors"),
+        (RECOMPUTED, "It fails with ZeRO stage 3.", "ZeRO stage 3", "ZeRO 2"),
     ],
 )
 def test_what_the_words_name_comes_before_what_is_usual(
@@ -45,8 +54,45 @@ def test_what_the_words_name_comes_before_what_is_usual(
     assert remedy in hint.text
 
 
-def test_words_that_deny_it_name_nothing() -> None:
-    assert first("x = 1\n", AGAIN, "I do not use a GAN.").usual
+@pytest.mark.parametrize("words", ["I do not use a GAN.", "I removed the GAN."])
+def test_words_that_deny_it_name_nothing(words: str) -> None:
+    assert first("x = 1\n", AGAIN, words).usual
+
+
+def test_of_vague_words_those_come_first_that_more_lines_hold() -> None:
+    words = "I train a GAN.\nIt is wrapped in DDP.\nWithout DDP it works.\n"
+    assert first("x = 1\n", CHANGED.format(which=""), words).words == "DDP"
+
+
+def test_two_forwards_under_ddp_are_more_than_a_topic() -> None:
+    words = "This is a GAN, a GAN.\nI do two forward passes through a DDP module.\n"
+    assert "broadcasts buffers" in first("x = 1\n", CHANGED.format(which=""), words).text
+
+
+def test_a_library_in_the_frames_names_a_cause() -> None:
+    frame = 'File "/site-packages/spikingjelly/neuron.py", line 3, in backward\n    h = saved\n'
+    hint = first("x = 1\n", f"Traceback (most recent call last):\n  {frame}{AGAIN}")
+    assert "reset it at the head of each batch" in hint.text
+
+
+def test_a_misspelt_message_about_half_precision_is_known() -> None:
+    error = "ValueError : Attemting to unscale fp16 Gradients"
+    named = named_in_words(error)
+    assert named is not None
+    assert named.id == "fp16-gradients"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "My variables will not optimize, is detach() the reason?",
+        "The weights do not change: .item()",
+    ],
+)
+def test_what_cuts_is_named_where_nothing_learns(asked: str) -> None:
+    examined = examine(asked + "\n", "train.py", {}, "")
+    assert examined.asked == "nothing-learns"
+    assert "cut off from the graph" in examined.hints[0].text
 
 
 def test_a_line_comes_before_words_that_only_make_a_cause_likelier() -> None:

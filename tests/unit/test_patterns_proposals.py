@@ -258,3 +258,26 @@ def test_a_new_tensor_that_nothing_reads_takes_no_update_of_a_leaf(traced: Traci
     assert kept is not None
     assert "out-of-place" not in {p.strategy for p in lost.proposals}
     assert "out-of-place" in {p.strategy for p in kept.proposals}
+
+
+def test_weights_moved_aside_between_two_calls_take_no_sum_of_losses() -> None:
+    script = """\
+    import torch
+    net = torch.nn.Linear(2, 1)
+    opt = SAM(net.parameters(), torch.optim.SGD, lr=0.1)
+    for x in torch.randn(8, 16, 2):
+        out = net(x).tanh()
+        out.mean().backward()
+        {step}
+        out.mean().backward()
+        opt.second_step(zero_grad=True)
+    """
+
+    def proposed(step: str) -> set[str]:
+        project = Project({"a.py": textwrap.dedent(script.format(step=step))}, "a.py")
+        causes = classify(project, read(project).evidence)
+        return {each.strategy for cause in causes for each in cause.candidates}
+
+    assert "sum-losses" in proposed("pass")
+    assert "sum-losses" not in proposed("opt.first_step(zero_grad=True)")
+    assert proposed("opt.first_step(zero_grad=True)")

@@ -223,28 +223,27 @@ class BackwardPair(Lifetime):
 
     @property
     def _learned_between(self) -> bool:
-        """Return True if the shared frame changes weights between the calls, even if only
-        temporarily (`first_step`).
-        """
-        shared = self.shared
-        if shared is None:
-            return False
-        scope = shared.scope
-        changing: list[ast.Call | ast.stmt] = [
-            *calls_of(scope, "torch.optim.Optimizer.first_step"),
-            *updates_by_hand(scope),
-        ]
-        return self.steps_between or any(
-            shared.freed_at < position(node) < shared.reached_at for node in changing
+        """Return True if the shared frame changes weights between the calls."""
+        written = updates_by_hand(self.shared.scope) if self.shared else ()
+        return self.steps_between or self.perturbed_between or any(map(self._between, written))
+
+    @property
+    def perturbed_between(self) -> bool:
+        """Return True if weights are moved for the second call only, between the two, as the first
+        step of a sharpness-aware optimizer does."""
+        first = "torch.optim.Optimizer.first_step"
+        return self.shared is not None and any(
+            map(self._between, calls_of(self.shared.scope, first))
         )
 
     @property
     def steps_between(self) -> bool:
         """Return True if the shared frame steps an optimizer between the calls."""
+        return self.shared is not None and any(map(self._between, steps(self.shared.scope)))
+
+    def _between(self, node: ast.Call | ast.stmt) -> bool:
         shared = self.shared
-        return shared is not None and any(
-            shared.freed_at < position(call) < shared.reached_at for call in steps(shared.scope)
-        )
+        return shared is not None and shared.freed_at < position(node) < shared.reached_at
 
     @cached_property
     def backward_roots(self) -> set[str]:

@@ -50,7 +50,7 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
     sum.
     """
     shared, reuse = story.shared, story.reuse
-    if shared is None or not story.same_pass:
+    if shared is None or not story.same_pass or story.perturbed_between:
         return
     module, last = shared.module, shared.reached
     ahead, then = (

@@ -47,30 +47,31 @@ class Ranking:
     """The hints of one error's causes: for each cause the nearest of its hints.
 
     A cause ranks by how far the nearest is from what the traceback names, less one for each
-    further source of evidence; of equals, the one that was added first is the more usual.
+    further source of evidence; of equals, by how many lines of words name it, and last by the order
+    in which causes are added, the more usual first.
     """
 
     def __init__(self, project: Project, error: ParsedTraceback) -> None:
         self._near = _Nearness(project, error)
-        self._ranked: list[tuple[int, Hint]] = []
+        self._ranked: list[tuple[int, int, Hint]] = []
 
     def add(self, found: Iterable[Hint]) -> None:
-        """Add the hints of one cause. One with a line tells what the words say, too."""
+        """Add the hints of one cause. One with a line repeats what the words say."""
         hints = sorted(found, key=self._near.of)
         if not hints:
             return
         sources = {hint._source for hint in hints}
         distance = self._near.of(hints[0]) - len(sources) + 1
         first = next((hint for hint in hints if hint.place is not None), hints[0])
-        words = next((hint.words for hint in hints if hint.words), "")
-        if first.place is not None and words:
-            first = replace(first, text=f"{first.text} (The words name “{words}”.)")
-        self._ranked.append((distance, first))
+        said = [hint.words for hint in hints if hint.words]
+        if first.place is not None and said:
+            first = replace(first, text=f"{first.text} (The words name “{said[0]}”.)")
+        self._ranked.append((distance, -len(said), first))
 
     def hints(self) -> tuple[Hint, ...]:
         """Return the hints in order, one for each place."""
         kept: list[Hint] = []
-        for _, hint in sorted(self._ranked, key=lambda each: each[0]):
+        for *_, hint in sorted(self._ranked, key=lambda each: each[:2]):
             if hint.place is None or all(hint.place != other.place for other in kept):
                 kept.append(hint)
         return tuple(kept[:MAX_HINTS])
@@ -78,8 +79,8 @@ class Ranking:
 
 class _Nearness:
     """How far a place is from what the traceback names: 0 for its innermost line, 1 for another
-    of its lines, 2 for a function that it passes through, 3 for a file, 4 for the rest and for
-    vague words; 6 for what is only usual."""
+    of its lines, 2 for a function that it passes through, 3 for a file, 4 for the rest; 5 for what
+    only makes a cause likelier, 6 for what is only usual."""
 
     def __init__(self, project: Project, error: ParsedTraceback) -> None:
         own = [frame for frame in error.frames if not frame.is_library]
@@ -95,7 +96,8 @@ class _Nearness:
 
     def of(self, hint: Hint) -> int:
         if hint.place is None:
-            return 6 if hint.usual else 4 if hint.vague else 0 if hint.kind == "lines" else 5
+            vague = hint.vague or hint.kind == "version"
+            return 6 if hint.usual else 5 if vague else 0
         at = (hint.place.file, hint.place.line)
         if at == self._last:
             return 0
