@@ -152,6 +152,15 @@ def test_a_run_that_is_not_checked_calls_less(tmp_path: Path) -> None:
     assert 0 < later <= 46
 
 
+@pytest.mark.parametrize("job", [{"reference": "kept"}, {"mode": "inplace"}])
+def test_what_sees_every_operation_imports_no_compiler(
+    tmp_path: Path, job: dict[str, object]
+) -> None:
+    """Importing it takes longer than a small training."""
+    body = "torch.ones(2, requires_grad=True).sum().backward()"
+    assert _printed(tmp_path, f"{body}\nprint(int('torch._dynamo' in sys.modules))", **job) == [0]
+
+
 @pytest.mark.parametrize("arithmetic", ["", "def __add__(self, other): return self"])
 def test_a_data_set_is_no_engine(tmp_path: Path, arithmetic: str) -> None:
     body = f"""\

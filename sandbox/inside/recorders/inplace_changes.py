@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..core import frames
 from ..core.clock import Clock
+from ..core.dispatch_mode import DispatchMode
 from ..core.frames import Json
 from ..core.graph import storage_of
 from ..core.holders import ReferrerSearch
@@ -19,10 +19,7 @@ from ..core.holders import ReferrerSearch
 KEPT = 64  # changes remembered of one piece of memory
 
 
-_Mode: Any = TorchDispatchMode  # untyped in torch
-
-
-class ChangeLog(_Mode):  # type: ignore[misc]
+class ChangeLog(DispatchMode):
     """Sees every operation below autograd, and notes those that write into their arguments."""
 
     def __init__(self) -> None:

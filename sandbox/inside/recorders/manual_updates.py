@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from ..core.dispatch_mode import DispatchMode
 from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.graph import storage_of
@@ -19,10 +19,8 @@ from .updates import HeldUpdates
 CALLS = 512  # at which gradients are read
 MOVED = "parameters were replaced by hand: gradients are not all at the same parameters"
 
-_Mode: Any = TorchDispatchMode  # untyped in torch
 
-
-class WriteSuppression(_Mode):  # type: ignore[misc]
+class WriteSuppression(DispatchMode):
     """Leaves out every operation that would write into the memory of some tensors, and keeps in
     `spared` which memory that was. It holds on to that memory, so that no other takes its name."""
 

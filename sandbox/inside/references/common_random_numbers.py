@@ -10,17 +10,16 @@ from typing import Any
 
 import torch
 import torch.utils.checkpoint
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from ..core.dispatch_mode import DispatchMode
 from .random_draws import RandomDraws
 
-_Mode: Any = TorchDispatchMode  # untyped in torch
 _random: Any = random
 _torch: Any = torch
 _CHECKPOINT = torch.utils.checkpoint.__file__
 
 
-class CommonRandomness(_Mode):  # type: ignore[misc]
+class CommonRandomness(DispatchMode):
     """Seeds the generator before every operation of torch that draws from one.
 
     What runs within a checkpoint draws on from the state that the checkpoint has noted, and draws

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
-_Mode: Any = TorchDispatchMode  # untyped in torch
+from ..core.dispatch_mode import DispatchMode
+
 _DRAWING = frozenset(
     [
         "rand",
@@ -37,7 +37,7 @@ _DRAWING = frozenset(
 )
 
 
-class SinglePrecisionDraws(_Mode):  # type: ignore[misc]
+class SinglePrecisionDraws(DispatchMode):
     """Draws in single precision, and raises what was drawn to double."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
