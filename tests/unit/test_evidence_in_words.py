@@ -153,3 +153,24 @@ def test_a_transposed_weight_in_the_message_names_the_step() -> None:
     error = CHANGED.format(which=which)
     assert "which only a step" in first("x = 1\n", error).text
     assert first("x = 1\n", error.replace("[7, 1]", "[2, 7, 1]")).usual
+    leaf = CHANGED.format(which="")
+    assert "no result of an operation" in first("x = 1\n", leaf).text
+
+
+def test_a_backward_with_a_gradient_is_one_of_several_outputs() -> None:
+    assert "(`grads`) begins at an output" in first("out.backward(grads)\n", AGAIN).text
+    assert first("out.backward()\n", AGAIN).usual
+
+
+def test_a_choice_that_the_words_name_has_no_derivative() -> None:
+    asked = "Gradient unable to backprop if we use argmax\nThe model won't learn.\n"
+    assert "no derivative" in examine(asked, "train.py", {}, "").hints[0].text
+    assert "no derivative" in first("x = 1\n", NO_GRAPH.format(0), "Is it argmax?").text
+
+
+def test_a_command_is_read_where_its_message_lacks_the_end() -> None:
+    error = (
+        "# RuntimeError: unscale_() has already been called on this optimizer since the last update"
+    )
+    asked = f"{error}\n\npython train.py \\\n    --gradient_accumulation_steps 4 \\\n    --fp16\n"
+    assert "update transformers" in examine(asked, "train.py", {}, "").hints[0].text
