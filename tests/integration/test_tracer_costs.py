@@ -118,8 +118,8 @@ def test_a_known_step_costs_few_calls(tmp_path: Path, loop: str) -> None:
 def test_a_long_run_is_looked_at_ever_more_seldom() -> None:
     sampler = CallSampler()
     looked = [n for n in range(1, 40_000) if sampler.begin(n, n)]
-    assert {n // 512 for n in looked if n < 4096} == {0, 1, 2, 4}
-    assert len(looked) <= 32 + 16 * (3 + 9)
+    assert {n // 1024 for n in looked if n < 4096} == {0, 1, 2}
+    assert len(looked) <= 32 + 16 * (2 + 9)
     assert max(looked) > 36_000
 
 

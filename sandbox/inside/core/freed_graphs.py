@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 
@@ -27,7 +27,7 @@ class FreedGraphs:
     def __init__(self, stamps: Stamps) -> None:
         self._stamps = stamps
         self._origins: dict[str, set[Origin]] = defaultdict(set)  # of nodes, by line of the call
-        self._unmarked: dict[int, TracedBackward] = {}
+        self._unmarked = OrderedDict[int, TracedBackward]()
 
     def mark(self, call: Call) -> None:
         """Record that a call has freed its graph, node by node."""
@@ -45,7 +45,7 @@ class FreedGraphs:
             node.metadata.setdefault(VISITED, call.n)
         self._unmarked[call.n] = backward_call
         if len(self._unmarked) > KEPT:
-            del self._unmarked[next(iter(self._unmarked))]
+            self._unmarked.popitem(last=False)
 
     def calls(self, nodes: Sequence[Node]) -> dict[Node, int]:
         """Return the numbers of the calls that freed some of these nodes, or what is below them."""

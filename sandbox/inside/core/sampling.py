@@ -10,7 +10,7 @@ FIRST = 64
 NEW = 24  # calls of a line that are looked at closely, and
 AROUND = 4  # as many that follow each of them
 STEPS, MOST = 8, 512  # so do the first steps, within so many calls: one may take many
-WINDOW, EVERY, SELDOM = 16, 512, 4096  # later, so many in a row: of 512, of 1024, … of 4096
+WINDOW, EVERY, SELDOM = 16, 1024, 4096  # later, so many in a row: of 1024, of 2048, of 4096
 
 
 def sampled(n: int) -> bool:

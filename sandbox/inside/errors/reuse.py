@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 
 import torch
 
@@ -48,7 +49,7 @@ class ReuseWatch(Observer):
         self._stamps = stamps
         self._parameters = parameters
         self._serials = itertools.count(1)
-        self._freeing: dict[int, TracedBackward] = {}
+        self._freeing = OrderedDict[int, TracedBackward]()
         self._names: dict[int, dict[Key, list[Name]]] = {}
         self.reported = False
 
@@ -83,7 +84,7 @@ class ReuseWatch(Observer):
             return None
         backward_call = self._freeing[call.n] = call.alone()
         if len(self._freeing) > KEPT:
-            del self._freeing[next(iter(self._freeing))]
+            self._freeing.popitem(last=False)
         return backward_call
 
     def failed(self, call: Call, error: Exception) -> None:
