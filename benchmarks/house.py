@@ -22,7 +22,7 @@ import re
 import statistics
 import subprocess
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -66,10 +66,10 @@ class Source:
         return ast.parse(self.text)
 
 
-def sources(root: Path = ROOT) -> dict[str, Source]:
+def sources(root: Path = ROOT, packages: Sequence[str] = PACKAGES) -> dict[str, Source]:
     """Return the tracked Python files of the packages, by module name."""
     listed = subprocess.run(
-        ["git", "ls-files", *PACKAGES], cwd=root, capture_output=True, text=True, check=True
+        ["git", "ls-files", *packages], cwd=root, capture_output=True, text=True, check=True
     ).stdout.splitlines()
     found = [Source(Path(name), (root / name).read_text()) for name in listed if name[-3:] == ".py"]
     return {source.module: source for source in found}

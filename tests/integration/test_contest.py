@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
 from analyzers.request.causes import Candidate
 from app.repair.original import Original
@@ -17,7 +15,6 @@ from app.request.reader import Reader
 from app.run.reproduce import observe
 from app.schemas import DiagnosisRequest
 from sandbox.protocol import Job, RunResult, Session
-from tests.recorded.box import RecordedSandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -62,12 +59,6 @@ class Counted:
         result = await self._inner.run(job)
         self.ran[job.files["train.py"]] += 1
         return result
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def session(sandbox: RecordedSandbox) -> AsyncIterator[Session]:
-    async with sandbox.session() as session:
-        yield session
 
 
 async def contest(session: Session, script: str, *groups: list[Candidate]) -> tuple[list[str], int]:

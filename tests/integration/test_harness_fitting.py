@@ -1,11 +1,11 @@
-"""Parts of programs whose made-up values have to fit one another before anything is seen."""
+"""Parts of programs whose synthesized values have to fit one another before anything is seen."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.schemas import DiagnosisRequest, Findings
-from benchmarks.asking import RUNNING, Service
+from benchmarks.asking import Service
+from tests.integration.test_harness_guesses import asked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -263,11 +263,6 @@ for step in range(20):
 """
 
 
-async def asked(service: Service, script: str, error: str = "") -> Findings:
-    request = DiagnosisRequest.model_validate({"script": script, "traceback": error})
-    return await service.ask(request, RUNNING)
-
-
 @pytest.mark.parametrize(
     ("script", "error", "pattern", "line"),
     [
@@ -275,7 +270,7 @@ async def asked(service: Service, script: str, error: str = "") -> Findings:
         pytest.param(A_PART_OF_A_SEQUENCE, AGAIN, "recurrent-state", 9, id="sliced"),
         pytest.param(MORE_THAN_ONE_BATCH_OF_A_FILE, AGAIN, "forward-outside-loop", 2, id="rows"),
         pytest.param(CHANNELS_LAST_IN_A_FILE, AGAIN, "undetached-target", 2, id="turned"),
-        pytest.param(A_SIZE_COMPUTED, AGAIN, "derived-outside-loop", 6, id="reckoned"),
+        pytest.param(A_SIZE_COMPUTED, AGAIN, "derived-outside-loop", 6, id="computed"),
         pytest.param(A_SIZE_OF_ITS_OWN, AGAIN, "recurrent-state", 11, id="own"),
         pytest.param(A_CAUSAL_LAYER, AGAIN, "recurrent-state", 14, id="padded"),
         pytest.param(SUMMED_OVER_NAMED_AXES, AGAIN, "derived-outside-loop", 1, id="named axes"),

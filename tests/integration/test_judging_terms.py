@@ -3,22 +3,12 @@ where the script begins."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from sandbox.protocol import Session
 from tests.judging import check, given, judged
-from tests.recorded.box import RecordedSandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def session(sandbox: RecordedSandbox) -> AsyncIterator[Session]:
-    async with sandbox.session() as session:
-        yield session
 
 
 BRIDGE = """\

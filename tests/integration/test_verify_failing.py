@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from app.verify import Verdict, Version, verify
 from sandbox.protocol import Session
-from tests.recorded.box import RecordedSandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def session(sandbox: RecordedSandbox) -> AsyncIterator[Session]:
-    async with sandbox.session() as session:
-        yield session
 
 
 async def verified(session: Session, script: str, *edits: tuple[str, str]) -> Verdict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import json
 import re
@@ -17,53 +16,14 @@ import pytest
 from app.diagnose import Progress
 from app.main import create_app
 from app.schemas import (
-    Cause,
-    Check,
     Diagnosis,
     DiagnosisRequest,
     Findings,
-    Location,
-    Patch,
-    Verification,
 )
 from app.settings import Settings
 from app.store.wakeups import Wakeups
+from tests.app_answers import CAUSE, DIFF, SCRIPT, URL, events, fixing, made, never
 from tests.serving import serving
-
-URL = "/v1/diagnoses"
-SCRIPT = {"script": "x = 'unmistakable'\n"}
-DIFF = "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-x\n+y\n"
-CAUSE = Cause(
-    pattern="recurrent-state",
-    title="t",
-    confidence=0.9,
-    source="trace",
-    location=Location(file="train.py", line=1),
-    explanation="e",
-    learn_more="/patterns/recurrent-state",
-)
-PATCH = Patch(
-    n=1,
-    strategy="detach",
-    title="t",
-    diff=DIFF,
-    script="y",
-    snippet="y",
-    gradients="same",
-    verification=Verification(status="passed", checks=[Check(name="runs", status="passed")]),
-)
-
-
-async def fixing(request: DiagnosisRequest, progress: Progress) -> Findings:
-    await progress.cause(CAUSE)
-    await progress.patch(PATCH)
-    return Findings(verdict="confirmed", summary="s", causes=[CAUSE], patches=[PATCH])
-
-
-async def never(request: DiagnosisRequest, progress: Progress) -> Findings:
-    await progress.cause(CAUSE)
-    await asyncio.sleep(3600)
-    raise AssertionError("unreachable")
 
 
 @pytest.fixture
@@ -76,18 +36,6 @@ async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
 async def slow(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with serving(tmp_path, never) as client:
         yield client
-
-
-async def made(http: httpx.AsyncClient, **query: Any) -> Diagnosis:
-    response = await http.post(URL, json=SCRIPT, params=query)
-    assert response.status_code in (200, 202), response.text
-    return Diagnosis.model_validate(response.json())
-
-
-def events(response: httpx.Response) -> list[tuple[int, str, Any]]:
-    """The events of a finished stream: id, kind, data."""
-    blocks = re.findall(r"id: (\d+)\r\nevent: (\w+)\r\ndata: (.*)\r\n", response.text)
-    return [(int(seq), kind, json.loads(data)) for seq, kind, data in blocks]
 
 
 async def test_finished_diagnosis_comes_with_200(http: httpx.AsyncClient) -> None:
@@ -239,55 +187,6 @@ async def test_logs_hold_no_script_even_when_the_service_fails(
     logged = capsys.readouterr().err
     assert '"error": "ValueError"' in logged
     assert "unmistakable" not in logged
-
-
-async def test_queue_beyond_its_bound_refuses_with_503(tmp_path: Path) -> None:
-    async with serving(tmp_path, never, concurrency=1, queue_limit=2) as http:
-        answers = [await http.post(URL, json=SCRIPT, params={"wait": 0}) for _ in range(6)]
-    statuses = [answer.status_code for answer in answers]
-    assert set(statuses) == {202, 503}
-    assert 2 <= statuses.count(202) <= 3
-    assert int(answers[-1].headers["retry-after"]) >= 1
-
-
-async def test_rate_limit_by_client(tmp_path: Path) -> None:
-    async with serving(tmp_path, client=("203.0.113.7", 1), rate_limit="2/hour") as http:
-        answers = [await http.post(URL, json=SCRIPT) for _ in range(3)]
-        assert (await http.get("/healthz")).status_code == 200
-    assert [answer.status_code for answer in answers] == [200, 200, 429]
-    assert 1 <= int(answers[2].headers["retry-after"]) <= 3600
-
-
-async def test_addresses_of_one_ipv6_network_are_one_client(tmp_path: Path) -> None:
-    statuses = []
-    async with serving(tmp_path, client=("2001:db8::1", 1), rate_limit="1/hour") as http:
-        for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"):
-            http._transport.client = (address, 1)  # type: ignore[attr-defined]
-            statuses.append((await http.post(URL, json=SCRIPT)).status_code)
-    assert statuses == [200, 429, 200]
-
-
-async def test_loopback_is_not_counted(tmp_path: Path) -> None:
-    async with serving(tmp_path, rate_limit="1/hour") as http:
-        assert [(await http.post(URL, json=SCRIPT)).status_code for _ in range(2)] == [200, 200]
-
-
-@pytest.mark.parametrize(
-    ("headers", "allowed"),
-    [
-        ({}, False),
-        ({"Authorization": "Bearer wrong"}, False),
-        ({"Authorization": "Basic !"}, False),
-        ({"Authorization": "Bearer right"}, True),
-        ({"X-API-Key": "also right"}, True),
-        ({"Authorization": "Basic " + base64.b64encode(b"me:right").decode()}, True),
-    ],
-)
-async def test_api_key(tmp_path: Path, headers: dict[str, str], allowed: bool) -> None:
-    async with serving(tmp_path, api_keys="right, also right") as http:
-        response = await http.post(URL, json=SCRIPT, headers=headers)
-        assert response.status_code == (200 if allowed else 401)
-        assert (await http.get("/v1/patterns")).status_code == 200
 
 
 async def test_security_headers_and_request_id(http: httpx.AsyncClient) -> None:

@@ -1,0 +1,1 @@
+"""Scripts with faults whose repairs tests look at."""

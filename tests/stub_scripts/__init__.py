@@ -1,0 +1,1 @@
+"""Scripts that stubs let through, each with the names of what they replace in it."""
