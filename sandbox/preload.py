@@ -18,7 +18,7 @@ PACKAGES = (
     *("transformers", "peft", "accelerate", "torchmetrics", "lightning", "pytorch_lightning"),
     *("torch_geometric", "dgl"),
 )
-_TOPS = "|".join(sorted({name.partition(".")[0] for name in PACKAGES}))
+_TOPS = "|".join(sorted({"gym", *(name.partition(".")[0] for name in PACKAGES)}))
 _IMPORT = re.compile(rf"^[ \t]*(?:from|import)[ \t]+(?:{_TOPS})\b", re.MULTILINE)
 
 

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 PACKAGES: dict[str, tuple[set[str], str]] = {
     "gym in its old signatures": (
-        {"gym"},
+        {"gym", "HalfCheetah-v2"},
         """
         import gym
-        env = gym.make("CartPole-v1")
+        from gym import spaces
+        from gym.envs.registration import register
+        env = gym.make("CartPole-v0")
         env.seed(1)
         steps, done, state = 0, False, env.reset()
-        assert state.shape == env.observation_space.shape == (4,)
+        assert isinstance(env.observation_space, spaces.Box) and state.shape == (4,)
+        first = state.tolist()
         while not done:
             state, reward, done, info = env.step(env.action_space.sample())
             steps += 1
-        assert 5 < steps < 50 and env.action_space.n == 2
+        assert 5 < steps <= env._max_episode_steps and env.action_space.n == 2
+        env.seed(1)
+        assert env.reset().tolist() == first
+        class Half(gym.ObservationWrapper):
+            def observation(self, seen):
+                return seen[:2]
+        turned = Half(gym.make("Pendulum-v0"))  # of which a later version is known
+        assert turned.reset().shape == (2,) and turned.step([0.5])[0].shape == (2,)
+        seen, _ = gym.make("HalfCheetah-v2").reset(), gym.wrappers.Monitor(env, "videos")
+        assert seen.shape == (17,)
+        both = gym.vector.SyncVectorEnv([lambda: gym.make("Acrobot-v1")] * 3)
+        assert both.reset().shape == (3, 6)
+        states, rewards, done, info = both.step([0, 1, 2])
+        assert states.shape == (3, 6) and done.shape == (3,)
+        class Own(gym.Env):
+            action_space = spaces.Discrete(2)
+            def reset(self):
+                return 7
+        register(id="Own-v0", entry_point=Own)
+        assert gym.make("Own-v0").reset() == 7
         """,
     ),
     "what only Apex has": (

@@ -9,8 +9,38 @@ import numpy as np
 
 from ..stubs import sizes
 from ..stubs.finding import when_imported
-from ..stubs.gym import EPISODE, sizes_of
+from ..stubs.sources import says
 from ..stubs.synthesized import report_synthesized
+
+EPISODE = 12  # steps, and a few more from one episode to the next
+# beginning of an id → sizes of an observation and of an action; a number of actions is negative
+_SIZES: dict[str, tuple[Any, Any]] = {
+    "CartPole": (4, -2),
+    "MountainCarContinuous": (2, 1),
+    "MountainCar": (2, -3),
+    "Acrobot": (6, -3),
+    "Pendulum": (3, 1),
+    "LunarLanderContinuous": (8, 2),
+    "LunarLander": (8, -4),
+    "BipedalWalker": (24, 4),
+    "CarRacing": ((96, 96, 3), 3),
+    "HalfCheetah": (17, 6),
+    "Hopper": (11, 3),
+    "Walker2d": (17, 6),
+    "Ant": (27, 8),
+    "Humanoid": (376, 17),
+    "Swimmer": (8, 2),
+    "Reacher": (11, 2),
+    "InvertedPendulum": (4, 1),
+    "InvertedDoublePendulum": (11, 1),
+    "FrozenLake": (-16, -4),
+    "Taxi": (-500, -6),
+    "CliffWalking": (-48, -4),
+    "Pong": ((210, 160, 3), -6),
+    "Breakout": ((210, 160, 3), -4),
+    "SpaceInvaders": ((210, 160, 3), -6),
+    "ALE/": ((210, 160, 3), -6),
+}
 
 
 def install() -> None:
@@ -37,12 +67,19 @@ def _hook(gymnasium: Any) -> None:
     gymnasium.make = make
 
 
+class EpisodeInfo(dict[str, Any]):
+    """What an environment says besides: nothing, and nought to who asks for something."""
+
+    def __missing__(self, key: str) -> float:
+        return 0.0
+
+
 def _kind(gymnasium: Any) -> type:
     class Synthesized(gymnasium.Env):  # type: ignore[misc]
         """One environment; episodes are short, observations and rewards random."""
 
         def __init__(self, name: str, render_mode: Any) -> None:
-            observed, acted = sizes_of(name)
+            observed, acted = _sizes_of(name)
             self.observation_space = _space(gymnasium.spaces, observed, np.inf)
             self.action_space = _space(gymnasium.spaces, acted, 1.0)
             self.render_mode = render_mode
@@ -51,12 +88,12 @@ def _kind(gymnasium: Any) -> type:
         def reset(self, *, seed: Any = None, options: Any = None) -> Any:
             super().reset(seed=seed)
             self._steps, self._episodes = 0, self._episodes + 1
-            return self._observe(), {}
+            return self._observe(), EpisodeInfo()
 
         def step(self, action: Any) -> Any:
             self._steps += 1
             done = self._steps >= EPISODE + self._episodes % 5
-            return self._observe(), float(self.np_random.normal()) + 1.0, done, False, {}
+            return self._observe(), float(self.np_random.normal()) + 1.0, done, False, EpisodeInfo()
 
         def _observe(self) -> Any:
             space = self.observation_space
@@ -78,3 +115,18 @@ def _space(spaces: Any, size: Any, bound: float) -> Any:
     if isinstance(size, tuple) and len(size) == 3:
         return spaces.Box(0, 255, size, np.uint8)
     return spaces.Box(-bound, bound, size if isinstance(size, tuple) else (size,), np.float32)
+
+
+def _acted() -> int:
+    """Return the actions of an unknown environment.
+
+    They are two numbers if the script asks for their bounds or their shape; else one of two.
+    """
+    bounded = says(r"action_space\.(?:shape|high|low)\b") and not says(r"action_space\.n\b")
+    return 2 if bounded else -2
+
+
+def _sizes_of(name: str) -> tuple[Any, Any]:
+    """Return the sizes of an environment's observation and action; negative: so many choices."""
+    known = max((key for key in _SIZES if name.startswith(key)), key=len, default=None)
+    return _SIZES[known] if known else (sizes.shape_of("observation", (4,)), _acted())

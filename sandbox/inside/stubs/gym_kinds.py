@@ -7,15 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 
-class Spec:
-    """What an environment is called, and when it ends."""
-
-    def __init__(self, name: str) -> None:
-        self.id = name
-        self.max_episode_steps = 200
-        self.reward_threshold = 195.0
-
-
 class Env:
     """The interface of environments; scripts subclass it."""
 
