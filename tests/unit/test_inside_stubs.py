@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from types import ModuleType
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
+from sandbox.inside import stubs
 from sandbox.inside.stubs import Finder, tensorboard, wandb
 from sandbox.inside.stubs.any_key_mapping import AnyKeyMapping
 from sandbox.inside.stubs.null_object import NullObject
+from tests.recorded.digests import ROOT
 
 
 @pytest.fixture
@@ -77,3 +82,21 @@ def test_a_setting_that_counts_is_a_number() -> None:
     assert isinstance(settings.n_tags, int)
     assert isinstance(settings.max_message, int)
     assert isinstance(settings.tag, str)
+
+
+def test_no_package_that_is_installed_has_a_stub() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = project["optional-dependencies"]["packages"]
+    installed = {Requirement(one).name.replace("_", "-") for one in listed}
+    modules = {
+        module
+        for module, packages in packages_distributions().items()
+        if installed & {name.lower().replace("_", "-") for name in packages}
+    }
+    assert {"PIL", "omegaconf", "gymnasium"} <= modules
+    assert not {
+        (name, made.__name__)
+        for made in stubs.load()
+        for name in getattr(made, "PROVIDES", ())
+        if name in modules
+    }

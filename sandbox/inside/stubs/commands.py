@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from .arguments import filled_in, value_for
-from .configs import AttributeDict, loaded, overridden, put, read_value
+from .configs import AttributeDict, read_value
 from .finding import Report
 from .null_object import NullModule
 
 PROVIDES = (
-    *("tyro", "fire", "absl", "hydra", "simple_parsing", "click", "typer", "tap", "docopt"),
+    *("tyro", "absl", "simple_parsing", "tap", "docopt"),
     *("jsonargparse", "argh", "clize", "defopt", "plac"),
 )
 SAYS = "not installed here: options have their defaults, or the given arguments"
@@ -96,8 +94,8 @@ def cli(wanted: Any, *args: Any, **kwargs: Any) -> Any:
     return made(wanted) if isinstance(wanted, type) else _called(wanted)
 
 
-def fire(component: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """Imitate `fire.Fire`: call the function, or the one that the first argument names."""
+def dispatched(component: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """Call the function, or the one that the first argument names."""
     if callable(component):
         return _called(component)
     named = component if isinstance(component, dict) else vars(sys.modules["__main__"])
@@ -133,91 +131,8 @@ def run(main: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     sys.exit(main(sys.argv[:1]))
 
 
-def hydra_main(*args: Any, **options: Any) -> Any:
-    """Imitate `hydra.main`: read the configuration from its file, changed by the arguments."""
-
-    def decorated(main: Callable[[Any], Any]) -> Callable[..., Any]:
-        @functools.wraps(main)
-        def start(config: Any = None) -> Any:
-            return main(config if config is not None else _composed(main, **options))
-
-        return start
-
-    return decorated
-
-
-def _composed(
-    main: Any, config_path: Any = None, config_name: Any = None, **_: Any
-) -> AttributeDict:
-    """Return a configuration file merged with those that its `defaults` name."""
-    folder = Path(inspect.getfile(inspect.unwrap(main))).parent / (config_path or ".")
-    name = str(config_name or "config").removesuffix(".yaml")
-    config: AttributeDict = loaded(folder / f"{name}.yaml")
-    for entry in config.pop("defaults", []):
-        for group, choice in entry.items() if isinstance(entry, dict) else ():
-            config.setdefault(group, loaded(folder / group / f"{choice}.yaml"))
-    for path, value in overridden(sys.argv[1:]):
-        put(config, path, value)
-    return config
-
-
-def command(*args: Any, **kwargs: Any) -> Any:
-    """Imitate `click.command`: the decorated function gets its options when called bare."""
-    if args and callable(args[0]):
-        return command()(args[0])
-
-    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def start(*given: Any, **named: Any) -> Any:
-            if given or named:
-                return function(*given, **named)
-            return function(**_options(function))
-
-        start.command = command  # type: ignore[attr-defined]
-        return start
-
-    return decorated
-
-
-def _options(function: Any) -> dict[str, Any]:
-    """Return a value for each option that decorators recorded on the function."""
-    given, values = dict(_given()), {}
-    for name, settings in getattr(function, "_noted", {}).items():
-        choices = getattr(settings.get("type"), "choices", None)
-        if name in given:
-            values[name] = given[name]
-        elif settings.get("required") and settings.get("default") is None:
-            values[name] = choices[0] if choices else _filled(name, settings.get("type"))
-        else:
-            values[name] = settings.get("default", False if settings.get("is_flag") else None)
-    return values
-
-
-def option(*names: str, **settings: Any) -> Any:
-    """Imitate `click.option` and `click.argument`: record it on the function."""
-    name = max((n.partition("/")[0].lstrip("-").replace("-", "_") for n in names), key=len)
-
-    def noted(function: Any) -> Any:
-        function._noted = {name: settings, **getattr(function, "_noted", {})}
-        return function
-
-    return noted
-
-
-def argument(name: str, **settings: Any) -> Any:
-    """Record a positional argument: required unless it has a default."""
-    return option(name, **{"required": "default" not in settings, **settings})
-
-
-class Choice:
-    """One of several words."""
-
-    def __init__(self, choices: Any, *args: Any, **kwargs: Any) -> None:
-        self.choices = list(choices)
-
-
 def module(name: str) -> ModuleType:
-    """Return `tyro`, `fire`, `absl.flags`, `hydra`, `click`, …"""
+    """Return `tyro`, `absl.flags`, `argh`, …"""
     package, _, part = name.partition(".")
     if package == "absl" and part == "flags":
         kinds = ("string", "integer", "float", "bool", "boolean", "list", "multi_string")
@@ -229,25 +144,15 @@ def module(name: str) -> ModuleType:
         "absl": {"run": run},
         "tyro": {"cli": cli},
         "simple_parsing": {"parse": cli},
-        "jsonargparse": {"CLI": fire, "auto_cli": fire, "ArgumentParser": argparse.ArgumentParser},
-        "argh": {"dispatch_command": fire},
-        "clize": {"run": fire},
-        "defopt": {"run": fire},
-        "plac": {"call": fire},
-        "fire": {"Fire": fire},
-        "hydra": {"main": hydra_main},
-        "typer": {"run": _called},
-        "click": {
-            "command": command,
-            "group": command,
-            "option": option,
-            "argument": argument,
-            "Choice": Choice,
-            "echo": print,
-            "INT": int,
-            "FLOAT": float,
-            "STRING": str,
+        "jsonargparse": {
+            "CLI": dispatched,
+            "auto_cli": dispatched,
+            "ArgumentParser": argparse.ArgumentParser,
         },
+        "argh": {"dispatch_command": dispatched},
+        "clize": {"run": dispatched},
+        "defopt": {"run": dispatched},
+        "plac": {"call": dispatched},
     }
     parts = ("app", "flags", "logging") if name == "absl" else ()
     return NullModule(name, parts, **named.get(package, {}))

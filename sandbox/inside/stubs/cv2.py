@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .null_object import NullModule, NullObject
-from .pictures import SIDE, Image, noise
+from .pictures import SIDE, noise
 
 PROVIDES = ("cv2", "imageio", "skimage")
 SAYS = "not installed here: pictures are noise"
@@ -73,7 +73,7 @@ def module(name: str) -> ModuleType:
         return Vision(
             name, imread=read, imdecode=read, resize=resize, cvtColor=converted, VideoCapture=Video
         )
-    given = {"imread": read, "resize": skimage_resize, "Image": Image}
+    given = {"imread": read, "resize": skimage_resize}
     return NullModule(name, **given)
 
 

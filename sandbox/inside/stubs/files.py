@@ -155,7 +155,7 @@ def _made(name: str, mode: str) -> Any:
 
 
 def _pictures(pillow: Any) -> None:
-    """Hook `Image.open` of the real Pillow; its stub synthesizes pictures itself."""
+    """Hook `Image.open` of the real Pillow, not of a stub, whose calls do nothing."""
     if isinstance(pillow, NullModule):
         return
     original = pillow.open
