@@ -26,17 +26,25 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     error, project = examined.traceback, examined.project
     if error is None or not (error.exception or error.frames):
         question = question_in(sent)
-        found = hints_of(question, project, ParsedTraceback(), {"": sent}) if question else ()
+        words = {"": _words(sent, project)}
+        found = hints_of(question, project, ParsedTraceback(), words) if question else ()
         return replace(examined, hints=found, asked=question.id if question else None)
-    of_error = lines_of_error(sent)
-    prose = [line for at, line in enumerate(sent.splitlines()) if at not in of_error]
-    found = hints(project, error, {"": "\n".join(prose)})
+    found = hints(project, error, {"": _words(sent, project)})
     if explained_by(error) is None:
         return replace(examined, hints=found)
     from_traceback = _causes_of_traceback(error, project.entry) or _cause_of_hint(
         error, found, project
     )
     return replace(examined, from_traceback=from_traceback, hints=found)
+
+
+def _words(sent: str, project: Project) -> str:
+    """Return the lines of an input that belong neither to an error nor to code that was read."""
+    of_error = lines_of_error(sent)
+    modules = project.modules.values()
+    code = {m.code(n) for m in modules for n in range(1, len(m.lines) + 1) if m.statement_at(n)}
+    lines = enumerate(sent.splitlines())
+    return "\n".join(line for at, line in lines if at not in of_error and line.strip() not in code)
 
 
 def _causes_of_traceback(error: ParsedTraceback, entry: str) -> tuple[RankedCause, ...]:

@@ -16,7 +16,7 @@ from analyzers.paste.pasted import title_of
 from analyzers.paste.programs import Program, programs
 from analyzers.paste.reading import Piece, pieces, written
 from analyzers.paste.transcripts import located_by_prompts
-from analyzers.paste.working import is_said_to_work
+from analyzers.paste.working import is_said_to_work, is_working_version
 from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
 from analyzers.tracebacks.frame_lines import LIBRARY
 
@@ -134,6 +134,9 @@ def _chosen(
     working = [one for one in parts if is_said_to_work(one.pieces, plain.splitlines())]
     if len(working) < len(parts):
         parts = [one for one in parts if one not in working]
+    elif error is not None and error.exception:
+        lines = plain.splitlines()
+        parts = [one for one in parts if not is_working_version(one.pieces, lines)]
     made = [pasted for one in parts if (pasted := _written(text, one)) is not None]
     if not made:
         return Sorted(None, error)

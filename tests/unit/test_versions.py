@@ -62,3 +62,22 @@ def test_a_version_that_is_said_not_to_work_is_read() -> None:
     text = "This never works:\n\n```\nimport torch\nx = torch.ones(3)\n```\n\nand this works:\n\n"
     text += "```\nimport torch\nx = torch.ones(3, requires_grad=True)\n```\n"
     assert "requires_grad" not in read(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "read"),
+    [
+        ("The working version was:", False),
+        ("This works fine:", False),
+        ("This works in PyTorch 1.4:", True),
+        ("This is what I run:", True),
+    ],
+)
+def test_the_only_code_is_no_evidence_of_an_error_if_it_is_what_works(
+    before: str, read: bool
+) -> None:
+    code = "for x in data:\n    total = total + net(x)\n    total.backward()\n"
+    error = "RuntimeError: Trying to backward through the graph a second time"
+    text = f"{error}\n\n{before}\n\n```\n{code}```\n\nI made two functions of it.\n"
+    assert (split_inputs(text, "", ()).pasted is not None) == read
+    assert split_inputs(text.replace(error, "Hello"), "", ()).pasted is not None
