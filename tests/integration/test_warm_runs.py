@@ -202,6 +202,22 @@ async def _gone(pid: int) -> bool:
     return False
 
 
+@pytest.mark.parametrize(("name", "is_forked"), [("tqdm", True), ("numpy", False)])
+async def test_a_program_gets_its_own_module_of_a_name_that_torch_uses(
+    project: Path, home: ExchangeDir, name: str, is_forked: bool
+) -> None:
+    (project / f"{name}.py").write_text("mine = True")
+    (project / "facts.py").write_text(f"import torch\nimport {name}\nprint({name}.mine)")
+    command = [PYTHON, "facts.py"]
+    warm = await Warm(home, command, process(command)).ready()
+    assert (warm is not None) == is_forked
+    if warm is not None:
+        try:
+            assert await ran(home, "", warm, command) == (0, "True\n", "")
+        finally:
+            await warm.close()
+
+
 def test_a_module_within_a_package_takes_no_name_of_the_standard_library(tmp_path: Path) -> None:
     package = tmp_path / "vendor" / "logging"
     package.mkdir(parents=True)

@@ -13,6 +13,7 @@ import importlib
 import importlib.abc
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -51,7 +52,7 @@ def serve(home: str, job: Json) -> str:
         box, parent = json.loads(asked)["box"], os.getpid()
         pid = os.fork()
         if pid == 0:
-            return _begun(home, box, channel, parent)
+            return _begun(home, box, channel, parent, _taken(job["own"]))
         running[pid] = box
     os._exit(0)
 
@@ -84,11 +85,31 @@ def _prepared(own: Iterable[str], load: Iterable[str]) -> str:
         return "torch uses the device as soon as it is imported"
     if threading.active_count() > 1:
         return "the interpreter has threads before the program begins"
-    if taken := sorted({module_name(path) for path in own} & set(sys.modules)):
-        return f"{taken[0]} is a module of the program's, too"
+    if needed := _needed(_taken(own)):
+        return f"{needed[0]} is a module of the program's, too"
     gc.collect()
     gc.freeze()
     return ""
+
+
+def _taken(own: Iterable[str]) -> set[str]:
+    """Return the names of modules of the program's by which others are imported already."""
+    return {module_name(path) for path in own} & set(sys.modules)
+
+
+def _needed(names: set[str]) -> list[str]:
+    """Return those of these modules that a fork cannot put away: Python's, torch's, and what torch
+    requires. The rest is what torch uses where it is installed, such as tqdm."""
+    if not names:
+        return []
+    import importlib.metadata
+
+    try:
+        required = importlib.metadata.requires("torch") or []
+    except importlib.metadata.PackageNotFoundError:
+        return sorted(names)
+    always = [re.split(r"[^\w.-]", line)[0].replace("-", "_") for line in required]
+    return sorted(names & {"torch", "numpy", *always, *sys.stdlib_module_names})
 
 
 def module_name(path: str) -> str:
@@ -102,8 +123,9 @@ def module_name(path: str) -> str:
     return name.removesuffix(".py")
 
 
-def _begun(home: str, box: str, channel: socket.socket, parent: int) -> str:
-    """Set up, in the fork, what differs from one run to the next."""
+def _begun(home: str, box: str, channel: socket.socket, parent: int, taken: set[str]) -> str:
+    """Set up, in the fork, what differs from one run to the next; put away modules of the names
+    that are taken."""
     try:
         os.setsid()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -120,15 +142,16 @@ def _begun(home: str, box: str, channel: socket.socket, parent: int) -> str:
         if os.environ.get("TMPDIR") == os.path.join(home, "tmp"):
             os.environ["TMPDIR"] = os.path.join(box, "tmp")
             tempfile.tempdir = None
-        _settle()
+        _settle(taken)
     except BaseException:
         sys.excepthook(*sys.exc_info())
         os._exit(_FAILED)
     return box
 
 
-def _settle() -> None:
-    """Restore the state of a fresh interpreter: new random seeds, torch not imported yet."""
+def _settle(taken: set[str]) -> None:
+    """Restore the state of a fresh interpreter: new random seeds, torch not imported yet, nor what
+    the program has modules of its own for."""
     from ..warm import settle
 
     settle()
@@ -138,6 +161,8 @@ def _settle() -> None:
     if random is not None:
         random.seed()
     names = [name for name in sys.modules if name.partition(".")[0] == "torch"]
+    for name in [name for name in sys.modules if name.partition(".")[0] in taken]:
+        del sys.modules[name]
     sys.meta_path.insert(0, PutAside({name: sys.modules.pop(name) for name in names}))
 
 
