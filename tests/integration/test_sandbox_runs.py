@@ -187,6 +187,8 @@ async def test_packages_are_imported_once_for_many_runs(box: EmbeddedSandbox) ->
             assert result.status == "finished"
     plain = await box.run(job("import sys\nprint('lightning' in sys.modules)"))
     assert plain.stdout_tail == "False\n"
+    older = await box.run(job("import sys\nprint('gymnasium' in sys.modules)\nimport gym"))
+    assert older.stdout_tail == "True\n"  # whose place Gymnasium takes
 
 
 async def test_a_sandbox_that_was_started_gets_warm_before_it_is_asked() -> None:
