@@ -9,13 +9,15 @@ TOOLS := $(VENV)/tests
 # TORCH_INDEX=URL adds PyTorch's index of CPU builds, which are much smaller than the default ones.
 PIP := -m pip --disable-pip-version-check install -c constraints.txt \
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-# One process more than cores, since tests wait for programs, and one a core where all is live
+# Two processes more than cores, since tests wait for programs, and one a core where all is live
 # (WORKERS=0: all in one process); tests that share something expensive stay together.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")
 test-all record: WORKERS = auto
+# Each program that a test starts would compile all of ours anew.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST = $(TOOLS)/bin/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
-# What replays recorded runs, a live sample, a quarter of what starts programs and pages.
+# What replays recorded runs, a live sample, and in turns what starts programs and pages.
 QUICK = -m 'not docker and not live' --rotate
 # The tier of all tests, in parts (PART=3/8); what has passed in this very tree is left out (AGAIN=1: not).
 PART ?= 1/1

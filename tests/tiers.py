@@ -15,7 +15,7 @@ from tests.recorded.digests import ROOT, digest_of, in_turn, tree_digest
 from tests.recorded.findings import kept_of
 
 NEW = 30  # cases that are not recorded run live in `make test`: more take minutes
-ROTATION = 4  # trees, for each of the tests that are marked `rotating` to have had its turn
+ROTATION = 4  # trees in which a test that is marked `rotating` has one turn; `rotating(8)`: eight
 PASSED = ROOT / ".cache/passed"
 
 
@@ -28,7 +28,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--prune", action="store_true", help="drop recordings that nothing asks for")
     group.addoption("--part", default="1/1", help="3/8: the third of eight parts of the tests")
     group.addoption("--go-on", action="store_true", help="leave out what passed in this very tree")
-    group.addoption("--rotate", action="store_true", help="a quarter of what is marked `rotating`")
+    group.addoption("--rotate", action="store_true", help="of what is marked `rotating`, its turn")
     group.addoption("--shuffled", action="store_true", help="in an order of this tree's own")
     group.addoption("--within", type=float, help="begin no test after so many seconds")
 
@@ -102,19 +102,26 @@ def _group(item: pytest.Item) -> str:
 
 
 def _put_slow_groups_first(items: list[pytest.Item]) -> None:
-    """Sort groups that start programs or pages to the front, then by size: a slow group that began
-    last would leave the other processors without work."""
+    """Sort groups that start programs or pages to the front, then other files, then cases, each by
+    size: a slow group that began last would leave the other processors without work."""
     sizes = Counter(map(_group, items))
     slow = {_group(item) for item in items if item.get_closest_marker("rotating") is not None}
-    items.sort(key=lambda item: (_group(item) not in slow, -sizes[_group(item)], _group(item)))
+
+    def place(item: pytest.Item) -> tuple[bool, bool, int, str]:
+        group = _group(item)
+        return group not in slow, not group.endswith(".py"), -sizes[group], group
+
+    items.sort(key=place)
 
 
 def _is_out_of_turn(item: pytest.Item) -> bool:
     """Whether a test that starts programs or pages waits for another tree. Those of the live tier,
     and those that a commit reaches, are never left out."""
-    if item.get_closest_marker("rotating") is None:
+    mark = item.get_closest_marker("rotating")
+    if mark is None:
         return False
-    return int(in_turn(item.nodeid.partition("@")[0]), 16) % ROTATION > 0
+    trees: int = mark.args[0] if mark.args else ROTATION
+    return int(in_turn(item.nodeid.partition("@")[0]), 16) % trees > 0
 
 
 def _unrecorded(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -13,7 +13,7 @@ from tests.run_wrapper import call, gradmend
 
 pytestmark = [
     pytest.mark.timeout(900),
-    pytest.mark.rotating,
+    pytest.mark.rotating(8),
 ]  # commands run again, several times each
 PYTHON = sys.executable
 TRAIN = """\
@@ -78,6 +78,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.rotating(1)  # what a user does, each time
 def test_a_project_is_fixed_next_to_its_own_data(project: Path) -> None:
     ran = gradmend(["run", "--patient", "--", PYTHON, "train.py", "--data", "rows.csv"], project)
     assert ran.code == 1

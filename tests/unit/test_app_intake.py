@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from app.http.problems import ProblemError
 from app.request.uploads import as_file, bytes_of
@@ -17,11 +18,13 @@ from tests.serving import serving
 from tests.unit.test_unpacked import zipped
 
 URL = "/v1/diagnoses"
+pytestmark = [pytest.mark.asyncio(loop_scope="module")]
 
 
-@pytest.fixture
-async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(tmp_path) as client:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def http(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
+    """One service for all: nothing that is refused leaves anything."""
+    async with serving(tmp_path_factory.mktemp("service")) as client:
         yield client
 
 
@@ -272,7 +275,7 @@ async def test_a_module_among_the_files_is_the_script(http: httpx.AsyncClient) -
     assert response.json()["summary"] == "pkg/train.py: z = 1"
 
 
-def test_uploads_are_text_or_base64() -> None:
+async def test_uploads_are_text_or_base64() -> None:
     assert as_file("a.csv", b"\xef\xbb\xbf1,2\n").content == "1,2\n"
     kept = as_file("a.npy", b"\x93NUMPY\0")
     assert (kept.encoding, bytes_of(kept)) == ("base64", b"\x93NUMPY\0")
