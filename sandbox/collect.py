@@ -179,7 +179,11 @@ def _add(trace: Trace, record: _Line) -> bool:
         case Step():
             _append(trace, "steps", record)
         case Silent():
-            _append(trace, "silent", record)
+            again = (n for n, one in enumerate(trace.silent) if _is_same(one, record))
+            if (known := next(again, None)) is not None:
+                trace.silent[known] = record  # more is known at the end
+            else:
+                _append(trace, "silent", record)
         case Stub():
             _append(trace, "stubs", record)
         case Needs():
@@ -187,6 +191,12 @@ def _add(trace: Trace, record: _Line) -> bool:
         case Assumed():
             _append(trace, "assumed", record)
     return True
+
+
+def _is_same(one: Silent, other: Silent) -> bool:
+    """Return True for one fault, reported twice with other details."""
+    details = {"detail", "doubtful"}
+    return one.model_dump(exclude=details) == other.model_dump(exclude=details)
 
 
 def _once(trace: Trace, name: str, record: _Line) -> bool:

@@ -82,6 +82,7 @@ TITLE = "Gradients of earlier steps are never cleared"
 TITLE_OF_ASCENT = "The gradient of an ascent stays in that of the step"
 SEEN_AS = "uncleared-gradients"
 UNTOUCHED = "nothing has cleared them between a step and the backward after it"
+NEVER = "nothing has cleared them up to the end of the run"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
 CONTENDING = "a backward for another step has left gradients that pull the other way"
@@ -103,7 +104,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     partly = _left_by(fault, where)
     early = fault.detail in (*TOO_EARLY, PILED)
     if where is not None and partly is None and fault.gradient == "" and not early:
-        if cleared_already(where, fault.params, before=foreign):
+        always = fault.detail == NEVER  # what stands under a condition never ran
+        if cleared_already(where, fault.params, before=foreign, always=always):
             return None
     if fault.doubtful and (where is None or not _is_taken(fault, where, project)):
         return None
@@ -211,7 +213,7 @@ def _left_by(fault: SilentFault, where: SourceLocation | None) -> ast.stmt | Non
 
     An engine's clearing was observed; elsewhere only parameters that nothing ever cleared count.
     """
-    if where is None or not (fault.gradient or fault.detail == UNTOUCHED):
+    if where is None or not (fault.gradient or fault.detail in (UNTOUCHED, NEVER)):
         return None
     return clears_others(where, fault.params)
 
@@ -219,7 +221,11 @@ def _left_by(fault: SilentFault, where: SourceLocation | None) -> ast.stmt | Non
 def _used_up(fault: SilentFault, where: SourceLocation) -> ExhaustedIterator | None:
     """Return the script's own clearing loop if its iterator is exhausted after the first
     iteration."""
-    return exhausted_iterator(where) if fault.detail == UNTOUCHED and not fault.gradient else None
+    return (
+        exhausted_iterator(where)
+        if fault.detail in (UNTOUCHED, NEVER) and not fault.gradient
+        else None
+    )
 
 
 def _by_hand(fault: SilentFault) -> bool:

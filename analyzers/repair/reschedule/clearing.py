@@ -49,12 +49,16 @@ def _is_optimizer(module: Module, name: str) -> bool:
     return cleared or any(calls_of(value, "torch.nn.Module.parameters") for value in made)
 
 
-def cleared_already(where: SourceLocation, params: Sequence[str], *, before: bool = False) -> bool:
+def cleared_already(
+    where: SourceLocation, params: Sequence[str], *, before: bool = False, always: bool = False
+) -> bool:
     """Return True if the step's own block clears this optimizer, or the model that owns the
-    parameters (`before`: before the step): then what was seen has another cause.
+    parameters (`before`: before the step; `always`: under no condition): then what was seen has
+    another cause.
     """
     end = where.block.index(where.statement) if before else None
-    return next(_clearing(where, params, where.block[:end]), None) is not None
+    clearing = _clearing(where, params, where.block[:end])
+    return any(not (always and isinstance(s, ast.If)) for s in clearing)
 
 
 def clears_others(where: SourceLocation, params: Sequence[str]) -> ast.stmt | None:

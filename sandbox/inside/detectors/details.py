@@ -3,6 +3,7 @@
 GATHERED = "each backward has added to it"
 IDLE = "no backward call reaches any parameter that an optimizer holds"
 UNTOUCHED = "nothing has cleared them between a step and the backward after it"
+NEVER = "nothing has cleared them up to the end of the run"
 FOREIGN = "a backward for the step of another optimizer has added to these gradients"
 TAKEN = "a backward for the gradient of an input has added to these gradients"
 CONTENDING = "a backward for another step has left gradients that pull the other way"

@@ -109,7 +109,17 @@ def _learns_with(held: KnownParameter, one: KnownParameter, stepped: Mapping[int
     return one.born > held.optimizer and learns and steps >= GROWTH
 
 
-def replaced_by_leaves(
+def learning_instead(
+    known: Sequence[KnownParameter],
+    without_gradient: Sequence[KnownParameter],
+    stepped: Mapping[int, int],
+) -> Json:
+    """Return what gets gradients in place of an optimizer's parameters: others of the same names,
+    else leaves that may hold their weights."""
+    return replaced(known, stepped) or _replaced_by_leaves(known, without_gradient, stepped)
+
+
+def _replaced_by_leaves(
     known: Sequence[KnownParameter],
     without_gradient: Sequence[KnownParameter],
     stepped: Mapping[int, int],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core import frames
@@ -29,7 +29,7 @@ from .module_siblings import note_module_siblings
 from .overwritten_gradients import OverwrittenGradients
 from .reaching_back import ReachingBack
 from .rebound_leaves import ReboundLeaves
-from .replaced_parameters import added, replaced, replaced_by_leaves, unheld, unlisted
+from .replaced_parameters import added, learning_instead, replaced, unheld, unlisted
 from .reused_gradients import ReusedGradients
 from .sharpness_steps import SharpnessSteps
 from .uncleared_gradients import UnclearedGradients, unmoved
@@ -173,10 +173,11 @@ class SilentWatch(Observer):
     ) -> None:
         """Tell parameters that steps found with older gradients on most occasions."""
         if len(figures) >= GROWTH and 2 * len(figures) >= occasions:
-            names = [known.name for known in stale if known.name]
             at = frames.user_place(sys._getframe())
-            fields: Json = {"at": at, "params": names[:64], "figures": figures[:64]}
+            fields: Json = {"at": at, "params": _names(stale), "figures": figures[:64]}
             self._tell("uncleared-gradients", **fields, detail=detail, doubtful=detail == TAKEN)
+            if detail == UNTOUCHED:
+                self._reused.told(stale, fields)
 
     def _tell_uncleared(self, call: Call) -> None:
         """Tell leaves that the script itself updates, again and again, and never clears."""
@@ -196,28 +197,25 @@ class SilentWatch(Observer):
             ascents.forget()
             return
         if ascents.after(call.received) and len(ascents.norms) >= GROWTH:
-            names = [known.name for known in ascents.found.values() if known.name]
-            fields = {"params": names[:64], "figures": ascents.norms[:64], "detail": CLIMBED}
+            names = _names(ascents.found.values())
+            fields = {"params": names, "figures": ascents.norms[:64], "detail": CLIMBED}
             self._tell("uncleared-gradients", during=call, doubtful=True, **fields)
 
     def finish(self) -> None:
-        """Tell the parameters of a trained module that never received a gradient; and, where
-        nothing plainer was, what there was doubt about."""
+        """Tell what never received a gradient; where nothing plainer was, what is doubtful."""
         self._doubt_aliases(ended=True)
+        for never in self._reused.never_cleared_at_all():
+            self._emit("uncleared-gradients", **never)
         missed = self._empty_steps.found(self._parameters.known)
         if missed is not None and missed[0] == "cleared-gradients":
             self._tell(missed[0], **missed[1])
         elif untrained := self._untrained.found():
-            names = [known.name for known in untrained if known.name]
-            at = next((known.withheld for known in untrained if known.withheld), None)
-            at = at or next((known.lost for known in untrained if known.lost), None)
-            fields: Json = {"at": at, "params": names[:64], "figures": [float(len(untrained))]}
-            uncalled = [known.name for known in self._untrained.doubted() if known.name]
-            fields["uncalled"] = uncalled[:64]
+            ends = [*(known.withheld for known in untrained), *(known.lost for known in untrained)]
+            at, figures = next(filter(None, ends), None), [float(len(untrained))]
+            uncalled, names = _names(self._untrained.doubted()), _names(untrained)
+            fields: Json = {"at": at, "params": names, "figures": figures, "uncalled": uncalled}
             if self._idle.last is not None and not self.learns:
-                instead = replaced(self._parameters.known, self._stepped) or replaced_by_leaves(
-                    self._parameters.known, untrained, self._stepped
-                )
+                instead = learning_instead(self._parameters.known, untrained, self._stepped)
                 cut = None if instead else self._idle.end  # what learns instead is no cut
                 fields |= {"call": self._idle.last.record(), "detail": IDLE}
                 fields["at"] = cut or at or self._idle.left_torch(untrained)
@@ -237,9 +235,8 @@ class SilentWatch(Observer):
         if not self._reported:
             self._tell_gathering()
         if not self._reported and (unread := self._untrained.doubted()):
-            names = [known.name for known in unread if known.name]
             at = next((known.lost for known in unread if known.lost), None)
-            fields = {"at": at, "params": names[:64], "figures": [float(len(unread))]}
+            fields = {"at": at, "params": _names(unread), "figures": [float(len(unread))]}
             self._tell("unfed-parameters", doubtful=at is None, **fields)
         if not self._reported:
             self._tell_unmoved()
@@ -297,3 +294,7 @@ class SilentWatch(Observer):
 
     def _emit(self, kind: str, **fields: Any) -> None:
         self._emitter.emit({"t": "silent", "kind": kind, **fields})
+
+
+def _names(known: Iterable[KnownParameter]) -> list[str]:
+    return [one.name for one in known if one.name][:64]
