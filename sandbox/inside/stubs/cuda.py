@@ -20,6 +20,7 @@ FACTORIES = (
     *("randn", "randn_like", "randperm", "tensor", "zeros", "zeros_like"),
 )
 _DEVICES = (str, torch.device)
+_NUMBERED = ("to", "set_default_device")  # what takes a GPU's number (`model.to(rank)`) first
 _THERE = "_gradmend_on_gpu"  # an attribute of what has been moved already, or was made there
 _PLACES = frozenset({"device", "map_location"})
 METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros")
@@ -76,12 +77,13 @@ def install(report: Report) -> None:
         return
     patched: Any = torch
     mapped = _mapping(report)
-    for place, names in ((patched, FACTORIES), (patched.Tensor, METHODS)):
+    for place, names in (
+        (patched, (*FACTORIES, "set_default_device", "load")),
+        (patched.Tensor, METHODS),
+        (patched.nn.Module, ("to",)),
+    ):
         for name in names:
             setattr(place, name, _on_cpu(getattr(place, name), mapped))
-    patched.nn.Module.to = _on_cpu(torch.nn.Module.to, mapped)
-    patched.load = _on_cpu(torch.load, mapped)
-    patched.set_default_device = _on_cpu(torch.set_default_device, mapped)
 
     def stay(self: Any, *args: Any, **kwargs: Any) -> Any:
         report("cuda", "tensors and modules stay on the CPU")
@@ -92,7 +94,18 @@ def install(report: Report) -> None:
     for name, answer in QUERIES.items():
         setattr(patched.cuda, name, _answering(answer, report))
     patched.cuda.Event = patched.cuda.Stream = Moment
+    patched.cuda.device_count = _one_for_scripts(torch.cuda.device_count)
     _version(report)
+
+
+def _one_for_scripts(count: Callable[[], int]) -> Callable[[], int]:
+    """Return a count of GPUs: one for the script, which may start as many processes; libraries
+    are told the truth."""
+
+    def device_count() -> int:
+        return 1 if owner(sys._getframe(1).f_code) == USER else count()
+
+    return device_count
 
 
 def _version(report: Report) -> None:
@@ -115,6 +128,9 @@ def _mapping(report: Report) -> Callable[[Any], Any]:
     """Return a function that maps a device of an absent kind to the CPU, and no other."""
 
     def mapped(value: Any) -> Any:
+        if type(value) is int:  # the number of a GPU
+            report("cuda", "tensors and modules stay on the CPU")
+            return torch.device("cpu")
         if isinstance(value, _DEVICES):
             kind = value.partition(":")[0] if isinstance(value, str) else value.type
             if kind in ("cuda", "mps"):
@@ -126,16 +142,19 @@ def _mapping(report: Report) -> Callable[[Any], Any]:
 
 
 def _on_cpu(original: Any, mapped: Callable[[Any], Any]) -> Any:
+    kinds = (*_DEVICES, int) if original.__name__ in _NUMBERED else _DEVICES
+
     @wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         for given in (*args, *kwargs.values()) if kwargs else args:
-            if isinstance(given, _DEVICES) and mapped(given) is not given:
+            if isinstance(given, kinds) and mapped(given) is not given:
                 break
         else:  # most calls
-            return original(*args, **kwargs)
+            if type(kwargs.get("device")) is not int:
+                return original(*args, **kwargs)
         for key in _PLACES & kwargs.keys():
             kwargs[key] = mapped(kwargs[key])
-        made = original(*map(mapped, args), **kwargs)
+        made = original(*(mapped(a) if isinstance(a, kinds) else a for a in args), **kwargs)
         if isinstance(made, torch.Tensor):
             return _moved(made) if args and made is args[0] else _there(made)
         return made
