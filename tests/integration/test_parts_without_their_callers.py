@@ -185,3 +185,29 @@ async def test_an_error_of_autograd_in_a_completed_part_is_not_said_to_be_a_gap(
     assert found.run is not None
     assert found.run.status != "ran_clean"
     assert "could not be synthesized" not in found.summary
+
+
+OF_A_MISSING_PACKAGE = """\
+import torch
+import torch.nn as nn
+from unheard_of_models import Backbone
+
+net = Backbone.from_pretrained("b0")
+net._fc = nn.Linear(net._fc.in_features, 100)
+optimizer = torch.optim.Adam(net.parameters(), lr=0.001)
+total = 0.0
+for number in range(4):
+    total = total + nn.functional.cross_entropy(net(torch.randn(8, 3)), torch.arange(8) + 60)
+    optimizer.zero_grad()
+    total.backward()
+    optimizer.step()
+"""
+
+
+async def test_a_model_of_a_missing_package_has_the_layers_that_are_named(
+    service: Service,
+) -> None:
+    found = await asked(service, OF_A_MISSING_PACKAGE)
+    assert found.basis == "completed"
+    assert found.causes[0].pattern == "accumulated-loss"
+    assert found.patches[0].verification.status == "passed"

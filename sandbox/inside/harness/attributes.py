@@ -32,6 +32,12 @@ class Attributes:
     def __init__(self, harness: Harness) -> None:
         self._harness = harness
         self._configured: dict[str, Any] = {}
+        self._named = {path.rpartition(".")[2] for path in harness.uses.of} - _OF_TORCH
+
+    def offers(self, name: str) -> bool:
+        """Return True for an attribute that a placeholder gives: of private ones (`model._fc`),
+        those that the text names."""
+        return name[:1] != "_" or (name[:2] != "__" and name in self._named)
 
     def of(self, path: str, name: str) -> Any:
         """Return an attribute of a placeholder."""

@@ -95,7 +95,7 @@ class Model(nn.Module):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name.startswith("_"):
+            if not CurrentHarness.harness.attributes.offers(name):
                 raise
             return CurrentHarness.harness.attributes.of(self._path, name)
 
@@ -151,7 +151,7 @@ class Function:
         return True
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if not CurrentHarness.harness.attributes.offers(name):
             raise AttributeError(name)
         return CurrentHarness.harness.attributes.of(self._path, name)
 

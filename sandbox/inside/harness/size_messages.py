@@ -67,6 +67,15 @@ def of_complaints(
         yield from of_equations(failure.args, int(found[1]))
     if "indexing tensors could not be broadcast" in message:
         yield from of_rows(failure.args[1:2])
+    if found := re.search(r"batch_size \(\d+\) to match target batch_size \((\d+)\)", message):
+        for path, tensor in made:
+            if tensor.dim() > 1:
+                yield path, [int(found[1]), *map(int, tensor.shape[1:])]
+    if found := re.search(r"Target (\d+) is out of bounds", message):  # of more classes
+        for path, tensor in made:
+            if tensor.is_floating_point() and tensor.dim() > 1:
+                more = max(int(found[1]) + 1, 2 * int(tensor.shape[1]))
+                yield path, [int(tensor.shape[0]), more, *map(int, tensor.shape[2:])]
     if "same number of dimensions" in message:
         yield from of_fewer(failure.args)
 
