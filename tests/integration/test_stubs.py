@@ -129,3 +129,21 @@ async def test_training_that_does_not_end_is_followed_for_a_while(sandbox: Recor
     assert result.status == "stopped"
     assert result.trace is not None
     assert len(result.trace.backwards) >= 8
+
+
+BY_NUMBER = """
+    import torch
+    from torch import nn
+    for rank in range(torch.cuda.device_count()):
+        layer = nn.Linear(4, 2).to(rank)
+        made = torch.ones(3, 4, device=rank)
+        assert made.to(rank, non_blocking=True).to(torch.float64).shape == (3, 4)
+        layer(made.to(device=rank)).sum().backward()
+    assert rank == 0 and layer.weight.device.type == "cpu"
+    """
+
+
+async def test_a_gpu_is_taken_by_its_number(sandbox: RecordedSandbox) -> None:
+    result = await run(sandbox, BY_NUMBER)
+    assert result.status == "finished", result.stderr_tail
+    assert named(result.trace) == {"cuda"}
