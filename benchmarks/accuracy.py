@@ -4,7 +4,7 @@
 
 Each case goes through the service's own entry, with the traceback that it really printed, once
 with the sandbox and once by reading alone. Only the first cause and the first patch count; the
-patch is judged outside the service, by `tests/probe.py`. Beside them stand two baselines:
+patch is judged outside the service, by `tests/probe.py`. Next to them stand two baselines:
 `retain_graph=True` on every backward, and the line that anomaly mode points to.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 def main() -> None:
     options = _parser().parse_args()
-    # The reader's workers import this module anew, and must not pay for torch.
+    # The reader's workers import this module again, and must not pay for torch.
     from benchmarks.accuracy_tables import complaints, summary
     from benchmarks.asking import READING, RUNNING, ask
     from benchmarks.scoring import score

@@ -23,7 +23,7 @@ def family(case: Case) -> str:
 
 
 def summary(trials: Sequence[Trial], scores: Scores) -> str:
-    """Shares by family, the baselines beside them, and how many healthy scripts were blamed."""
+    """Shares by family, the baselines next to them, and how many healthy scripts were blamed."""
     failing = [n for n, trial in enumerate(trials) if not trial.case.healthy]
     healthy = [n for n, trial in enumerate(trials) if trial.case.healthy]
     groups = {name: [n for n in failing if family(trials[n].case) == name] for name in _ORDER}
@@ -34,7 +34,7 @@ def summary(trials: Sequence[Trial], scores: Scores) -> str:
         lines += _table([mode, "cases", "pattern", "place", "carrier", "patch"], rows)
         blamed = _share([results[n].blamed for n in healthy])
         cleared = _share([results[n].cleared for n in healthy])
-        lines += [f"healthy scripts blamed: {blamed}, told that they are: {cleared}", ""]
+        lines += [f"healthy scripts blamed: {blamed}, called healthy: {cleared}", ""]
         lines += [*levels([results[n] for n in failing]), ""]
     rows = [[name, *_baselines([trials[n] for n in group])] for name, group in groups.items()]
     heads = ["baselines", "patch: retain_graph", "place: anomaly mode", "place: traceback"]

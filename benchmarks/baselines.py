@@ -9,7 +9,7 @@ import json
 def retain_everywhere(path: str, source: str) -> str:
     """A script or notebook with `retain_graph=True` in every call of `backward`.
 
-    The text is written anew from its syntax tree: comments are lost, lines move.
+    The text is rewritten from its syntax tree: comments are lost, lines move.
     """
     if not path.endswith(".ipynb"):
         return _retain(source)

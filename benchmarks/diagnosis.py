@@ -1,4 +1,4 @@
-"""A whole verified diagnosis beside one cold `python train.py`.
+"""A whole verified diagnosis compared with one cold `python train.py`.
 
     python -m benchmarks.diagnosis [--rounds 3] [--sample N [--seed S]] [BATCH …] [--image IMAGE]
 
@@ -70,14 +70,14 @@ HEAD = (
 
 
 class Listening(Unheard):
-    """Hears when the first passing patch is told."""
+    """Hears when the first passing patch is reported."""
 
     def __init__(self) -> None:
         self.began = time.perf_counter()
         self.first: float | None = None
 
     async def patch(self, patch: Patch) -> None:
-        """Remember when, if none was told before."""
+        """Remember when, if none was reported before."""
         if self.first is None and patch.verification.status == "passed":
             self.first = time.perf_counter() - self.began
 

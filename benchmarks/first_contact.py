@@ -19,7 +19,7 @@ from pathlib import Path
 
 def main() -> None:
     options = _parser().parse_args()
-    # The reader's workers import this module anew, and must not pay for torch.
+    # The reader's workers import this module again, and must not pay for torch.
     from benchmarks.accuracy_tables import complaints, first_contact
     from benchmarks.archive import cases
     from benchmarks.asking import READING, RUNNING, ask

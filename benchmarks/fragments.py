@@ -1,16 +1,16 @@
-"""How far a part of a script and its error get: read, and run in a world made up around it.
+"""How far a part of a script and its error get: read, and run in a harness.
 
-    python -m benchmarks.fragments [--worlds] [--pasted | --healthy] [--every N] [--list]
+    python -m benchmarks.fragments [--harness] [--pasted | --healthy] [--every N] [--list]
 
 People paste the function or the loop that failed, without imports, models and data. Here every
 failing case of one file is run once for its traceback; then only the top-level statement (a
-function, a class, a loop) that holds all lines the case names as right answers is read, beside the
-whole traceback, and beside the error's last line alone. Cases in which no one statement holds them
+function, a class, a loop) that holds all lines the case names as right answers is read, next to the
+whole traceback, and next to the error's last line alone. Cases in which no one statement holds them
 are left out. `--pasted` takes the fragments under `tests/fragments` instead, which are marked in
-the programs that they were taken from. `--worlds` also lets the sandbox run them with what is
-missing made up, as the service does. `--healthy` asks about parts of healthy cases instead, without
-an error: every cause told is a false blame. `--every` takes each N-th fragment only, `--only` those
-whose name holds a text; `--list` names the wrong answers.
+the programs that they were taken from. `--harness` also lets the sandbox run them with what is
+missing synthesized, as the service does. `--healthy` asks about parts of healthy cases instead,
+without an error: every cause reported is a false blame. `--every` takes each N-th fragment only,
+`--only` those whose name holds a text; `--list` names the wrong answers.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def healthy_fragments() -> Iterator[Fragment]:
 
 
 def tell_blame(asked: list[tuple[Fragment, str]], answers: list[Answer]) -> None:
-    """How many healthy parts are blamed, each with what is told of it."""
+    """How many healthy parts are blamed, each with its findings."""
     blamed = [(f, a) for (f, _), a in zip(asked, answers, strict=True) if a.pattern]
     for fragment, reported in blamed:
         how = "seen" if reported.seen else "read"
@@ -172,7 +172,7 @@ def tell(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--worlds", action="store_true")
+    parser.add_argument("--harness", action="store_true")
     parser.add_argument("--pasted", action="store_true")
     parser.add_argument("--healthy", action="store_true")
     parser.add_argument("--every", type=int, default=1)
@@ -193,7 +193,7 @@ def main() -> None:
     for title, cut in (("the traceback", 0), ("its last line alone", -1)):
         asked = [(f, "\n".join(error.splitlines()[cut:])) for f, error in raised]
         tell(f"read, with {title}", asked, [by_reading(*each) for each in asked], chosen.list)
-        if chosen.harnesses:
+        if chosen.harness:
             answers = asyncio.run(_answers(asked))
             tell(f"run, with {title}", asked, answers, chosen.list)
 

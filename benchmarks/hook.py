@@ -1,10 +1,10 @@
-"""What a pre-commit hook costs: `gradmend diagnose --run never` beside `python -c "import ast"`.
+"""Measure a pre-commit hook, `gradmend diagnose --run never`, against a start of Python.
 
     python -m benchmarks.hook [--rounds 7]
 
-Told is the least processor time and clock time of the rounds, taken in turns, and the ratio: a
-machine that is slower, or crowded, is so for both. The modules are compiled before, as an installer
-does it.
+The figures are the least processor time and clock time of the rounds, taken in turns, and the
+ratio: a machine that is slower, or crowded, is so for both. The modules are compiled before, as an
+installer does it.
 """
 
 from __future__ import annotations

@@ -10,17 +10,19 @@ Figures:
   the tracer (what a reader must be able to open to follow one diagnosis);
 - functions that decide by a spelling (see `benchmarks.spelling`);
 - class names and module names that occur more than once;
-- words that the glossary retires, by package.
+- words that the glossary retires, in code, tests, messages, pages and documents.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import io
 import json
 import re
 import statistics
 import subprocess
+import tokenize
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,10 +38,26 @@ PACKAGES = ("app", "analyzers", "sandbox", "provenance", "gradmend")
 ENTRIES = ("app.diagnose", "sandbox.inside.main", "sandbox.launcher.__main__")
 DISCOVERED = "analyzers.patterns"  # patterns are found by listing their folder, not imported
 FILE_LINES, FUNCTION_LINES = 300, 60
-RETIRED = re.compile(
-    r"\b(told|tells|anew|beside|walked|reckon\w*|stands for|made up|starv\w+|mended|in front of)\b",
-    re.IGNORECASE,
-)
+SCRIPTS = ("app/examples/", "tests/integration/carried/")  # of users
+_LIST = Path("docs/GLOSSARY.md")
+DOCUMENTS = ("docs/*.md", "docs/images/*.svg", ".github", ":(glob)*.md", "editor/vscode/README.md")
+WRITTEN = (".py", ".md", ".toml", ".html", ".js", ".css", ".svg", ".yml")  # by people
+API_NAMES = {"mended", "starved", "starved-parameter", "starved_parameter"}
+"""Names that the HTTP API gives, which stay."""
+_CODE = re.compile(rf"`[^`]*`|\bguide\.(?:{'|'.join(sorted(API_NAMES))})\b")
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def retired_words(glossary: str) -> re.Pattern[str]:
+    """Return what finds the words of the glossary's table "never write"."""
+    table = glossary.partition("| never write |")[2].partition("\n\n")[0]
+    words = [
+        word.strip() for row in table.splitlines()[2:] for word in row.split("|")[1].split(",")
+    ]
+    return re.compile(rf"\b({'|'.join(map(re.escape, words))})\b".replace(r"\ ", r"\s+"), re.I)
+
+
+RETIRED = retired_words((ROOT / _LIST).read_text())
 
 
 @dataclass(frozen=True)
@@ -73,6 +91,51 @@ def sources(root: Path = ROOT, packages: Sequence[str] = PACKAGES) -> dict[str, 
     ).stdout.splitlines()
     found = [Source(Path(name), (root / name).read_text()) for name in listed if name[-3:] == ".py"]
     return {source.module: source for source in found}
+
+
+def written(root: Path = ROOT) -> Iterator[tuple[Path, str]]:
+    """Yield what people write and read here: code, its tests, messages, pages and documents."""
+    listed = subprocess.run(
+        ["git", "ls-files", *PACKAGES, "benchmarks/*.py", "tests/*.py", *DOCUMENTS],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for path in map(Path, listed):
+        if path.suffix in WRITTEN and not str(path).startswith(SCRIPTS) and path != _LIST:
+            yield path, (root / path).read_text()
+
+
+def retired_in(path: Path, text: str) -> list[str]:
+    """Return the retired words of a file's name and text. Code within backquotes does not count,
+    nor do strings of tests, which are scripts.
+    """
+    pieces = [_parts(path.stem), text]
+    if path.suffix == ".py":
+        pieces[1:] = python_pieces(text, strings=path.parts[0] != "tests")
+    return [word for each in pieces for word in RETIRED.findall(_CODE.sub("", each))]
+
+
+def python_pieces(text: str, *, strings: bool) -> Iterator[str]:
+    """Yield the words of a module's names, its comments and docstrings, and its other strings."""
+    docs = {
+        (node.lineno, node.col_offset)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME:
+            yield _parts(token.string)
+        elif token.type == tokenize.COMMENT or token.start in docs:
+            yield token.string
+        elif token.type == tokenize.STRING and strings:
+            yield "" if token.string.strip("\"'") in API_NAMES else token.string
+
+
+def _parts(name: str) -> str:
+    """Return the words of a name."""
+    return "" if name in API_NAMES else " ".join(_PART.findall(name))
 
 
 def imported(
@@ -190,12 +253,7 @@ def measured(known: Mapping[str, Source]) -> dict[str, object]:
     for package in ("analyzers", "analyzers.repair", "analyzers.explain", "analyzers.patterns"):
         found = [decides_by_spelling(function) for function in functions(known, package)]
         by_spelling[package] = round(100 * sum(found) / len(found), 1)
-    words = {
-        package: sum(
-            len(RETIRED.findall(s.text)) for n, s in known.items() if n.partition(".")[0] == package
-        )
-        for package in PACKAGES
-    }
+    words = Counter(path.parts[0] for path, text in written() for _ in retired_in(path, text))
     modules = (s.path.name for s in known.values() if s.path.name != "__init__.py")
     return {
         "size": sizes,
@@ -208,7 +266,7 @@ def measured(known: Mapping[str, Source]) -> dict[str, object]:
         "decides_by_spelling_percent": by_spelling,
         "class_names_repeated": repeated(class_names(known)),
         "module_names_repeated": {n: c for n, c in repeated(modules).items() if c > 2},
-        "retired_words": words,
+        "retired_words": {"all": words.total(), **words},
     }
 
 

@@ -177,7 +177,7 @@ async def _fate(http: httpx.AsyncClient, diagnosis_id: str) -> str:
 
 
 async def measure(server: Server, bare: Bare, seconds: float, count: int) -> bool:
-    """Print every table; whether the event loop kept up beside hostile requests."""
+    """Print every table; whether the event loop kept up with hostile requests."""
     at_rest = by_role(server.pid)
     print("| request | clients | answers/s | processor ms | median ms | p95 ms | not 200 |")
     print("|---|---|---|---|---|---|---|")
@@ -194,7 +194,7 @@ async def measure(server: Server, bare: Bare, seconds: float, count: int) -> boo
     for fate, number in sorted((await burst(server, count)).items()):
         print(f"| {fate} | {number} |")
     lag = await next_to_hostile(server)
-    print(f"\nLag of the event loop beside hostile requests, 99th percentile: ≤ {lag:.0f} ms")
+    print(f"\nLag of the event loop with hostile requests, 99th percentile: ≤ {lag:.0f} ms")
     after = by_role(server.pid)
     print("\n| process | MiB at rest | MiB after |\n|---|---|---|")
     for role in sorted(at_rest | after):

@@ -171,7 +171,7 @@ def digest(text: str) -> str:
 
 
 def page(entry: Message) -> str:
-    """Where the service tells of a message."""
+    """Return where the service says something about a message."""
     pattern = pattern_for(entry.kind)
     return f"/patterns/{pattern}" if pattern is not None else f"/messages#{entry.id}"
 

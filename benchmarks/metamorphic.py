@@ -1,4 +1,4 @@
-"""The same program written otherwise: is it diagnosed and mended as well?
+"""The same program written otherwise: is it diagnosed and fixed as well?
 
     python -m benchmarks.metamorphic [--no-run] [--every 8 [--start 3]] [--limit 20]
                                      [--only recurrent] [--way while --way class] [--list]
@@ -38,7 +38,7 @@ class Asked:
 
 def main() -> None:
     options = _parser().parse_args()
-    # The reader's workers import this module anew, and must not pay for torch.
+    # The reader's workers import this module again, and must not pay for torch.
     from benchmarks.asking import READING, RUNNING, ask
     from tests.case_files import load_cases
     from tests.plain_runs import run_once

@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("batch", help="of the archive, or a folder that holds a pasted.md")
     parser.add_argument("--no-run", action="store_true", help="read only, without the sandbox")
     options = parser.parse_args()
-    # The reader's workers import this module anew, and must not pay for torch.
+    # The reader's workers import this module again, and must not pay for torch.
     from benchmarks.archive import PASTED, sheets
     from benchmarks.asking import READING, RUNNING, ask
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.projects [--only NAME] [--list]
 
-Each is sent without its traceback, as the form would send it. Told are the shares of right first
+Each is sent without its traceback, as the form would send it. It prints the shares of right first
 causes, of first patches that passed their checks, and of projects about which nothing is said.
 """
 

@@ -1,4 +1,4 @@
-"""What a run in the warm sandbox costs beside a cold one: `python -m benchmarks.sandbox`.
+"""What a run in the warm sandbox costs compared with a cold one: `python -m benchmarks.sandbox`.
 
 Figures are medians over several runs of one small script, taken in turn on the same machine; the
 ratios are what to compare, the milliseconds depend on the machine and on what else it does.
@@ -183,7 +183,7 @@ async def of_containers(runs: int, path: Path, image: str) -> list[Row]:
 
 
 async def measure(runs: int, image: str) -> list[Row]:
-    """The whole table; each backend beside cold runs of its own."""
+    """The whole table; each backend with cold runs of its own."""
     with script_file() as path:
         return await of_jail(runs, path) + await of_containers(runs, path, image)
 

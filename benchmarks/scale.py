@@ -49,7 +49,7 @@ class Listening:
     _over: threading.Event = field(default_factory=threading.Event)
 
     def listen(self) -> None:
-        """Count until told to stop."""
+        """Count until asked to stop."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"LISTEN {CHANNEL}".encode())
             while not self._over.is_set():

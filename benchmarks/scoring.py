@@ -17,8 +17,8 @@ from tests.case_files import Case
 class Score:
     """How one diagnosis did; `wrong` says in words what was not right.
 
-    `cleared` is a healthy script that was told so; `level` that of the first patch; `misjudged` a
-    wrong first patch that was said to have passed.
+    `cleared` is a healthy script that was called healthy; `level` that of the first patch;
+    `misjudged` a wrong first patch that was said to have passed.
     """
 
     verdict: str

@@ -32,7 +32,7 @@ class Trial:
         return {self.request.filename: self.case.stripped, **self.case.files}
 
     def objections(self, files: dict[str, str]) -> list[str]:
-        """Return what the probe has against patched files beside the case's repairs."""
+        """Return what the probe objects to in patched files, compared with the case's repairs."""
         patched = Given(files, self.request.filename)
         return self.runs.outcome(patched, self.case.fixed).objections
 

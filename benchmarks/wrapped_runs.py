@@ -1,9 +1,9 @@
-"""`gradmend run` beside projects that have their data, arguments and packages.
+"""`gradmend run` around projects that have their data, arguments and packages.
 
     python -m benchmarks.wrapped_runs [--only NAME] [--rounds 3]
     python -m benchmarks.wrapped_runs --sizes [--rounds 3]
 
-Told are the shares of right first causes, and of first fixes that passed when the project's own
+It prints the shares of right first causes, and of first fixes that passed when the project's own
 command ran again with them, and that, applied, keep the plain command from raising the error; for
 each project, how long the command takes until it has failed under the tracer (by the clock, and in
 processor time, which a crowded machine changes less), and from there to the fix, all as multiples

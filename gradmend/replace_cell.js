@@ -1,4 +1,4 @@
-// In a notebook's page: puts a mended cell in place of the one whose text it was made from.
+// In a notebook's page: puts a fixed cell in place of the one whose text it was made from.
 (() => {
   const box = document.currentScript.parentElement;
   const editors = () => Array.from(document.querySelectorAll(".cm-content"));

@@ -1,4 +1,4 @@
-"""From a script to a patch that was run: traced, matched, mended, in plain Python again."""
+"""From a script to a patch that was run: traced, matched, fixed, in plain Python again."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ class Given:
 @dataclass(frozen=True)
 class ProcessOutcome:
     """What came of a plain run: its error with the lines of its frames, what is wrong with its
-    record by itself, and the objections to it beside what was accepted. `steps`: how many each
-    optimizer took; `idle`: how many gradients, of all steps, were zero or not finite."""
+    record by itself, and the objections to it compared with what was accepted. `steps`: how many
+    each optimizer took; `idle`: how many gradients, of all steps, were zero or not finite."""
 
     error: str | None = None
     steps: list[int] = field(default_factory=list)

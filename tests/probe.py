@@ -273,7 +273,8 @@ def _reached(roots: Sequence[torch.Tensor]) -> list[Any]:
 
 
 def _held() -> int:
-    """How many graph nodes some tensor of the script keeps alive, walked or not."""
+    """How many graph nodes some tensor of the script keeps alive, reached by a backward call or
+    not."""
     alive = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
     return len(_reached(alive))
 
@@ -308,7 +309,7 @@ def _engine_state(value: Any, path: str = "", depth: int = 6) -> Iterator[tuple[
 
 
 def _own_value(thing: Any) -> Array | None:
-    """`data` beside `grad`; under other names, the first of two numbers of one shape."""
+    """`data` next to `grad`; under other names, the first of two numbers of one shape."""
     if hasattr(thing, "data") and hasattr(thing, "grad"):
         return np.array(thing.data, dtype=np.float64)
     if isinstance(thing, dict | list | tuple):
@@ -358,7 +359,7 @@ def _without_noise(reference: Record, candidate: Record) -> tuple[Steps, Steps]:
         for number, pair in enumerate(pairs):
             shapes = [[array.shape for array in arrays] for arrays in (*pair, most)]
             if shapes[0] != shapes[1] or shapes[0][: len(most)] != shapes[2]:
-                break  # a difference, and told as one; or another parameter in a place
+                break  # a difference, and reported as one; or another parameter in a place
             here = [np.maximum(np.abs(a), np.abs(b)) for a, b in zip(*pair, strict=True)]
             most += here[len(most) :]  # a group may join later
             most = [np.maximum(a, b) for a, b in zip(most, here, strict=True)]
@@ -400,7 +401,7 @@ def _compare_growth(reference: Sequence[int], candidate: Sequence[int]) -> Itera
 
 
 def _compare_held(reference: Sequence[int], candidate: Sequence[int]) -> Iterator[str]:
-    """A total that keeps every loss starts anew each epoch: its peak tells, not its trend."""
+    """A total that keeps every loss starts again each epoch: its peak counts, not its trend."""
     if max(candidate, default=0) > 3 * max(reference, default=0) + 20:
         yield f"{max(candidate)} nodes are kept alive, not {max(reference, default=0)}"
 

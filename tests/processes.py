@@ -1,4 +1,4 @@
-"""The service's own processes: started as users start them, killed as the world kills them."""
+"""The service's own processes: started as users start them, killed as systems kill them."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Server(Process):
         return self.read(diagnosis_id)["status"] in ("done", "failed")
 
     def results(self, diagnosis_id: str) -> int:
-        """How many results its event stream tells of."""
+        """How many results its event stream reports."""
         events = self.http.get(f"/v1/diagnoses/{diagnosis_id}/events")
         return events.text.count("event: done")
 

@@ -1,5 +1,5 @@
-"""The application within the test's own process, with a stand-in for the heart: for tests of how
-it is reached, not of what it finds."""
+"""The application within the test's own process, with a stub in place of the diagnosis: for tests
+of access, not of findings."""
 
 from __future__ import annotations
 

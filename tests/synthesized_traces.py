@@ -1,4 +1,4 @@
-"""Traces made up for tests: steps with their gradients, backward calls with their nodes."""
+"""Traces synthesized for tests: steps with their gradients, backward calls with their nodes."""
 
 from __future__ import annotations
 

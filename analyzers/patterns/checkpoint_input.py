@@ -116,7 +116,7 @@ def explain(match: Match, project: Project) -> str:
     )
     if isinstance(match.evidence, SilentFault) and match.evidence.params:
         text += f" No gradient comes to {some(match.evidence.params)}."
-    return f"{text} To mend it, {_REMEDY}"
+    return f"{text} To fix it, {_REMEDY}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

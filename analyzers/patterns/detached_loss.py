@@ -5,7 +5,7 @@ model and the loss, a value left the graph: through `.item()`, `.data`, `.detach
 through `torch.tensor(losses)` (which copies numbers, not graphs), through `argmax`, `round` or a
 comparison (which have no gradient), because all of it ran under `no_grad`, or because what had
 learnt is still frozen for somebody else's step. One term of a sum may lose its graph silently: it
-adds a number to the loss, and no gradient. `loss.requires_grad_(True)` silences the error and mends
+adds a number to the loss, and no gradient. `loss.requires_grad_(True)` silences the error and fixes
 nothing: the loss is a leaf then, and a backward from it reaches no parameter.
 
 Why: a backward follows the operations that made a tensor. A plain number, or a tensor made from
@@ -183,7 +183,7 @@ def explain(match: Match, project: Project) -> str:
     reason = match.facts.get("reason")
     if isinstance(reason, Reason):
         return (
-            f"{missing(match, project)} At {line(reason.place, project)}, {reason.why}. To mend "
+            f"{missing(match, project)} At {line(reason.place, project)}, {reason.why}. To fix "
             f"it, {reason.remedy}"
         )
     why = _why(evidence)

@@ -5,8 +5,8 @@ and `softmax` their result, `*`, `@`, `pow` and convolutions their inputs. `+=`,
 `inplace=True`, `x[mask] = 0` or `out=` then write over that very tensor. Its version counter has
 moved on when the backward asks for the old value, and PyTorch refuses to go on.
 
-Why: views and `.detach()` share memory and version counter with the original. A detach in front
-of the write therefore changes nothing; only a new tensor does.
+Why: views and `.detach()` share memory and version counter with the original. A detach before
+the write therefore changes nothing; only a new tensor does.
 
 The fix: write out of place, `x = x + y` for `x += y`, `x.relu()` for `x.relu_()`. For an indexed
 write, take a copy first, or say it with `torch.where`.

@@ -80,7 +80,7 @@ class AbstractTensor(AbstractValue):
 class Unknown(AbstractValue):
     """Something not seen: it may be anything, and may carry a graph.
 
-    `data`: certainly without one (a batch). `origin`: how the script spells it, for telling
+    `data`: certainly without one (a batch). `origin`: how the script spells it, to distinguish
     models from functions. `built`: an object that a constructor made of nothing that carries a
     graph, so no tensor. `lost`: the graph that it was computed from ended there. `key` identifies
     it in assumptions about conditions. `whole`: what a loop took it from.

@@ -22,7 +22,7 @@ NEXT = {
     "same": "Nothing to do. After your next change to the training, verify again.",
     "truncated": "Gradients stop where the original fails to go on: usual for a recurrent state.",
     "changed": "If this was not meant, undo what is named here, and verify again.",
-    "breaks": "Mend what is named here, and verify again.",
+    "breaks": "Fix what is named here, and verify again.",
     "not_comparable": "Remove the reason named here (seed all random numbers, say); try again.",
 }
 

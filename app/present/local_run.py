@@ -8,8 +8,8 @@ from app.present.notes import quotes_nothing
 from app.request.case import Case
 
 HOW = (
-    "Run it where your data is: install Gradmend there, and put `gradmend run --` in front of your "
-    "usual command. It reports the cause, and tests the fix with your data."
+    "Run it where your data is: install Gradmend there, and put `gradmend run --` before "
+    "your usual command. It reports the cause, and tests the fix with your data."
 )
 
 

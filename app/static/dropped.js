@@ -1,6 +1,6 @@
-// What was dropped or chosen, as files with their paths; folders are walked.
+// What was dropped or chosen, as files with their paths; folders with all they hold.
 const LEFT_OUT = /(^|\/)(\.[^/]*|__pycache__|__MACOSX|node_modules|venv|site-packages)(\/|$)/;
-const MOST = 63; // what one request takes beside its script
+const MOST = 63; // what one request takes with its script
 const LARGEST = 2 ** 20;
 
 /** The files behind a drop: `[{ path, file }]`. */

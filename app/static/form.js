@@ -12,7 +12,7 @@ const traceback = byId("traceback");
 const texts = ["script", "traceback", "filename", "args", "module"].map(byId);
 const MOMENT = { dateStyle: "long", timeStyle: "short" };
 const hint = summary.textContent;
-let attached = []; // { path, file }, beside the script
+let attached = []; // { path, file }, sent with the script
 
 restore();
 let known = script.value;
@@ -58,10 +58,10 @@ function colour(editor) {
 }
 
 /** The last line that the traceback quotes and that stands so in the script; 0 where none does. */
-function failingLine(told, text) {
+function failingLine(traceback, text) {
   const lines = text.split("\n").map((line) => line.trim());
   let last = 0;
-  for (const [, at, code, arrow, quoted] of told.matchAll(
+  for (const [, at, code, arrow, quoted] of traceback.matchAll(
     /\bline (\d+)[^\n]*\n *(\S[^\n]*)|^-+> ?(\d+) ([^\n]*)/gm,
   )) {
     const number = Number(at ?? arrow);
@@ -137,7 +137,7 @@ async function take(taken) {
     fill(byId("filename"), main.path.slice(root.length));
   }
   attached = rest.map(({ path, file }) => ({ path: path.slice(root.length), file }));
-  summary.textContent = told(main?.path.slice(root.length), notes?.path);
+  summary.textContent = summaryOf(main?.path.slice(root.length), notes?.path);
   files.value = folder.value = "";
   keep();
 }
@@ -164,7 +164,7 @@ function attach({ formData }) {
   for (const { path, file } of attached) formData.append("files", file, path);
 }
 
-function told(main, notes) {
+function summaryOf(main, notes) {
   const parts = [];
   if (main) parts.push(`${main} is the script`);
   if (notes) parts.push(`${notes} is the traceback`);

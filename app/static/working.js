@@ -40,11 +40,11 @@ function tick() {
 
 function show({ done, total, message }) {
   const [stage, steps, bar] = ["stage", "steps", "progress"].map(byId);
-  const told = new Set([...steps.children].map((step) => step.textContent));
-  if (message !== stage.textContent && !told.has(message)) {
+  const shown = new Set([...steps.children].map((step) => step.textContent));
+  if (message !== stage.textContent && !shown.has(message)) {
     const step = document.createElement("li");
     step.textContent = stage.textContent;
-    if (!told.has(step.textContent)) steps.append(step);
+    if (!shown.has(step.textContent)) steps.append(step);
     stage.textContent = message;
   }
   if (total > 1 && done) {

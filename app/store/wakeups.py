@@ -1,4 +1,4 @@
-"""Telling those who wait for a diagnosis that something happened to it.
+"""Notify those who wait for a diagnosis that something happened to it.
 
 A wake-up is only a hint: whoever waits reads the store again, and looks once a second anyway, so
 that a lost hint costs a moment and never an event.

@@ -147,7 +147,7 @@ async def test_honest_curiosity_is_no_tampering(target: Target) -> None:
         print(inspect.currentframe().f_lineno, inspect.stack()[0].lineno)
         print(sum(torch.is_tensor(each) for each in gc.get_objects()))
         try:
-            raise ValueError("told")
+            raise ValueError("expected")
         except ValueError as error:
             traceback.print_exc()
             print(error.__traceback__.tb_frame.f_lineno)

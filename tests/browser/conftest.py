@@ -1,4 +1,4 @@
-"""A running service with its real sandbox, and a real browser in front of it."""
+"""A running service with its real sandbox, and a real browser that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures in the documentation: `python -m tests.browser.screenshots` makes them anew."""
+"""The pictures in the documentation: `python -m tests.browser.screenshots` renews them."""
 
 from __future__ import annotations
 

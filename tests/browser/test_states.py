@@ -81,7 +81,7 @@ def _notebook() -> dict[str, Any]:
 
 
 def _seen(base: str) -> dict[str, Any]:
-    """A script whose data is here only, with the records of its run beside it."""
+    """A script whose data is here only, with the records of its run next to it."""
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
         (home / "train.py").write_text(OWN_DATA)

@@ -1,5 +1,5 @@
 """The corpus through the whole service: healthy scripts are never blamed, what was once right stays
-right, and whatever changes in what is told shows in `tests/findings`.
+right, and whatever changes in what is reported shows in `tests/findings`.
 
 The floors are what the README claims after `python -m benchmarks.accuracy`. That command lists
 every wrong answer.

@@ -1,4 +1,4 @@
-"""Every example that a page shows: the broken one is recognised and mended, the mended one runs."""
+"""Every example that a page shows: the broken one is recognised and fixed, the fixed one runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Repairs of the corpus, right and wrong, through the product's own verifier: no right one fails,
-and no wrong one passes in front of every right one.
+and no wrong one passes before every right one.
 
 `known_misjudged.toml` holds the exceptions, each with its reason.
 """

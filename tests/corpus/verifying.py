@@ -62,7 +62,7 @@ def described(found: list[Judged]) -> str:
 
 
 def objections(found: list[Judged]) -> list[str]:
-    """Right repairs that failed, and wrong ones that would be offered in front of a right one."""
+    """Right repairs that failed, and wrong ones that would be offered before a right one."""
     wrong = [f"{one.name} failed: {one.why}" for one in found if one.right and not one.passed]
     best = min((one.place for one in found if one.right and one.passed), default=len(found))
     ahead = [one.name for one in found if not one.right and one.passed and one.place < best]

@@ -1,4 +1,4 @@
-"""Starts the launcher in a poorer world: `python worlds.py WORLD ARGUMENTS…`, as root.
+"""Start the launcher on a machine that grants less: `python poorer_machines.py MACHINE ARGUMENTS…`.
 
 `nobody`: as an ordinary user without any privilege, who may reach the interpreter.
 `no-landlock`, `no-namespaces`: on a kernel that answers as if it lacked them.
@@ -38,15 +38,15 @@ def answer(names: list[str], code: int) -> None:
 
 
 def main() -> None:
-    world = sys.argv[1]
-    if world == "nobody":
+    machine = sys.argv[1]
+    if machine == "nobody":
         become_nobody()
-    elif world == "no-landlock":
+    elif machine == "no-landlock":
         answer(["landlock_create_ruleset"], errno.ENOSYS)
-    elif world == "no-namespaces":
+    elif machine == "no-namespaces":
         answer(["unshare"], errno.EPERM)
     else:
-        raise SystemExit(f"no such world: {world}")
+        raise SystemExit(f"no such machine: {machine}")
     sys.argv = ["sandbox.launcher", *sys.argv[2:]]
     runpy.run_module("sandbox.launcher", run_name="__main__")
 

@@ -25,7 +25,7 @@ _INPUT = re.compile(r"\$\{\{ inputs\.(\w+) \}\}")
 
 
 def step(number: int, directory: Path, python: Path, **inputs: str) -> Any:
-    """Run one step with these inputs, in a directory that stands for the checkout."""
+    """Run one step with these inputs, in a directory that takes the place of the checkout."""
     given = {name: about["default"] for name, about in ACTION["inputs"].items()} | inputs
     reported = ACTION["runs"]["steps"][number]
     values = {

@@ -1,4 +1,4 @@
-"""The tool `verify`, by the protocol's own client: beside the user's files, and over HTTP."""
+"""The tool `verify`, by the protocol's own client: next to the user's files, and over HTTP."""
 
 from __future__ import annotations
 

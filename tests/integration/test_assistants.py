@@ -66,7 +66,7 @@ HOSTILE = {
 
 
 class Unheard:
-    """Is told how far a diagnosis has come."""
+    """Hears how far a diagnosis has come."""
 
     async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
 

@@ -26,7 +26,7 @@ print(json.dumps(sorted(names)))
 
 
 async def test_a_script_sees_the_environment_of_make_serve(sandbox: RecordedSandbox) -> None:
-    """Not what the interpreter sees beside it, and nothing that no extra of it asks for."""
+    """Not what the interpreter sees next to it, and nothing that no extra of it asks for."""
     result = await sandbox.real.run(Job(files={"train.py": SEEN}))
     assert result.status == "finished", result
     seen = set(json.loads(result.stdout_tail))

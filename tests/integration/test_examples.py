@@ -1,4 +1,4 @@
-"""The form's examples are true: each, run by plain Python, ends as the text beside it says."""
+"""The form's examples are true: each, run by plain Python, ends as the text next to it says."""
 
 from __future__ import annotations
 

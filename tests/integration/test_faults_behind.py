@@ -1,4 +1,4 @@
-"""A fault that shows once the first is mended is looked at as closely, and mended with it."""
+"""A fault that shows once the first is fixed is looked at as closely, and fixed with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients are told by their norm and projections, and nobody who watches operations notices."""
+"""Gradients are recorded as norms and projections; what watches operations notices nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first fix that passes is told before the others are through."""
+"""The first fix that passes is reported before the others are through."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LSTM = next(example for example in examples() if example.name == "lstm")
 
 
 class Heard:
-    """Whatever is told, in order."""
+    """Whatever is reported, in order."""
 
     def __init__(self) -> None:
         self.reported: list[str | Patch] = []

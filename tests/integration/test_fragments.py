@@ -1,7 +1,7 @@
 """Parts of programs, as people paste them: completed, they raise the error of the whole program.
 
 Each program under `tests/fragments` runs as it stands and raises what it says: that proves its
-labels. What it marks between two comments is all that the service gets, beside the error's last
+labels. What it marks between two comments is all that the service gets, with the error's last
 line.
 """
 

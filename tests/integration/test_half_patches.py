@@ -1,4 +1,4 @@
-"""Half a patch shows the fault behind, which is told of the lines that were sent."""
+"""Half a patch shows the fault behind, reported at the lines that were sent."""
 
 from __future__ import annotations
 

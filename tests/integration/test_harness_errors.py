@@ -1,4 +1,4 @@
-"""Parts of programs that reach their error in a world made up for them, where a fix is tried."""
+"""Parts of programs that reach their error in a harness, where a fix is tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Causes told by the program that failed: `watch`, `explain`, pytest, Lightning."""
+"""Causes reported by the program that failed: `watch`, `explain`, pytest, Lightning."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """What is said where the message, and what was sent with it, say enough: the remedy comes first, in
-every form, and nothing beside the point comes with it."""
+every form, and nothing off the point comes with it."""
 
 from __future__ import annotations
 

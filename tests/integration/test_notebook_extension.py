@@ -1,4 +1,4 @@
-"""`%load_ext gradmend` in a real kernel: the box under an error, and the cell that mends it."""
+"""`%load_ext gradmend` in a real kernel: the box under an error, and the cell that fixes it."""
 
 from __future__ import annotations
 

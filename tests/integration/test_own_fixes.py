@@ -1,4 +1,4 @@
-"""One's own fix of a script that fails, beside its diagnosis."""
+"""The user's own fix of a script that fails, with its diagnosis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of programs whose world has to be put together from what stands around them."""
+"""Parts of programs whose harness is built from the text around them."""
 
 from __future__ import annotations
 

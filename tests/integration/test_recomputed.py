@@ -1,5 +1,5 @@
-"""Values are made where they are walked: only what carries a graph is made anew, in the function
-and in the loop that need it, and a cut goes behind what learns."""
+"""Values are computed where a backward call needs them: only what carries a graph is recomputed,
+in the function and in the loop that need it, and a cut goes behind what learns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """States in structures of many kinds, handed on with their graph: the first patch is right.
 
-Each script in `carried/` has an expert's version beside it; the first patch is run outside the
+Each script in `carried/` has an expert's version next to it; the first patch is run outside the
 service and must train exactly as one of its accepted versions does.
 """
 

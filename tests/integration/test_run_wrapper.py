@@ -1,4 +1,4 @@
-"""`gradmend run` beside commands as users type them."""
+"""`gradmend run` around commands as users type them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gradmend run` beside programs that have an autograd engine of their own, and no torch."""
+"""`gradmend run` around programs that have an autograd engine of their own, and no torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gradmend run` beside trainings of several processes: ranks, workers, lower precision."""
+"""`gradmend run` around trainings of several processes: ranks, workers, lower precision."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_training_of_several_processes_is_fixed(
     command = [PYTHON, *start, "train.py"]
     ran = gradmend(["run", "--patient", "--", *command], tmp_path, timeout=1500)
     assert ran.code == 1
-    assert ran.stderr.count("── gradmend") == 1  # of several ranks, one tells
+    assert ran.stderr.count("── gradmend") == 1  # of several ranks, one reports
     assert "`h`: A recurrent state still points into" in ran.stderr
     assert "✓ your command ran again with it: no error in 4 backward calls" in ran.stderr
     assert (tmp_path / "train.py").read_text() == program

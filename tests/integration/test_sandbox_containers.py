@@ -21,7 +21,7 @@ from tests import engine
 from tests.integration.test_sandbox_deaths import SLEEP, named, until
 from tests.relay import relayed
 
-# Beside the attacks, in one process: only one daemon at a time can use the images that are kept.
+# Next to the attacks, in one process: only one daemon at a time can use the images that are kept.
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("abuse")]
 
 IMAGE = f"{engine.IMAGE}-apart"  # the containers of other tests are not counted, nor killed

@@ -11,14 +11,14 @@ import pytest
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job
 
-HARNESSES = Path(__file__).with_name("worlds.py")
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make such a world")
+MACHINES = Path(__file__).with_name("poorer_machines.py")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can set up such a machine")
 
 HELLO = Job(files={"train.py": "import torch, os; print(torch.ones(2).sum(), os.getuid())"})
 
 
-def sandbox_in(world: str, *options: str) -> EmbeddedSandbox:
-    return EmbeddedSandbox(program=[sys.executable, str(HARNESSES), world], options=list(options))
+def sandbox_in(machine: str, *options: str) -> EmbeddedSandbox:
+    return EmbeddedSandbox(program=[sys.executable, str(MACHINES), machine], options=list(options))
 
 
 @needs_root

@@ -43,7 +43,7 @@ class House:
         self._settings = {**READ, **settings}
         self.accepted: list[str] = []
         self.refused: list[httpx.Response] = []
-        self.problem = ""  # the last one that the service told
+        self.problem = ""  # the last one that the service reported
         self.server = Server(directory, **self._settings)
         stack.enter_context(running(self.server))
 

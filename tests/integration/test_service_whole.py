@@ -132,7 +132,7 @@ def test_events_come_while_it_runs(server: Server) -> None:
             if kinds[-1:] == ["progress"] and "running" not in kinds:
                 kinds.append(server.read(diagnosis["id"])["status"])
     assert kinds[0] == "status"
-    assert "running" in kinds  # told before the diagnosis had its result
+    assert "running" in kinds  # reported before the diagnosis had its result
     assert kinds[-1] == "done"
 
 

@@ -1,5 +1,6 @@
 """Silent faults that a run measures and the text explains: what a flag, a kept graph, a plain list
-or a loop's own name hides. Each has a neighbour that does the like on purpose, and is not told."""
+or a loop's own name hides. Each has a neighbour that does the like on purpose, and is not
+reported."""
 
 from __future__ import annotations
 

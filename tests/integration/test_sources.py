@@ -137,7 +137,7 @@ async def test_folders_of_files_that_were_not_sent_fill_a_loader(
     assert found.causes[0].pattern == pattern, found.summary
     assert found.patches[0].verification.status == "passed"
     files = [a.name for a in found.world if a.kind == "file"]
-    assert files == [assumed]  # what is in it is not told again
+    assert files == [assumed]  # what is in it is not reported again
 
 
 async def test_settings_are_read_as_their_packages_read_them(service: Service) -> None:

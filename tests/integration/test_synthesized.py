@@ -1,4 +1,4 @@
-"""Arguments, files and errors that were not sent as such: made up or found, and said to be."""
+"""Arguments, files and errors that were not sent: synthesized or found, and listed as such."""
 
 from __future__ import annotations
 

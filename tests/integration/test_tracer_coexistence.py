@@ -1,4 +1,4 @@
-"""The tracer beside everything else that a script may use; a traced run computes the same."""
+"""The tracer next to everything else that a script may use; a traced run computes the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines written by hand: which leaves they feed, and whose frames are told."""
+"""Engines written by hand: which leaves they feed, and whose frames are reported."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_observed_class_keeps_its_signature(traced: Tracing) -> None:
 def test_nodes_are_made_again_only_behind_the_walk_that_freed_them(
     traced: Tracing, inside: bool
 ) -> None:
-    """A leaf of the first forward is walked by no call, and is not new for that."""
+    """A leaf of the first forward that no backward call reaches is not new."""
     made = "state = state * Scalar(weight)"
     script = ENGINE.replace("    KEEP\n", "").replace(
         "    for weight in net.weights:\n        state = state * weight\n",

@@ -148,7 +148,7 @@ def test_bounded_keeping_is_no_fault(traced: Tracing) -> None:
     assert [(fault.params, fault.doubtful) for fault in silent] == [(("other",), True)]
 
 
-def test_starved_parameter(traced: Tracing) -> None:
+def test_parameter_without_gradient(traced: Tracing) -> None:
     trace = traced(
         """\
         import torch

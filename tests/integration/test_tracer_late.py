@@ -1,4 +1,4 @@
-"""What begins to learn behind the optimizer of the rest of its model is told; what was left out of
+"""What begins to learn after the optimizer of the rest was made is reported; what was left out of
 it, or is trained elsewhere, is not."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Torch as it was: the engine entered by its own method, tensors' own type under another name (both
 up to 2.2), saved tensors not shown (2.3).
 
-Those versions were tried by hand; here the tracer is told that today's torch is like them.
+Those versions were tried by hand; here the tracer is made to see today's torch as one of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Faults that raise nothing: told where they are plain, and nowhere else."""
+"""Faults that raise nothing: reported where they are plain, and nowhere else."""
 
 from __future__ import annotations
 

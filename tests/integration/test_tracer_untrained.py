@@ -1,4 +1,4 @@
-"""Parameters that never get a gradient: told where that is plain, and why."""
+"""Parameters that never get a gradient: reported where that is plain, and why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ for _ in range(4):
 @pytest.mark.parametrize(
     ("extra", "expected"),
     [
-        ("h", []),  # switched off: not used, not starved
+        ("h", []),  # switched off: not used, so nothing is missing
         ("h + self.extra(h).detach()", ["unfed-parameters"]),
         ("h + self.extra(h)", []),
     ],

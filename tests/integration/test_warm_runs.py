@@ -1,5 +1,5 @@
 """Runs forked from a warm interpreter: what a program finds there, and how it ends, is as in one
-that was started anew."""
+that was started again."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def home() -> Iterator[ExchangeDir]:
 
 
 def process(command: list[str], **more: Any) -> Process:
-    """What a run of the command would have told of itself."""
+    """What a run of the command would have reported of itself."""
     files = {path.name: str(path.resolve()) for path in Path.cwd().rglob("*.py")}
     reported = {"files": files, "parent": os.getpid(), "as_begun": True, **more}
     return Process(pid=0, words=tuple(command), **reported)

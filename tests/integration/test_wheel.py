@@ -1,4 +1,4 @@
-"""The built wheel in a fresh environment, beside torch alone; and the guide's commands in it."""
+"""The built wheel in a fresh environment, next to torch alone; and the guide's commands in it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_users_own_names_are_never_hidden(programs: Path, tmp_path: Path) -> N
     ran = run(programs, "gradmend run -- python train.py", tmp_path)
     assert (ran.code, ran.stdout) == (0, expected)
     assert "gradmend" not in ran.stderr.replace("NumPy", "").partition("UserWarning")[0]
-    (tmp_path / "types.py").unlink()  # no `python -m` starts beside it, whatever it names
+    (tmp_path / "types.py").unlink()  # no `python -m` starts next to it, whatever it names
     assert run(programs, "python -m gradmend run --help", tmp_path).code == 0
 
 

@@ -77,7 +77,7 @@ class ThreadReader(InlineReader):
 
 
 class RecordedSandbox:
-    """The embedded sandbox, with its recordings in front of it."""
+    """The embedded sandbox, which answers from recordings first."""
 
     def __init__(self, recorder: Recorder, real: Sandbox | None = None) -> None:
         self.recorder = recorder

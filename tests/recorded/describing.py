@@ -1,4 +1,4 @@
-"""Findings as text for review: what is told to a user, without what was measured of the machine."""
+"""Findings as text for review: what a user reads, without measurements of the machine."""
 
 from __future__ import annotations
 

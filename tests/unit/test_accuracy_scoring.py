@@ -1,4 +1,4 @@
-"""The accuracy benchmark's own judgement: right answers score, wrong ones are told."""
+"""The accuracy benchmark's own judgement: right answers score, wrong ones are reported."""
 
 from __future__ import annotations
 

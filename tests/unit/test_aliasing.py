@@ -1,4 +1,4 @@
-"""What an expression stands for, through names, one-line functions and other names of packages."""
+"""What an expression denotes, through names, one-line functions and other names of packages."""
 
 import ast
 

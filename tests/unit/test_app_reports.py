@@ -15,7 +15,7 @@ from sandbox.protocol import Readiness, Sandbox
 
 
 class Slow:
-    """A sandbox that says what it is told to, as soon as it may."""
+    """A sandbox that says what it is asked to, as soon as it may."""
 
     def __init__(self) -> None:
         self.may = asyncio.Event()

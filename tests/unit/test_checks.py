@@ -74,7 +74,7 @@ def test_what_reading_finds_nowhere_is_spared_where_the_patch_fixes_the_rest() -
     original, mended = untrained("body", "head"), untrained("head")
     assert checks.runs(dismissed(mended), original).status == "passed"
     assert checks.runs(mended, original).status == "failed"  # reading sees a fault in it
-    assert checks.runs(dismissed(original), original).status == "failed"  # nothing is mended
+    assert checks.runs(dismissed(original), original).status == "failed"  # nothing is fixed
 
 
 def test_a_stale_walk_is_not_fresh() -> None:

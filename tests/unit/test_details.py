@@ -1,4 +1,4 @@
-"""The words by which the tracer tells kinds of silent faults, and reading tells them apart."""
+"""The details by which the tracer and static analysis distinguish kinds of silent faults."""
 
 from __future__ import annotations
 

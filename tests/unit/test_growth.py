@@ -57,7 +57,7 @@ def changed(text: str) -> object:
 
 
 def pasted(text: str) -> object:
-    """A patch that changes the first and the last line, told behind the prompts of a transcript."""
+    """A patch that changes the first and the last line, shown with the prompts of a transcript."""
     read = f"first\n{text}\nlast\n"
     sent = "".join(f">>> {line}" for line in read.splitlines(keepends=True))
     return Pasted(read, sent).back(f"First\n{text}\nx\n{text}\nLast\n")

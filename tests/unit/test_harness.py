@@ -1,4 +1,4 @@
-"""What a text leaves out: found by reading, decided by its use, mended by complaints."""
+"""What a script leaves out: found by static analysis, decided by its uses, corrected by errors."""
 
 from __future__ import annotations
 

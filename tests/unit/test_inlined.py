@@ -1,4 +1,4 @@
-"""One-line helpers read as written where they are called, and told as they were sent."""
+"""One-line helpers are read where they are called, and reported where they are defined."""
 
 from __future__ import annotations
 

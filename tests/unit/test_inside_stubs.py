@@ -1,4 +1,4 @@
-"""Stand-ins for packages that are not there: scripts get through, and learn nothing false."""
+"""Stubs of packages that are not there: scripts get through, and learn nothing false."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.recorded.digests import ROOT
 
 @pytest.fixture
 def reported() -> Iterator[list[str]]:
-    """Names told while a finder stands in for a package that no machine has."""
+    """Names reported while a finder replaces a package that no machine has."""
     reported: list[str] = []
     finder = Finder({"no_such_logger": tensorboard}, lambda name, *detail: reported.append(name))
     sys.meta_path.append(finder)

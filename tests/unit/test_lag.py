@@ -1,4 +1,4 @@
-"""A loop that is held up is seen, and the place is told; one that only waits is not."""
+"""A loop that is held up is seen, and the place is reported; one that only waits is not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def late_loop() -> asyncio.AbstractEventLoop:
 
 
 def lags_while(act: Callable[[], Awaitable[None]], loops: Loops) -> list[float]:
-    """What a watch tells of the loop while something goes on in it."""
+    """What a watch reports while something goes on in the loop."""
     lags: list[float] = []
 
     async def watched() -> None:

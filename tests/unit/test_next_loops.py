@@ -1,4 +1,4 @@
-"""A loop that asks an iterator for its next part up to its end is read and mended as a `for`."""
+"""A loop that asks an iterator for its next part up to its end is read and fixed as a `for`."""
 
 import ast
 

@@ -29,7 +29,7 @@ class Calls(InlineReader):
 
 
 class Heard:
-    """Keeps what it is told."""
+    """Keeps what it is given."""
 
     def __init__(self) -> None:
         self.reported: list[str | Cause | Patch] = []

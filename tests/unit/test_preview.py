@@ -1,4 +1,4 @@
-"""The picture beside a shared link: small, bounded, and true to the result."""
+"""The picture next to a shared link: small, bounded, and true to the result."""
 
 from __future__ import annotations
 

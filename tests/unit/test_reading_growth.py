@@ -16,7 +16,7 @@ TIMES = 4
 
 
 def calls(work: Callable[[], object]) -> int:
-    """How many functions a piece of work calls: as telling as time, and always the same."""
+    """How many functions a piece of work calls: a measure like time, but always the same."""
     count = 0
 
     def note(frame: object, event: str, argument: object) -> None:

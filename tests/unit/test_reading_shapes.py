@@ -1,4 +1,4 @@
-"""Shapes that a script spells out, and what a backward from more than one number is told."""
+"""Shapes that a script spells out, and what is reported of a backward call from several numbers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Repairs that say what a script means: one walk for all parts, its own reset made whole, a
-critic's forward anew on constants, a leaf that is asked for, plain numbers, rows of tensors."""
+"""Repairs that say what a script means: one backward call for all parts, its own reset made whole,
+a critic's forward repeated on constants, a leaf that is asked for, plain numbers, rows of
+tensors."""
 
 from __future__ import annotations
 
@@ -170,7 +171,7 @@ from tests.tracing import Tracing
             "for i, (one, goal) in enumerate(zip(moved, wanted)):",
         ),
         (EACH_OF_ONE_FORWARD, "forward-into-loop", "one = moved[i]"),
-        (CUT_FOR_BOTH, "cut-beside", "return made, [t.detach() for t in kept]"),
+        (CUT_FOR_BOTH, "cut-other-reads", "return made, [t.detach() for t in kept]"),
         (BOUND_TOO_EARLY, "bind-later", "gap = (net(x + d) - net(x).detach()).pow(2).mean()"),
         (
             ROWS_WRITTEN,

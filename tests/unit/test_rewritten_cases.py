@@ -1,4 +1,4 @@
-"""Cases that `benchmarks.metamorphic` writes otherwise are mended as they are."""
+"""Cases that `benchmarks.metamorphic` writes otherwise are fixed as they are."""
 
 from __future__ import annotations
 

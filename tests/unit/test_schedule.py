@@ -1,4 +1,4 @@
-"""Schedules beside each other, on traces made here."""
+"""Two schedules compared, on traces made here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Event = tuple[int, float] | str  # a backward from a line with its loss; a step 
 
 
 def trace(*events: Event, cleared: bool = True) -> Trace:
-    """Losses walked, and `"step 0"`, in order; a step clears the gradients that it has read."""
+    """Backward calls by loss, and `"step 0"`, in order; a step clears the gradients that it has
+    read."""
     found = Trace()
     fed: list[int] = []
     for event in events:
@@ -106,7 +107,7 @@ def test_an_end_at_which_no_gradient_is_left_is_no_step() -> None:
 
 
 def test_steps_by_hand_are_counted_where_every_call_is_reported() -> None:
-    """Calls are told by samples in the end, and steps by hand with them."""
+    """Late calls are recorded as samples, and steps by hand with them."""
 
     def by_hand(losses: int, calls: int) -> Trace:
         found = trace(*each(*(1.0 + n for n in range(losses))))

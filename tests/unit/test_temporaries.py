@@ -1,4 +1,4 @@
-"""A name that only hands a value on: the two statements are read and mended as one."""
+"""A name that only hands a value on: the two statements are read and fixed as one."""
 
 import ast
 

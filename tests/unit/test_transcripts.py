@@ -1,4 +1,4 @@
-"""Errors of what was typed at a prompt, told by the lines of the transcript."""
+"""Errors of what was typed at a prompt, reported at the lines of the transcript."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def backward_before(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     options = ", ".join(editor.text_of(word) for word in kept)
     line = f"{editor.text_of(call.func)}({options})"
     edits = joined([editor.delete(statement), editor.insert_before(loop, line)])
-    title = f"Call `{line}` once, in front of the loop"
+    title = f"Call `{line}` once, before the loop"
     note = "One backward leaves the gradients of every part."
     yield Proposal("walk-in-front", title, edits, note, rank)
 

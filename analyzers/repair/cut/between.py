@@ -54,7 +54,7 @@ def _between(
         return
     around = [outer for outer in shared.loops if _constant(chosen, outer, shared.scope)]
     if around:
-        yield CutSite("detach-before-loop", "in front of the loop", around[-1], rank)
+        yield CutSite("detach-before-loop", "before the loop", around[-1], rank)
     rarely = shared.module.block_of(shared.freed) is not loop.body
     fresh = any(unbound_at(loop, shared.scope, binding.name) for binding in chosen)
     if not fresh:

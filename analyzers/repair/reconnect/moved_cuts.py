@@ -91,8 +91,8 @@ def cut_other_reads(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
         for node in others:
             form = f"[t.detach() for t in {name}]" if each else f"{name}.detach()"
             edits.append(editor.replace(node, form))
-        title = f"Detach `{name}` only beside what is made of it"
-        yield Proposal("cut-beside", title, joined(edits), "", rank)
+        title = f"Detach `{name}` only where it meets what is computed from it"
+        yield Proposal("cut-other-reads", title, joined(edits), "", rank)
 
 
 def _is_with(module: Module, node: ast.expr, names: set[str]) -> bool:

@@ -182,7 +182,7 @@ def recompute_before_backward(story: ReuseFeatures, rank: int) -> Iterator[Propo
     for at, chain in enumerate(makers(made, wanted), rank):
         head = first_reading(flow, bound_by(chain)) or shared.reached
         editor, where = Editor(shared.module), "again for the second backward"
-        yield computed("walk-anew", editor, chain, head, where, cost, at, moved=False)
+        yield computed("recompute-loss", editor, chain, head, where, cost, at, moved=False)
 
 
 def _acts_between(shared: Shared) -> bool:

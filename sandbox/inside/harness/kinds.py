@@ -1,4 +1,4 @@
-"""From Python's complaint about a made-up value to what it should have been."""
+"""From Python's complaint about a synthesized value to what it should have been."""
 
 from __future__ import annotations
 
