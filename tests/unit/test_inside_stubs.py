@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from sandbox.inside import stubs
-from sandbox.inside.stubs import Finder, tensorboard, wandb
+from sandbox.inside.stubs import Finder, gym, tensorboard, wandb
 from sandbox.inside.stubs.any_key_mapping import AnyKeyMapping
 from sandbox.inside.stubs.null_object import NullObject
 from tests.recorded.digests import ROOT
@@ -100,3 +101,10 @@ def test_no_package_that_is_installed_has_a_stub() -> None:
         for name in getattr(made, "PROVIDES", ())
         if name in modules
     }
+
+
+def test_gym_is_an_unknown_package_without_gymnasium(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as missing:
+        missing.setattr(importlib.util, "find_spec", lambda name: None)
+        assert importlib.reload(gym).PROVIDES == ()
+    assert importlib.reload(gym).PROVIDES == ("gym",)

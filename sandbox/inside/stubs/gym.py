@@ -12,7 +12,7 @@ from .asking import awaited
 from .gym_kinds import ActionWrapper, Env, ObservationWrapper, RewardWrapper, Wrapper
 from .null_object import NullModule
 
-PROVIDES = ("gym",)
+PROVIDES = ("gym",) if importlib.util.find_spec("gymnasium") else ()
 SAYS = "not installed here: Gymnasium's environments, in the older signatures"
 _registered: dict[str, Any] = {}
 
@@ -116,7 +116,5 @@ class Gym(NullModule):
 
 
 def module(name: str) -> ModuleType:
-    """Return `gym`, `gym.spaces`, …; what does nothing where Gymnasium is not installed either."""
-    if importlib.util.find_spec("gymnasium") is None:
-        return NullModule(name)
+    """Return `gym`, `gym.spaces`, …"""
     return Gym(name, **(OWN | {"make": vector} if name == "gym.vector" else OWN))
