@@ -28,7 +28,7 @@ def _raised(raised: Raised, case: Case) -> str:
     own = [frame for frame in raised.frames if frame.file in case.project.files]
     at = CodeLine(own[-1].file, own[-1].line) if own else None
     where = f" in {_place(at, case)}" if at is not None else ""
-    message, _, _ = raised.message.partition("\n")
+    message = raised.message.partition("\n")[0].removesuffix(".")
     match raised.type:
         case "SystemExit" if message.lstrip("-").isdigit():
             return f"The script ended itself{where}, with exit code {message}"

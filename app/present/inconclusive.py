@@ -89,7 +89,8 @@ def _why(case: Case, seen: Observation) -> str:
     if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
         return _WITH_THE_SCRIPT
     if wanted := needs(seen):
-        return f"The script could not be run to the error: it {wanted}."
+        end = "the error" if case.is_error_given else "its end"
+        return f"The script could not be run to {end}: it {wanted}."
     run = seen.run
     if seen.plan is not None and run is not None and run.status in _ENDED:
         return _why_no_error(case, seen, run)
@@ -132,7 +133,8 @@ def _why(case: Case, seen: Observation) -> str:
             ended = endings.by_limit(run, case)
             return f"No error was seen: {ended}. Raise `time_limit_s`, or send a smaller run."
         case "limit_hit":
-            return f"The run met a limit of the sandbox ({run.limit}) before the error showed."
+            before = " before the error showed" if case.is_error_given else ""
+            return f"The run met a limit of the sandbox ({run.limit}){before}."
         case "finished" | "stopped" if run.raised is None:
             return _ran_synthesized(case, run)
     return _stopped_elsewhere(case, seen)

@@ -143,3 +143,12 @@ async def test_what_a_run_lacked_is_a_next_step(service: Service, kind: str) -> 
     found = await asked(service, LACKING[kind])
     assert kind in [step.kind for step in found.next]
     assert state(found).words == "We need one more thing"
+
+
+async def test_no_error_is_spoken_of_where_none_was_sent(service: Service) -> None:
+    found = await asked(service, LACKING["input"])
+    assert "to its end" in found.summary
+    assert "the error" not in found.summary
+    found = await asked(service, "import torch\n\nraise ValueError('No GPU here.')\n")
+    assert "No GPU here. " in found.summary
+    assert ".." not in found.summary
