@@ -22,7 +22,7 @@ _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 def why(case: Case, seen: Observation) -> str:
     """Return one to three sentences."""
-    said = [meaning(case), _why(case, seen), _not_python(case), look(case)]
+    said = [meaning(case), look(case), _why(case, seen), _not_python(case)]
     if (hint := first_hint(case)) is not None and not (hint.usual and named_cause(case) is None):
         shown = hint.place is not None or bool(hint.code)
         certain = named_cause(case) is not None or (shown and hint.place is None)

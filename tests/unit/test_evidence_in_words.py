@@ -20,6 +20,7 @@ RECOMPUTED = (
     "CheckpointError: torch.utils.checkpoint: Recomputed values for the following tensors have "
     "different metadata than during the forward pass."
 )
+UNFINISHED = "RuntimeError: Expected to have finished reduction in the prior iteration"
 UNUSED = (
     "RuntimeError: One of the differentiated Tensors appears to not have been used in the graph"
 )
@@ -85,7 +86,7 @@ def test_a_misspelt_message_about_half_precision_is_known() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        "My variables will not optimize, is detach() the reason?",
+        "My variables will not optimize, and there is a detach().",
         "The weights do not change: .item()",
     ],
 )
@@ -174,3 +175,34 @@ def test_a_command_is_read_where_its_message_lacks_the_end() -> None:
     )
     asked = f"{error}\n\npython train.py \\\n    --gradient_accumulation_steps 4 \\\n    --fp16\n"
     assert "update transformers" in examine(asked, "train.py", {}, "").hints[0].text
+
+
+@pytest.mark.parametrize(
+    ("asked", "entry", "part"),
+    [
+        ("Why enable retain_graph in backward?", "why-retained", "add the losses"),
+        ("Why use weights = weights.detach() here?", "why-cut", "only compared with"),
+        ("Why not detach the fake images of the GAN?", "why-cut", "only judges"),
+        (".zero_grad() has not been called before .backward()", "gradients-add-up", "each step"),
+        ("Why are detached houses so expensive?", None, ""),
+    ],
+)
+def test_what_a_call_is_for_is_a_question(asked: str, entry: str | None, part: str) -> None:
+    examined = examine(f"{asked}\n", "train.py", {}, "")
+    assert examined.asked == entry
+    assert entry is None or part in examined.hints[0].text
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "part"),
+    [
+        (UNFINISHED, "The text tower is frozen.", "before `DistributedDataParallel"),
+        (UNFINISHED, "I added an auxiliary head.", "0 * other.sum()"),
+        (RECOMPUTED, "It is a mixture of experts.", "the router"),
+        (RECOMPUTED, "With autocast it fails.", "inside of the checkpointed"),
+        (UNUSED, "I compute a gradient penalty.", "that very tensor"),
+        (UNUSED, "This is MAML.", "allow_unused=True"),
+    ],
+)
+def test_more_of_what_words_name(error: str, words: str, part: str) -> None:
+    assert part in first("x = 1\n", error, words).text
