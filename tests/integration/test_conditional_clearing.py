@@ -1,4 +1,4 @@
-"""A `zero_grad` under a condition: only the run tells whether it ever clears."""
+"""A `zero_grad` under a condition: only the run shows whether it ever clears."""
 
 from __future__ import annotations
 

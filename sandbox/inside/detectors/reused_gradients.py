@@ -28,7 +28,7 @@ class ReusedGradients:
         self._chain: dict[int, tuple[int, int] | None] = {}
         self.norms: dict[int, list[float]] = defaultdict(list)
         self.steps: dict[int, int] = defaultdict(int)
-        self._told: tuple[list[KnownParameter], Json] | None = None
+        self._reported: tuple[list[KnownParameter], Json] | None = None
 
     def before(self) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
@@ -76,14 +76,14 @@ class ReusedGradients:
         """Return True if nothing has ever cleared any of them between a step and a backward."""
         return self._cleared.isdisjoint(known.id for known in stale)
 
-    def told(self, stale: list[KnownParameter], fields: Json) -> None:
+    def reported(self, stale: list[KnownParameter], fields: Json) -> None:
         """Note that these were reported as never cleared."""
-        self._told = self._told or (stale, fields)
+        self._reported = self._reported or (stale, fields)
 
     def never_cleared_at_all(self) -> Iterator[Json]:
         """Yield what was reported as never cleared if that holds at the end, too."""
-        if self._told is not None and self.never_cleared(self._told[0]):
-            yield {**self._told[1], "detail": NEVER}
+        if self._reported is not None and self.never_cleared(self._reported[0]):
+            yield {**self._reported[1], "detail": NEVER}
 
     def rest(self) -> None:
         """Forget what one call leaves for the next: those that follow are not examined."""

@@ -177,7 +177,7 @@ class SilentWatch(Observer):
             fields: Json = {"at": at, "params": _names(stale), "figures": figures[:64]}
             self._tell("uncleared-gradients", **fields, detail=detail, doubtful=detail == TAKEN)
             if detail == UNTOUCHED:
-                self._reused.told(stale, fields)
+                self._reused.reported(stale, fields)
 
     def _tell_uncleared(self, call: Call) -> None:
         """Tell leaves that the script itself updates, again and again, and never clears."""

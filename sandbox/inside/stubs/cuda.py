@@ -100,7 +100,7 @@ def install(report: Report) -> None:
 
 def _one_for_scripts(count: Callable[[], int]) -> Callable[[], int]:
     """Return a count of GPUs: one for the script, which may start as many processes; libraries
-    are told the truth."""
+    get the true answer."""
 
     def device_count() -> int:
         return 1 if owner(sys._getframe(1).f_code) == USER else count()
