@@ -43,7 +43,7 @@ from analyzers.repair.combine.one_backward import one_backward
 from analyzers.repair.combine.retain_graph import keep_for_second, retain_on_first
 from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.sites.call_options import option_site
-from analyzers.source.callees import operation
+from analyzers.source.callees import is_call
 from analyzers.source.flow import bindings, names_read_by, walk_scope
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import remembered, walk
@@ -56,7 +56,9 @@ TITLE = "An inner loop's graph is needed by more than one outer backward"
 BEFORE = ("derived-outside-loop", "grad-then-backward")
 
 # Given one function, they give another, of its derivatives; `autograd.grad` is given tensors, two.
-_TRANSFORMS = ("grad", "grad_and_value", "hessian", "jacfwd", "jacrev")
+_TRANSFORMS = tuple(
+    f"torch.Tensor.{name}" for name in ("grad", "grad_and_value", "hessian", "jacfwd", "jacrev")
+)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -106,7 +108,7 @@ def _keeps_graph(call: ast.Call) -> bool:
     They are by its option, or as the result of a transform (`torch.func.grad(loss)(weights)`).
     """
     options = {option.arg: option.value for option in call.keywords}
-    if len(call.args) == 1 and "inputs" not in options and operation(call) in _TRANSFORMS:
+    if len(call.args) == 1 and "inputs" not in options and is_call(call, *_TRANSFORMS):
         return True
     given = options.get("create_graph")
     return given is not None and not (isinstance(given, ast.Constant) and not given.value)

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar, cast
 
-from analyzers.source.callees import definitions_called, own_name
+from analyzers.source.callees import definitions_called, own_name, plain_name
 from analyzers.source.cells import NotebookCell, cells_in
 from analyzers.source.name_resolution import Names
 from analyzers.source.scope_bindings import USUAL
@@ -246,7 +246,8 @@ class Project:
         self, call: ast.Call
     ) -> Iterator[tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef]]:
         """Yield the script's functions that a call may run: all of its name if it is not known."""
-        known = definitions_called(call)
+        named = [*self.functions_named(plain_name(call))]
+        known = definitions_called(call) if named else []
         if known is None:
             yield from self.functions_named(own_name(call))
             return

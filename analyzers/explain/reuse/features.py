@@ -30,7 +30,7 @@ from analyzers.source.callees import is_call
 from analyzers.source.flow import bindings, statements_of, value_of, walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 
 
 class ReuseFeatures(CarrierFeatures):
@@ -207,13 +207,19 @@ class ReuseFeatures(CarrierFeatures):
         """Return True if both losses pass the carrier to the same network (`D(fake)`)."""
         if self.shared is None or not self.name:
             return False
-        called = [
-            spelled(node.func)
-            for node in walk_scope(self.shared.scope)
-            if isinstance(node, ast.Call)
-            and any(spelled(argument) == self.name for argument in node.args)
-        ]
+        called = _given(self.shared.scope).get(self.name, ())
         return len(called) > len(set(called))
+
+
+@remembered
+def _given(scope: Scope) -> dict[str, list[str]]:
+    """Return, by each argument of a scope's calls as it is spelled, what is called with it."""
+    found: dict[str, list[str]] = {}
+    for node in walk_scope(scope):
+        if isinstance(node, ast.Call):
+            for argument in {spelled(argument) for argument in node.args}:
+                found.setdefault(argument, []).append(spelled(node.func))
+    return found
 
 
 def story_of(evidence: object, project: Project) -> ReuseFeatures | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.explain.reuse.read_only_uses import is_loss, siblings
+from analyzers.explain.reuse.read_only_uses import losses_in, siblings
 from analyzers.explain.source_locations import hops_at
-from analyzers.source.flow import (
-    walk_scope,
-)
-from analyzers.source.project import Module
+from analyzers.source.flow import walk_scope
+from analyzers.source.project import Module, Project, Scope
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import remembered
 
@@ -36,20 +36,29 @@ def helper_targets(story: ReuseFeatures) -> list[HelperTarget]:
     scope = story.shared.scope
     names = {story.name, *siblings(story)}
     found: list[HelperTarget] = []
-    for call in walk_scope(scope):
-        if not isinstance(call, ast.Call):
-            continue
-        for module, function in story.project.functions_called(call):
-            if not isinstance(function, ast.FunctionDef) or function is scope:
-                continue
-            only_read = _compared_with(function)
-            for parameter, argument in zip(parameters(function), call.args, strict=False):
-                if parameter in only_read:
-                    if made_of(scope, argument) & names:
-                        found.append(HelperTarget(module, function, parameter))
+    for argument, target in _given_to_targets(scope, story.project):
+        if made_of(scope, argument) & names:
+            found.append(target)
     if not found and not story.hands_on:  # a value carried between iterations needs another fix
         found = _seen_compared(story)
     return list(dict.fromkeys(found))
+
+
+def _given_to_targets(scope: Scope, project: Project) -> Sequence[tuple[ast.expr, HelperTarget]]:
+    """Return the arguments of calls in a scope that other functions of the script only compare
+    with."""
+    key = _given_to_targets, id(scope)  # the project keeps the scope
+    if key not in project.kept:
+        project.kept[key] = [
+            (argument, HelperTarget(module, function, parameter))
+            for call in walk_scope(scope)
+            if isinstance(call, ast.Call)
+            for module, function in project.functions_called(call)
+            if isinstance(function, ast.FunctionDef) and function is not scope
+            for parameter, argument in zip(parameters(function), call.args, strict=False)
+            if parameter in _compared_with(function)
+        ]
+    return cast(list[tuple[ast.expr, HelperTarget]], project.kept[key])
 
 
 def _seen_compared(story: ReuseFeatures) -> list[HelperTarget]:
@@ -73,8 +82,7 @@ def _compared_with(function: ast.FunctionDef) -> set[str]:
     """
     first: set[str] = set()
     second: set[str] = set()
-    for node in walk_scope(function):
-        if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
-            first |= made_of(function, node.args[0])
-            second |= made_of(function, node.args[1])
+    for loss in losses_in(function):
+        first |= made_of(function, loss.args[0])
+        second |= made_of(function, loss.args[1])
     return second - first

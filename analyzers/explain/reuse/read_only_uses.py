@@ -135,11 +135,10 @@ def target_calls(story: ReuseFeatures) -> list[ast.Call]:
     scope = story.shared.scope
     names = {story.name, *siblings(story)}
     found = []
-    for node in walk_scope(scope):
-        if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
-            ours, theirs = (made_of(scope, argument) for argument in node.args[:2])
-            if theirs & names and not ours & names:
-                found.append(node)
+    for loss in losses_in(scope):
+        ours, theirs = (made_of(scope, argument) for argument in loss.args[:2])
+        if theirs & names and not ours & names:
+            found.append(loss)
     return found or entry_targets(story)
 
 
@@ -149,11 +148,10 @@ def entry_targets(story: ReuseFeatures) -> list[ast.Call]:
     The others have other names: `kl_div(outs[i].log_softmax(1), peer.softmax(1))`.
     """
     found = []
-    for node in walk_scope(story.frame.scope) if story.shared is not None else ():
-        if isinstance(node, ast.Call) and len(node.args) >= 2 and is_loss(node):
-            ours, theirs = (set(_entries_read(story, one)) for one in node.args[:2])
-            if ours and theirs and not ours & theirs:
-                found.append(node)
+    for loss in losses_in(story.frame.scope) if story.shared is not None else ():
+        ours, theirs = (set(_entries_read(story, one)) for one in loss.args[:2])
+        if ours and theirs and not ours & theirs:
+            found.append(loss)
     return found
 
 
@@ -235,6 +233,13 @@ def _is_model_call(project: Project, call: ast.Call) -> bool:
     text = spelled(call.func)
     library = in_library(call) or text in _BUILTINS
     return bool(call.args) and not library and not creates_object(call)
+
+
+@remembered
+def losses_in(scope: ast.AST) -> list[ast.Call]:
+    """Return the calls of loss functions in a scope that are given two arguments or more."""
+    calls = (node for node in walk_scope(scope) if isinstance(node, ast.Call))
+    return [call for call in calls if len(call.args) >= 2 and is_loss(call)]
 
 
 def is_loss(call: ast.Call) -> bool:
