@@ -119,7 +119,7 @@ def _found(
     if look is None:
         yield Hint(cause.note, cause.say(), usual=True)
         return
-    if not all(word in plain(error.message) for word in look.get("when", ())):
+    if not all(re.search(text, plain(error.message)) for text in look.get("when", ())):
         return
     if any(word in plain(said) for said in error.warnings for word in look.get("warned", ())):
         yield Hint(cause.note, cause.say(), code="a warning")

@@ -30,8 +30,8 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
                traceback, in settings, and in the words around the code, as lists of topics like
                `asks`: `said` where they name the cause itself, `about` where they make it likelier.
                None: the usual cause. `unless` and `when` are conditions: settings that exclude it,
-               words that the message must have; `quoted`: statements that the words quote are
-               looked at, too; `message` is a regular expression
+               what the message must have; `quoted`: statements that the words quote are looked at,
+               too. `when` and `message` are regular expressions
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's

@@ -38,6 +38,8 @@ def first(code: str, error: str, words: str = "") -> Hint:
         (AGAIN, "With gradient checkpointing it raises.", "gradient checkpoint", "use_reentrant"),
         (AGAIN, "I train a GAN in two steps.", "GAN", "fake.detach()"),
         (AGAIN, "My model is an LSTM.", "LSTM", "h.detach()"),
+        (AGAIN, "A student learns from it.", "student", "teacher(x).detach()"),
+        (NO_GRAPH.format(0), "The example needs requires_grad=True.", "needs", "of random"),
         (CHANGED.format(which=""), "It works with PyTorch 1.4.", "PyTorch 1.4", "before 1.5"),
         (NO_GRAPH.format(0), "I fine-tune with QLoRA.", "QLoRA", "enable_input_require_grads"),
         (NO_GRAPH.format(0), "I wrote my own loss for it.", "own loss", "loss.grad_fn"),
@@ -68,6 +70,13 @@ def test_of_vague_words_those_come_first_that_more_lines_hold() -> None:
 def test_two_forwards_under_ddp_are_more_than_a_topic() -> None:
     words = "This is a GAN, a GAN.\nI do two forward passes through a DDP module.\n"
     assert "broadcasts buffers" in first("x = 1\n", CHANGED.format(which=""), words).text
+
+
+def test_a_version_that_works_says_nothing_of_a_tensor_that_no_step_changes() -> None:
+    which, words = ", which is output 0 of AddBackward0,", "It works with PyTorch 1.1."
+    assert first("x = 1\n", CHANGED.format(which=which), words).usual
+    failing = "The error occurs with PyTorch 1.2."
+    assert not first("x = 1\n", CHANGED.format(which=""), failing).words
 
 
 def test_a_library_in_the_frames_names_a_cause() -> None:
@@ -152,7 +161,7 @@ def test_a_message_that_counts_tensors_names_the_backward_of_several() -> None:
 def test_a_transposed_weight_in_the_message_names_the_step() -> None:
     which = ", which is output 0 of AsStridedBackward0,"
     error = CHANGED.format(which=which)
-    assert "which only a step" in first("x = 1\n", error).text
+    assert "a transposed one" in first("x = 1\n", error).text
     assert first("x = 1\n", error.replace("[7, 1]", "[2, 7, 1]")).usual
     leaf = CHANGED.format(which="")
     assert "no result of an operation" in first("x = 1\n", leaf).text
@@ -206,3 +215,13 @@ def test_what_a_call_is_for_is_a_question(asked: str, entry: str | None, part: s
 )
 def test_more_of_what_words_name(error: str, words: str, part: str) -> None:
     assert part in first("x = 1\n", error, words).text
+
+
+def test_a_frozen_part_under_checkpointing_may_be_harmless() -> None:
+    warning = "UserWarning: None of the inputs have requires_grad=True. Gradients will be None"
+    assert "harmless" in first("x = 1\n", warning, "--freeze_vision_tower True").text
+
+
+def test_the_gradient_of_an_input_is_asked_about() -> None:
+    asked = "delta.grad is None after backward\n"
+    assert "enable_grad()" in examine(asked, "train.py", {}, "").hints[0].text
