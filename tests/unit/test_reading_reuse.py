@@ -122,6 +122,10 @@ HEALTHY = {
         "@torch.no_grad()\ndef teacher():\n    return torch.tanh(net(x))\ny = teacher()\n"
         "for _ in range(3):\n    head(y).sum().backward()\n"
     ),
+    "made by a function that is decorated later": (
+        "def teacher():\n    return torch.tanh(net(x))\nteacher = torch.no_grad(teacher)\n"
+        "y = teacher()\nfor _ in range(3):\n    head(y).sum().backward()\n"
+    ),
     "frozen": (
         "for p in net.parameters():\n    p.requires_grad = False\ny = torch.tanh(net(x))\n"
         "for _ in range(3):\n    head(y).sum().backward()\n"

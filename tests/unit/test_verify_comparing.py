@@ -148,6 +148,14 @@ def test_the_first_loss_that_differs_is_named() -> None:
     assert (loss.ours.loss, loss.theirs.loss) == (2, 2.5)
 
 
+def test_a_loss_that_is_no_number_any_more_differs() -> None:
+    one, other = trained(STEPS, losses=[3, 2, 1]), trained(STEPS, losses=[3, 2, 1])
+    other.backwards[1] = other.backwards[1].model_copy(update={"loss": None})
+    loss = compare(one, other).loss
+    assert loss is not None
+    assert (loss.ours.loss, loss.theirs.loss) == (2, None)
+
+
 def test_names_and_order_do_not_matter() -> None:
     swapped = [{0: step[1], 1: step[0]} for step in STEPS]
     names, firsts = {0: "w0", 1: "w1"}, {0: 2.0, 1: 1.0}  # each has the other's name

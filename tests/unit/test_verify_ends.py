@@ -57,6 +57,16 @@ def test_weights_that_are_left_otherwise_at_the_end_differ() -> None:
     assert (found.kind, found.parameter, found.order) == ("value", "w0", inf)
 
 
+def test_buffers_that_are_left_otherwise_at_the_end_differ() -> None:
+    one, other = trained(STEPS), trained(STEPS)
+    for trace, value in ((one, 1.0), (other, 2.0)):
+        left = UntrainedTensor(name="net.mean", shape=[3], values=three(value))
+        trace.final = Final(t="final", optimizer_steps=[3], others=[left])
+    found = compare(one, other).first
+    assert found is not None
+    assert (found.kind, found.parameter, found.order) == ("buffer", "net.mean", inf)
+
+
 def sample(trace: Trace, numbers: set[int]) -> Trace:
     """The same run, of which only these steps were recorded."""
     return trace.model_copy(update={"steps": [step for step in trace.steps if step.n in numbers]})
