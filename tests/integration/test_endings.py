@@ -9,7 +9,7 @@ import pytest
 from tests.case_files import load_case
 from tests.integration.test_service_terminal import gradmend
 
-pytestmark = pytest.mark.rotating
+pytestmark = [pytest.mark.rotating, pytest.mark.usefixtures("warm")]
 
 HEALTHY = load_case("recurrent_state/ok_detached_each_batch").stripped
 ENDLESS = """\

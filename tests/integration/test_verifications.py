@@ -20,6 +20,7 @@ from tests.verified import (
 )
 
 VERIFY = "/v1/verifications?wait=60"
+pytestmark = pytest.mark.usefixtures("warm")
 
 
 @pytest.fixture
