@@ -17,6 +17,7 @@ _NOT = (
     r"\bstop(?:s|ped)?|\bhardly|\bbarely|\bprevents?|\bblocks?)\b"
 )
 _WORDS_BETWEEN = r"(?:[ \"'(]+[\w.'’-]+){0,3}?[ \"'(]+"
+_REST = re.compile(r"[a-zA-Z_]*")  # of a word that a topic only begins
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|[。！？；]")
 
 
@@ -42,7 +43,8 @@ def close_together(topics: Sequence[re.Pattern[str]], line: str) -> tuple[str, s
     """
     for sentence in _SENTENCE.split(line):
         if (span := _span(topics, sentence)) is not None:
-            return sentence[slice(*span)], sentence[: span[0]]
+            rest = _REST.match(sentence, span[1])
+            return sentence[span[0] : rest.end() if rest else span[1]], sentence[: span[0]]
     return None
 
 

@@ -219,7 +219,9 @@ def test_more_of_what_words_name(error: str, words: str, part: str) -> None:
 
 def test_a_frozen_part_under_checkpointing_may_be_harmless() -> None:
     warning = "UserWarning: None of the inputs have requires_grad=True. Gradients will be None"
-    assert "harmless" in first("x = 1\n", warning, "--freeze_vision_tower True").text
+    hint = first("x = 1\n", warning, "--freeze_vision_tower True")
+    assert "harmless" in hint.text
+    assert hint.words == "freeze_vision_tower"
 
 
 def test_the_gradient_of_an_input_is_asked_about() -> None:
