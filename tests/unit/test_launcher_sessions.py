@@ -15,7 +15,7 @@ from sandbox.wire import pack_json, read_json
 JOB = Job(files={"train.py": ""}).model_dump(mode="json", exclude_defaults=True)
 
 
-class Told:
+class NotingBackend:
     """A backend, and its one session, that note what is asked of them."""
 
     abreast = 1
@@ -39,7 +39,7 @@ class Told:
 
 
 class Held:
-    def __init__(self, backend: Told) -> None:
+    def __init__(self, backend: NotingBackend) -> None:
         self._backend = backend
 
     async def prepare(self) -> None:
@@ -74,7 +74,7 @@ async def ran(server: LauncherServer, session: str) -> str:
 
 
 async def test_runs_of_a_session_go_into_it_one_by_one() -> None:
-    server = LauncherServer(backend := Told(), slots=2, sessions=1, queue=2)
+    server = LauncherServer(backend := NotingBackend(), slots=2, sessions=1, queue=2)
     async with asking(server, ask="session") as held:
         runs = await asyncio.gather(*(ran(server, held["session"]) for _ in range(2)))
     assert runs == ["finished"] * 2
@@ -83,7 +83,7 @@ async def test_runs_of_a_session_go_into_it_one_by_one() -> None:
 
 
 async def test_a_run_of_a_session_that_has_ended_goes_by_itself() -> None:
-    server = LauncherServer(backend := Told(), slots=1, sessions=1, queue=1)
+    server = LauncherServer(backend := NotingBackend(), slots=1, sessions=1, queue=1)
     async with asking(server, ask="session") as held:
         pass
     assert await ran(server, held["session"]) == "finished"
