@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from types import FrameType
 from typing import Any
@@ -53,8 +53,9 @@ def is_graded(tensor: torch.Tensor) -> bool:
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def is_round(number: float) -> bool:
-    return (2 * number).is_integer()
+def without_round(arguments: Iterable[Any]) -> tuple[Any, ...]:
+    """Return them without whole and half numbers, which are mostly the script's own."""
+    return tuple(a for a in arguments if not isinstance(a, float) or not (2 * a).is_integer())
 
 
 def line_matches(frame: FrameType | None, pattern: str) -> bool:

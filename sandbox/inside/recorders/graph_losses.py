@@ -23,10 +23,10 @@ from .call_arguments import (
     MANY,
     call_name,
     is_graded,
-    is_round,
     line_matches,
     tensors_in,
     values_in,
+    without_round,
 )
 from .graph_ends import CUT_TERM, REACHED, GraphEnd, similarity
 from .leaf_ends import KEPT, EndsByLeaf, FrozenParameters, trim
@@ -190,7 +190,8 @@ class LossLog(TorchFunctionMode):
                 self._computed.note(ended)
             return ended
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
-        known = sorted(self._known(inputs, arguments), key=similarity)
+        known = sorted(self._known(inputs, without_round(arguments)), key=similarity)
+        known = known or [*self._known((), arguments)]
         return frozen or (known[0].with_leaves(known[1:]) if known else None)
 
     def _note_second_order(self) -> None:
@@ -214,12 +215,9 @@ class LossLog(TorchFunctionMode):
     def _known(
         self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]
     ) -> Iterator[GraphEnd]:
-        """Yield where the graphs of arguments ended: of tensors, then of numbers that are not
-        round: those are the script's own."""
+        """Yield where the graphs of arguments ended: of tensors first, then of numbers."""
         yield from (ended for tensor in inputs if (ended := self.of(tensor)) is not None)
         for argument in arguments:
-            if isinstance(argument, float) and is_round(argument):
-                continue
             yield from (self._values[v] for v in values_in(argument) if v in self._values)
 
     def _pass_on(self, arguments: tuple[Any, ...]) -> None:
@@ -231,7 +229,7 @@ class LossLog(TorchFunctionMode):
         """Yield where the graphs ended of arguments that have none; indices need no gradient."""
         given = [tensor for tensor in tensors_in(arguments) if is_graded(tensor)]
         plain = [tensor for tensor in given if not tensor.requires_grad]
-        return self._known(plain, arguments)
+        return self._known(plain, without_round(arguments))
 
     def _add_up(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
