@@ -2,9 +2,8 @@
 
 A pattern is a module. Its docstring is the page that users read; `ID`, `NAME`, `FAMILY` and `TITLE`
 name it. `match` reads evidence, `explain` describes it with the script's own names. A pattern may
-have `fixes(match, project)`, which yields proposals, most idiomatic first; without it, transforms
-propose what the evidence suggests (`analyzers.repair.edit_search`): those that it names as
-`PREFERS`, then `ALSO`, or all.
+have `fixes(match, project)`, which yields proposals, most idiomatic first; without it, the
+transforms propose what the evidence suggests (`analyzers.repair.edit_search`).
 """
 
 from __future__ import annotations

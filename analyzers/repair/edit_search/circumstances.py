@@ -38,8 +38,6 @@ class SecondUse:
     @property
     def carried(self) -> bool:
         """Return True if each iteration makes a value of its own, and one went on to the next."""
-        if self.features.self_fed and self.reuse.remade and not self.same_pass:
-            return True
         known = [edge.renewed for edge in self.reuse.stale_edges if edge.renewed is not None]
         return not self.same_pass and (any(known) if known else self.reuse.remade)
 
@@ -75,22 +73,6 @@ class SecondUse:
         )
 
     @property
-    def gives_again(self) -> bool:
-        """Return True if the second call of an iteration gives the gradient of the first again: of
-        that loss, or of one that it is a term of.
-        """
-        one = self.features
-        again = self.reuse.same_root or one.sums_earlier_roots or one.root_was_reached
-        return self.same_pass and again and not (one.from_grad or one.in_closure or one.sums_on)
-
-    @property
-    def summed(self) -> bool:
-        """Return True if losses were added up over calls; False for an average, which means its
-        earlier part.
-        """
-        return bool(self.features.sums_on or self.features.summed) and not self.features.averaged
-
-    @property
     def stepped(self) -> bool:
         """Return True if a step has changed weights between the two uses."""
         return any(edge.stepped for edge in self.reuse.stale_edges)
@@ -117,5 +99,5 @@ def are_losses(features: ReuseFeatures) -> bool:
     """Return True if what was used twice are losses themselves: a cut would leave nothing of
     them.
     """
-    totalled = features.sums_earlier_roots and not features.averaged
-    return features.reuse.same_root or totalled or features.calls_backward_on_all
+    one_root = features.reuse.same_root or features.sums_earlier_roots
+    return one_root or features.calls_backward_on_all

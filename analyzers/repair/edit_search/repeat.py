@@ -51,20 +51,19 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
     use = second_use(reuse, project)
     if use is None:
         return
-    if use.features.in_closure or not use.same_pass:
-        yield from forward_into_closure(use.features)
     if use.same_pass:
         could_keep = use.whole or reuse.freed.kind == "grad"
         yield from recompute_before_backward(use.features, SECOND_CHOICE * could_keep)
         yield from _before_calls(reuse.reached, project, SECOND_CHOICE + 1)
         return
     found = [*recompute_where_used(use.features), *computed_for_next_pass(use.features)]
+    found += forward_into_closure(use.features)
     if use.stored:
         found += encoded_where_read(use.features)
     rank = SECOND_CHOICE if use.carried or use.by_part or use.stored else 1
     yield from found
     yield from forward_into_loop(use.features, rank)
-    if not (use.by_part or use.features.each_of_many):  # it would repeat a forward for each part
+    if not use.by_part:  # a copy would repeat the whole forward for each part
         yield from _in_loops(use.features, SECOND_CHOICE + 1)
 
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.cut.resetting import reset_by_call, reset_for_samples, reset_of_all_layers
-from analyzers.repair.cut.windows import cut_window, emptied, gathered_emptied
+from analyzers.repair.cut.windows import emptied, gathered_emptied
 from analyzers.repair.edit_search.circumstances import SecondUse, second_use
 from analyzers.repair.remake.chains import constructs, preceding
 from analyzers.repair.rewrite import head_of
@@ -30,14 +29,8 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if use is not None and use.stored:
         yield from gathered_emptied(use.features)
         yield from emptied(use.features, rank=3)
-    if use is not None:
-        yield from cut_window(use.features, rank=3 * use.stored)
     if use is None or not use.carried:
         return
-    if not use.stored:
-        yield from reset_of_all_layers(use.features)
-        yield from reset_for_samples(use.features)
-        yield from reset_by_call(use.features, rank=3)
     for loop in use.shared.loops:
         for name in dict.fromkeys(carrier.name for carrier in use.features.carriers):
             yield from _of(name, loop, use)
