@@ -102,4 +102,4 @@ def _needed(seen: Observation) -> Iterator[NextStep]:
             case "network":
                 yield NextStep(kind="file", text=text, field="files")
             case "input":
-                yield NextStep(kind="input", text=text, field="script", value=need.name)
+                yield NextStep(kind="input", text=text, field="script")
