@@ -8,11 +8,20 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.schemas import Findings
 from tests.project_files import ProjectCase
 
 ROOT = Path(__file__).parent.parent
+_COMMAND = "import sys; sys.path.insert(0, {root!r}); import gradmend.command as c; c.main()"
+ONE_FILE = """\
+import torch
+w = torch.ones(2, requires_grad=True)
+y = (w * w).sum()
+for _ in range(4):
+    y.backward()
+"""
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,24 @@ def call(words: list[str], home: Path, *, timeout: float = 600, **more: str) -> 
 
 def gradmend(words: list[str], home: Path, *, timeout: float = 600, **more: str) -> Ran:
     """The command `gradmend` of this checkout."""
-    program = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
+    return call(_words(words), home, timeout=timeout, **more)
+
+
+def started(words: list[str], home: Path, **options: Any) -> subprocess.Popen[str]:
+    """The same command, running; `options` are those of `Popen`."""
+    return subprocess.Popen(
+        _words(words),
+        cwd=home,
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
     )
-    return call([sys.executable, "-P", "-c", program, *words], home, timeout=timeout, **more)
+
+
+def _words(words: list[str]) -> list[str]:
+    return [sys.executable, "-P", "-c", _COMMAND.format(root=str(ROOT)), *words]
 
 
 def put_down(case: ProjectCase, folder: Path) -> list[str]:

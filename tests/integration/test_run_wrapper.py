@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.case_files import load_case
-from tests.run_wrapper import call, gradmend
+from tests.run_wrapper import ONE_FILE, call, gradmend
 
 pytestmark = [
     pytest.mark.timeout(900),
@@ -52,13 +52,6 @@ class Net(nn.Module):
             h = torch.zeros(x.size(0), 8)
         h = self.cell(x, h)
         return self.out(h), h
-"""
-ONE_FILE = """\
-import torch
-w = torch.ones(2, requires_grad=True)
-y = (w * w).sum()
-for _ in range(4):
-    y.backward()
 """
 HEALTHY = """\
 import torch

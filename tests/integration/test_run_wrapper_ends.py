@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.integration.test_run_wrapper import ONE_FILE, PYTHON
+from tests.integration.test_run_wrapper import PYTHON
 from tests.processes import Server, hear_interrupts, running
-from tests.run_wrapper import ROOT, call, environment, gradmend
+from tests.run_wrapper import ONE_FILE, call, gradmend, started
 
 pytestmark = [
     pytest.mark.timeout(900),
@@ -28,17 +27,7 @@ def test_a_signal_reaches_the_command_and_is_its_end(tmp_path: Path) -> None:
         "print('ready', flush=True)\n"
         "time.sleep(200)\n"
     )
-    program = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
-    )
-    child = subprocess.Popen(
-        [PYTHON, "-P", "-c", program, "run", "--", PYTHON, "train.py"],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    child = started(["run", "--", PYTHON, "train.py"], tmp_path)
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
     child.send_signal(signal.SIGTERM)
@@ -50,19 +39,8 @@ def test_ctrl_c_ends_both(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         "import time, torch\nprint('ready', flush=True)\ntime.sleep(200)\n"
     )
-    program = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import gradmend.command as c; c.main()"
-    )
-    child = subprocess.Popen(
-        [PYTHON, "-P", "-c", program, "run", "--", PYTHON, "train.py"],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=hear_interrupts,
-    )
+    options = {"start_new_session": True, "preexec_fn": hear_interrupts}
+    child = started(["run", "--", PYTHON, "train.py"], tmp_path, **options)
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
     os.killpg(child.pid, signal.SIGINT)

@@ -7,18 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.run_wrapper import ROOT, Ran, call, gradmend
+from tests.run_wrapper import ONE_FILE, ROOT, Ran, call, gradmend
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
 PYTHON = sys.executable
 COMMAND = ["run", "--patient", "--", PYTHON, "train.py"]
-ONE_FILE = """\
-import torch
-w = torch.ones(2, requires_grad=True)
-y = (w * w).sum()
-for _ in range(4):
-    y.backward()
-"""
 LONG = """\
 import sys
 import torch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -63,8 +64,10 @@ class RecordedSession:
 
 
 class ThreadReader(InlineReader):
-    """Reads in a thread of this process: workers take seconds to start, and limit what tests of
-    other things do not exceed."""
+    """Reads in one thread of this process: workers take seconds to start, and limit what tests of
+    other things do not exceed. Python 3.11 may refuse to parse in two threads at once."""
+
+    _thread = ThreadPoolExecutor(max_workers=1)
 
     async def call(
         self,
@@ -73,7 +76,7 @@ class ThreadReader(InlineReader):
         timeout: float,  # noqa: ASYNC109
     ) -> T:
         """Call the function; `timeout` is not enforced."""
-        return await asyncio.to_thread(function, *args)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
 
 
 class RecordedSandbox:
