@@ -6,6 +6,7 @@ const AGAIN_MS = 3000;
 const main = byId("main");
 const { events: address, since } = byId("progress-box").dataset;
 let events = null;
+let waiting = 0;
 let asked = Promise.resolve();
 
 follow();
@@ -85,7 +86,9 @@ async function updated() {
 
 /** The stream is over, and the page is not: the server went away, or is not yet done. */
 function later() {
-  setTimeout(() => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    if (!byId("progress-box")) return;
     if (events.readyState === EventSource.CLOSED) follow();
     update();
   }, AGAIN_MS);

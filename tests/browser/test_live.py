@@ -155,6 +155,26 @@ async def test_what_is_known_comes_without_a_reload(visit: Visit, gate: Gate) ->
     await expect(page.locator(".badge")).to_have_text("Probable: not run")
 
 
+async def test_a_stream_that_is_refused_is_asked_for_until_the_page_is_done(
+    visit: Visit, gate: Gate
+) -> None:
+    page = await begun(visit)
+    await page.clock.install()
+    await page.route("**/events", lambda route: route.fulfill(status=503))
+    await page.reload()
+    for _ in range(4):
+        async with page.expect_response("**/events"):
+            await page.clock.run_for(3000)
+    gate.let_by(9)
+    await expect(page.locator(".badge")).to_have_text("Probable: not run")
+    await page.unroute("**/events")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    await page.clock.run_for(12_000)
+    await page.evaluate("fetch('/static/site.css').then(() => 0)")  # what was asked for is heard of
+    assert [url for url in asked if url.endswith("/events")] == []
+
+
 RENEWED = """async ([old, wanted]) => {
   const { renew } = await import("/static/renew.js");
   const [part, other] = [document.createElement("main"), document.createElement("main")];
