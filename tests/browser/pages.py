@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+)
 
 SHOTS = Path(__file__).parents[2] / "ci-output" / "screenshots"
 SETTLED_MS = 90_000
 expect.set_options(timeout=SETTLED_MS)  # a crowded machine is no fault of the page
 SHOWN_EDITORS = "document.querySelectorAll('[data-editor]:not(details:not([open]) *)').length"
-DESK = {"width": 1200, "height": 900}
-PHONE = {"width": 360, "height": 740}
+DESK = ViewportSize(width=1200, height=900)
+PHONE = ViewportSize(width=360, height=740)
+TALLEST = 12_000  # pixels of a picture: one of 50,000 takes half a minute
+UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true })"
+GRAVE = ("serious", "critical")
 
 
 class Visit:
@@ -26,19 +39,11 @@ class Visit:
         self._browser = browser
         self._contexts: list[BrowserContext] = []
 
-    async def open(
-        self,
-        path: str,
-        *,
-        scripts: bool = True,
-        phone: bool = False,
-        dark: bool = False,
-    ) -> Page:
+    async def open(self, path: str, *, scripts: bool = True, phone: bool = False) -> Page:
         """A page of a new visitor. `scripts` off: as without JavaScript."""
         options: dict[str, Any] = {"viewport": PHONE if phone else DESK}
         context = await self._browser.new_context(
             java_script_enabled=scripts,
-            color_scheme="dark" if dark else "light",
             base_url=self.base,
             accept_downloads=True,
             **options,
@@ -70,9 +75,11 @@ class Visit:
 
 
 async def keep(page: Page, name: str) -> None:
-    """Keep a picture of the whole page with what the tests put out."""
+    """Keep a picture of the page with what the tests put out: of all of it, unless it is very long,
+    then of what a window shows."""
     SHOTS.mkdir(parents=True, exist_ok=True)
-    await page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+    height: int = await page.evaluate("document.documentElement.scrollHeight")
+    await page.screenshot(path=SHOTS / f"{name}.png", full_page=height <= TALLEST)
 
 
 async def settled(page: Page) -> None:
@@ -100,3 +107,24 @@ async def overflow(page: Page) -> int:
     """By how many pixels the page is wider than its window."""
     width: int = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     return width
+
+
+async def looks(page: Page, name: str) -> AsyncIterator[None]:
+    """Show a page on a desk and a phone, in light and dark. At each no rule of accessibility may be
+    broken, with all on it unfolded, and a picture is kept."""
+    for place, size in (("desk", DESK), ("phone", PHONE)):
+        await page.set_viewport_size(size)
+        for scheme in ("light", "dark"):
+            await page.emulate_media(color_scheme=scheme)
+            yield
+            await keep(page, f"{name}-{place}-{scheme}")
+            await page.evaluate(UNFOLD)
+            assert await _broken(page) == [], (place, scheme)
+            assert await overflow(page) <= 0
+
+
+async def _broken(page: Page) -> list[tuple[str, list[Any]]]:
+    """The grave rules that the page breaks, and where."""
+    found = (await Axe().run(page, options={"resultTypes": ["violations"]})).response["violations"]
+    grave = (rule for rule in found if rule["impact"] in GRAVE)
+    return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in grave]

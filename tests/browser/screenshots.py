@@ -36,7 +36,8 @@ async def take(base: str) -> None:
         )
         clip = {"x": 0, "y": 0, "width": DESK["width"], "height": end}
         await page.screenshot(path=IMAGES / "result.png", full_page=True, clip=clip)  # type: ignore[arg-type]
-        phone = await visit.open(page.url, phone=True, dark=True)
+        phone = await visit.open(page.url, phone=True)
+        await phone.emulate_media(color_scheme="dark")
         await phone.screenshot(path=IMAGES / "phone.png")
         await visit.close()
         await take_states(browser, base)
