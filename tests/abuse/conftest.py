@@ -22,11 +22,11 @@ def image() -> Iterator[str]:
         yield engine.build_image(address)
 
 
-@pytest_asyncio.fixture(
-    scope="session",
-    loop_scope="session",
-    params=["jail", pytest.param("container", marks=pytest.mark.rotating)],
-)
+# An image takes a minute to make: few trees have one, and then for many tests.
+CONTAINER = pytest.param("container", marks=pytest.mark.rotating(2, needs="containers"))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["jail", CONTAINER])
 async def target(request: pytest.FixtureRequest) -> AsyncIterator[Target]:
     """A ready sandbox behind its launcher."""
     options = []

@@ -64,6 +64,7 @@ def containers(client: Any) -> set[str]:
     return {found["Id"] for found in client.api.containers(all=True, filters=ours)}
 
 
+@pytest.mark.rotating(1, needs="containers")
 async def test_a_traced_run(box: EmbeddedSandbox) -> None:
     result = await box.run(Job(files={"train.py": REUSE}))
     assert result.status == "raised"
@@ -84,7 +85,7 @@ print(os.readlink("/proc/self/ns/pid"), open("/proc/1/stat").read().split()[21])
     return (await session.run(Job(files={"train.py": source}, mode="plain"))).stdout_tail
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 async def test_runs_of_a_session_share_a_container_that_nobody_else_gets(
     box: EmbeddedSandbox, client: Any
 ) -> None:
@@ -99,7 +100,7 @@ async def test_runs_of_a_session_share_a_container_that_nobody_else_gets(
     await until(lambda: len(containers(client) & (before | held)) <= 1)
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 @pytest.mark.parametrize(
     ("source", "status"),
     [
@@ -122,7 +123,7 @@ async def test_after_a_run_that_was_ended_a_session_takes_another_container(
         assert second != first
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: Any) -> None:
     async with box.session() as session:
         first = await where(session)
@@ -137,7 +138,7 @@ async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: An
         assert second != first
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 async def test_cancelling_a_run_ends_it_and_not_the_session(box: EmbeddedSandbox) -> None:
     sleeping = Job(files={"train.py": SLEEP.format(name="gm-contained")}, mode="plain")
     async with box.session() as session:
@@ -148,7 +149,7 @@ async def test_cancelling_a_run_ends_it_and_not_the_session(box: EmbeddedSandbox
         await until(lambda: not named("gm-contained"))
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -> None:
     sleeping = Job(files={"train.py": SLEEP.format(name="gm-turns")}, mode="plain", time_limit_s=60)
     async with sandbox_of("--concurrency", "2") as box, box.session() as session:
@@ -160,7 +161,7 @@ async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -
             run.cancel()
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 async def test_a_session_that_waits_for_its_container_holds_up_no_others(client: Any) -> None:
     one_slot = sandbox_of("--concurrency", "1", "--ready-containers", "0")
     async with one_slot as box, box.session() as warm, box.session() as cold:
@@ -171,6 +172,7 @@ async def test_a_session_that_waits_for_its_container_holds_up_no_others(client:
         assert (await waiting).stdout_tail == "tensor(2.)\n"
 
 
+@pytest.mark.rotating(1, needs="containers")
 async def test_runs_of_a_session_are_as_deterministic_as_the_script(box: EmbeddedSandbox) -> None:
     source = "import torch; print(torch.randn(3), hash('text'), list({'a', 'b', 'c'}))"
     async with box.session() as session:
@@ -179,6 +181,7 @@ async def test_runs_of_a_session_are_as_deterministic_as_the_script(box: Embedde
         assert len({result.stdout_tail for result in results}) == 1
 
 
+@pytest.mark.rotating(1, needs="containers")
 async def test_containers_are_made_as_promised(box: EmbeddedSandbox, client: Any) -> None:
     await box.readiness()
     while len(waiting := containers(client)) != 1:
@@ -196,7 +199,7 @@ async def test_containers_are_made_as_promised(box: EmbeddedSandbox, client: Any
     assert made["Config"]["User"] == "65534:65534"
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 async def test_no_container_outlives_its_launcher(client: Any) -> None:
     before = containers(client)
     async with sandbox_of() as box:
@@ -211,6 +214,7 @@ async def test_no_container_outlives_its_launcher(client: Any) -> None:
         await asyncio.sleep(0.1)
 
 
+@pytest.mark.rotating(1, needs="containers")
 async def test_an_image_that_is_not_there_is_said(client: Any) -> None:
     async with sandbox_of(image="nowhere/nothing:at-all") as box:
         readiness = await box.readiness()
@@ -219,6 +223,7 @@ async def test_an_image_that_is_not_there_is_said(client: Any) -> None:
         assert (await box.run(HELLO)).status == "unavailable"
 
 
+@pytest.mark.rotating(1, needs="containers")
 async def test_a_runtime_that_is_not_there_is_said(client: Any) -> None:
     async with sandbox_of("--runtime", "no-such-runtime") as box:
         readiness = await box.readiness()
@@ -226,7 +231,7 @@ async def test_a_runtime_that_is_not_there_is_said(client: Any) -> None:
         assert "no-such-runtime" in (readiness.reason or "")
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(2, needs="containers")
 async def test_an_engine_that_goes_away_is_said_and_found_again(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
