@@ -143,6 +143,7 @@ def covered(original: Trace, candidate: Trace) -> Check:
         return Check(name="covered", status="not_run", detail="no loss is a number")
     found_in, explained = _covered([loss for _, loss in ours], theirs)
     found_in = with_totals([loss for _, loss in ours], found_in)
+    found_in = _with_carried([loss for _, loss in ours], found_in, sorted(theirs))
     lines = {line for line, _ in ours}
     lost = sorted(lines - {line for (line, _), found in zip(ours, found_in, strict=True) if found})
     if lost and explained:
@@ -191,6 +192,17 @@ def with_totals(losses: Sequence[float], found_in: Sequence[bool]) -> list[bool]
         parts = (found_in[n - k : n] for k in range(2, n + 1))
         found[n] |= any(all(part) and near(loss, s) for part, s in zip(parts, sums, strict=True))
     return found
+
+
+def _with_carried(
+    losses: Sequence[float], found_in: Sequence[bool], known: Sequence[float]
+) -> list[bool]:
+    """Return `found_in`, with a loss also counted if it is an earlier one that is, carried in a
+    total, plus a loss of `known`."""
+    return [
+        found or any(found_in[k] and _holds(known, loss - losses[k]) for k in range(n))
+        for n, (loss, found) in enumerate(zip(losses, found_in, strict=True))
+    ]
 
 
 def _holds(known: Sequence[float], value: float) -> bool:

@@ -51,6 +51,9 @@ ON_A_GPU = """
         assert all(p.is_leaf for p in net.parameters())
     with torch.no_grad():
         assert torch.zeros(3, requires_grad=True).cuda().is_leaf
+    number, kind = 0, torch.device("cuda")
+    assert torch.device(number) == torch.device(0) == torch.zeros(2, device=0).device
+    assert isinstance(kind, torch.device) and torch.device(kind) is not None
     """
 
 

@@ -115,6 +115,17 @@ DATA: dict[str, tuple[set[str], str]] = {
             assert sum(map(len, random_split(images, lengths))) == len(images)
         """,
     ),
+    "data of a model in double precision": (
+        {"waves.pt", "x.npy"},
+        """
+        import numpy as np, torch
+        waves = torch.load("waves.pt")
+        rows = torch.from_numpy(waves[3:, :-1])
+        net = torch.nn.Linear(rows.shape[1], 1)
+        net.double()
+        assert net(rows).dtype == torch.float64 == torch.from_numpy(np.load("x.npy")).dtype
+        """,
+    ),
     "files": (
         {"x.npy", "words.txt", "conf.yaml", "best.pt", "train.bin", "/data", "subprocess"},
         """

@@ -115,7 +115,7 @@ PACKAGES: dict[str, tuple[set[str], str]] = {
         """,
     ),
     "transformers": (
-        {"transformers.AdamW", "bert"},
+        {"transformers.AdamW", "bert", "gpt-neo"},
         """
         import torch
         from transformers import AdamW, AutoModel, AutoTokenizer, BertForSequenceClassification
@@ -127,6 +127,7 @@ PACKAGES: dict[str, tuple[set[str], str]] = {
         out.loss.backward()
         optimizer.step()
         assert out.logits.shape == (2, 3)
+        assert AutoModel.from_pretrained("gpt-neo", dtype="auto").dtype == torch.float32
         """,
     ),
     "lightning": (

@@ -166,6 +166,13 @@ def test_every_loss_is_covered(patched: Trace, status: str) -> None:
     assert loss_coverage.covered(ORIGINAL, patched).status == status
 
 
+def test_a_total_without_what_it_carried_is_covered() -> None:
+    carried = trace((5, A), "step 0", (8, A + C), "step 0")
+    begun_again = trace((5, A), "step 0", (8, C), "step 0")
+    assert loss_coverage.covered(carried, begun_again).status == "passed"
+    assert loss_coverage.covered(carried, trace((5, A), "step 0")).status == "failed"
+
+
 def test_a_single_loss_is_covered_where_it_was_seen() -> None:
     one = trace((5, A), "step 0", (5, C), "step 0")
     assert loss_coverage.covered(one, one).detail == "1 loss gets a backward"

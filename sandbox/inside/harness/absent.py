@@ -1,4 +1,4 @@
-"""Imports of missing packages, removed from a script.
+"""Imports that find nothing, removed from a script.
 
 The names are then synthesized by their use, like all others that it does not define.
 """
@@ -10,8 +10,10 @@ import copy
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import TypeGuard
 
 from .uses import names_of
 
@@ -20,21 +22,25 @@ _OWN = ("nn.Module", "backward(", "autograd")  # a module of the project that ha
 
 
 def without_absent(tree: ast.Module, folders: list[str]) -> ast.Module | None:
-    """Return the script without imports of missing packages; None if it has none.
+    """Return the script without imports of missing packages, and of names that an installed one
+    does not have (any more); None if it has none.
 
     Packages in these folders are present; modules in them that read data by missing packages are
     not.
     """
-    absent = [node for node in _imports(tree) if any(_is_absent(n, folders) for n in _names(node))]
-    if not absent:
+    found = (
+        (node, [] if any(_is_absent(n, folders) for n in _names(node)) else _had(node))
+        for node in _imports(tree)
+    )
+    kept = {node.lineno: names for node, names in found if names is not None}
+    if not kept:
         return None
-    lines = {node.lineno for node in absent}
     made = copy.deepcopy(tree)
     for node in ast.walk(made):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):
-                block[:] = [_passed(s) if _is_one(s, lines) else s for s in block]
+                block[:] = [_with(s, kept[s.lineno]) if _is_one(s, kept) else s for s in block]
     return made
 
 
@@ -58,12 +64,39 @@ def is_installed(top: str) -> bool:
     return spec is not None and "site-packages" in str(spec.origin)
 
 
-def _is_one(node: ast.stmt, lines: set[int]) -> bool:
+def _had(node: ast.Import | ast.ImportFrom) -> list[ast.alias] | None:
+    """Return those of an import's names that the installed module has; None if it has all."""
+    if not isinstance(node, ast.ImportFrom) or not node.module or node.level:
+        return None
+    try:
+        if not is_installed(node.module.partition(".")[0]):
+            return None
+        module = importlib.import_module(node.module)
+    except Exception:  # the line itself says what is wrong
+        return None
+    had = [name for name in node.names if _has(module, name.name)]
+    return had if len(had) < len(node.names) else None
+
+
+def _has(module: ModuleType, name: str) -> bool:
+    if name == "*" or hasattr(module, name):
+        return True
+    part = f"{module.__name__}.{name}"
+    return hasattr(module, "__path__") and importlib.util.find_spec(part) is not None
+
+
+def _is_one(node: ast.stmt, lines: Container[int]) -> TypeGuard[ast.Import | ast.ImportFrom]:
     return isinstance(node, ast.Import | ast.ImportFrom) and node.lineno in lines
 
 
-def _passed(node: ast.stmt) -> ast.stmt:
-    return ast.copy_location(ast.Pass(), node)
+def _with(node: ast.Import | ast.ImportFrom, names: list[ast.alias]) -> ast.stmt:
+    """Return the import with these names alone."""
+    made = (
+        ast.ImportFrom(node.module, names, 0)
+        if names and isinstance(node, ast.ImportFrom)
+        else ast.Pass()
+    )
+    return ast.copy_location(made, node)
 
 
 def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:

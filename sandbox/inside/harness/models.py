@@ -30,7 +30,7 @@ def tensors_in(value: Any, depth: int = 3) -> Iterator[torch.Tensor]:
     elif isinstance(value, dict) and depth:
         for item in value.values():
             yield from tensors_in(item, depth - 1)
-    elif depth and hasattr(value, "_held") and (held := value._held()):
+    elif depth and hasattr(value, "_held") and ((held := value._held()) or value._acts()):
         yield from tensors_in(held, depth - 1)
     elif (own := getattr(value, "_as_tensor", None)) is not None:
         yield own()
@@ -220,9 +220,17 @@ class Optimizer(torch.optim.Optimizer):
                     parameter.add_(parameter.grad, alpha=-group["lr"])
         return loss
 
+    def _partial_step(self, *args: Any, zero_grad: bool = False, **kwargs: Any) -> None:
+        """Move the parameters, as `first_step` of an optimizer in several stages does."""
+        self.step()
+        if zero_grad:
+            self.zero_grad()
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in _OF_SCALERS:
             raise AttributeError(name)
+        if name.endswith("_step"):
+            return self._partial_step
         return CurrentHarness.harness.attributes.of(self._path, name)
 
 

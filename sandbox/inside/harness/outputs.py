@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
 from .context import Harness
 from .engines import bare
 from .lineage import flat
 from .models import pattern
-from .placeholders import Placeholder
+from .placeholders import Batches, Placeholder
 from .tensors import SHAPE, marked
+
+_KINDS = {"module": nn.Module, "optimizer": torch.optim.Optimizer, "batches": Batches}
 
 
 class Outputs:
@@ -52,9 +55,22 @@ class Outputs:
     def _parts(self, path: str, source: torch.Tensor, given: Sequence[Any]) -> Any:
         parts = self._harness.use(path).count
         if 1 < parts <= 8 and path not in self._harness.plan.shapes:
-            alike = [given[n] if 0 < n < len(given) else None for n in range(parts)]
-            return tuple(self._part(f"{path}[{n}]", source, one) for n, one in enumerate(alike))
+            each = [given[n] if n < len(given) else None for n in range(parts)]
+            return tuple(
+                one
+                if self._is_kept(f"{path}[{n}]", one)
+                else self._part(f"{path}[{n}]", source, one if n else None)
+                for n, one in enumerate(each)
+            )
+        if given and self._is_kept(path, given[0]):
+            return given[0]
         return self._part(path, source, next(_flat_tensors(given), None))
+
+    def _is_kept(self, path: str, value: Any) -> bool:
+        """Return True for a model, an optimizer or a loader that a call returns, wrapped: the
+        text uses the result as one."""
+        kind = _KINDS.get(self._harness.role(path))
+        return kind is not None and isinstance(value, kind)
 
     def _part(self, path: str, source: torch.Tensor, like: Any = None) -> Any:
         plan, use = self._harness.plan, self._harness.use(path)

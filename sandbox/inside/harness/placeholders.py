@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from . import roles
 from .context import CurrentHarness
 from .models import Method
 
@@ -122,6 +123,10 @@ class Placeholder:
         some."""
         keys = CurrentHarness.harness.use(self._path).keys if self._tensor is None else ()
         return [self[key] for key in sorted(keys)]
+
+    def _acts(self) -> bool:
+        """Return True if the script calls a method of it that no tensor has."""
+        return bool(roles.no_tensors_methods(CurrentHarness.harness.use(self._path)))
 
     def _path_of(self, key: Any) -> str:
         return f"{self._path}[{key!r}]" if isinstance(key, str | int) else f"{self._path}[]"

@@ -107,6 +107,11 @@ def is_tensor_like(use: ValueUse) -> bool:
     return bool(use.asked & _TENSOR)
 
 
+def no_tensors_methods(use: ValueUse) -> set[str]:
+    """Return the methods that the text calls and no tensor has."""
+    return use.methods - _TENSOR
+
+
 def is_used_as_data(use: ValueUse) -> bool:
     return use.factor or use.indexed or bool(use.called) or is_tensor_like(use)
 
@@ -134,7 +139,7 @@ def role(path: str, uses: Uses, plan: ValuePlan) -> str:
         return "words"
     if use.indexed and not use.iterated and is_no_tensor(uses.known(f"{path}[]")):
         return "holder"  # of several such
-    if name in ("self", "cls", "ctx") or use.base or use.mapping:
+    if name in ("self", "cls", "ctx") or use.base or use.mapping or use.context:
         return "holder"
     return _by_methods(use, name) or _by_calls(path, use, name, uses) or _by_rest(path, use, name)
 
@@ -159,7 +164,8 @@ def _by_methods(use: ValueUse, name: str) -> str | None:
     methods = use.methods
     if {"append", "extend"} & methods and not use.called:
         return "list"
-    if "backward" in methods and not _RUNNERS.search(name):
+    runs_others = _RUNNERS.search(name) or no_tensors_methods(use) - {"backward", "zero_grad"}
+    if "backward" in methods and not runs_others:
         return "loss"
     stepped = "step" in methods and (_OPTIMIZER.search(name) or "zero_grad" in methods)
     cleared = "zero_grad" in methods and _OPTIMIZER.search(name) and not _MODULE.search(name)
@@ -178,7 +184,8 @@ def _by_calls(path: str, use: ValueUse, name: str, uses: Uses) -> str | None:
     result = uses.known(path + "()")
     if use.methods & _WITH_PARAMETERS:
         return "module"
-    made = bool(result.called or result.iterated or result.methods & (_OF_MODULES | {"step"}))
+    entered = result.called or result.iterated or result.context
+    made = bool(entered or result.methods & (_OF_MODULES | {"step"}))
     of_class = plain_name(path)[:1].isupper() and len(plain_name(path)) > 2
     if made or (of_class and path[-1:] != ")"):
         return "maker"
@@ -210,7 +217,7 @@ def _by_rest(path: str, use: ValueUse, name: str) -> str:
         return "batches"
     if use.keys or (use.asked - _TENSOR and not use.asked & (_TENSOR - SAME)):
         return "holder"
-    if use.methods - _TENSOR:  # whatever else of it is called as a tensor's methods are
+    if no_tensors_methods(use):  # whatever else of it is called as a tensor's methods are
         return "holder"
     if is_tensor_like(use):
         return "tensor"

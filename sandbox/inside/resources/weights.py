@@ -23,6 +23,7 @@ _SMALL = {
     **dict.fromkeys(("encoder_layers", "decoder_layers", "num_decoder_layers"), LAYERS),
     **dict.fromkeys(("intermediate_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim"), 256),
     **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 256),
+    "attention_types": [[["global", "local"], LAYERS // 2]],
     "vocab_size": VOCABULARY,
     **dict.fromkeys(("pad_token_id",), 0),
     **dict.fromkeys(("bos_token_id", "cls_token_id", "decoder_start_token_id"), 1),
@@ -104,7 +105,11 @@ def small(kind: Any, name: str, given: dict[str, Any]) -> Any:
     chosen = {key: value for key, value in _SMALL.items() if key in usual}
     if max(usual.get("hidden_size") or 0, usual.get("d_model") or 0) > WIDEST:
         chosen |= {key: value for key, value in _NARROW.items() if key in usual}
-    said = {key: v for key, v in given.items() if key in usual or key == "num_labels"}
+    said = {
+        key: value
+        for key, value in given.items()
+        if (key in usual or key == "num_labels") and value != "auto"  # as a checkpoint says
+    }
     made = kind(**(chosen | said))
     made._name_or_path = name
     return (made, {}) if given.get("return_unused_kwargs") else made

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.frames import USER, owner
 from . import sizes
-from .sources import texts
+from .sources import says, texts
 
 ROWS, COLUMNS, CLASSES = 64, 16, 10
 MOST = 4096  # columns
@@ -28,6 +28,10 @@ _LABELS = frozenset(
     }
 )
 _LINEAR = re.compile(r"\bLinear\(\s*(?:in_features\s*=\s*)?([^,()]{0,80}),")
+_DOUBLE = (
+    r"(?m)^\s*[\w.]+\.double\(\)\s*$|\b[A-Z]\w*\(.*\)\.double\(\)"
+    r"|set_default_dtype\(torch\.(?:double|float64)\)"
+)
 _CONVOLUTION = re.compile(r"\bConv([123])d\(\s*(?:in_channels\s*=\s*)?(\d{1,3})\s*,")
 
 
@@ -43,7 +47,7 @@ def noise(name: str, shape: tuple[int, ...] | None = None, kind: Any = None) -> 
     if whole or label or bound:
         labels = random.integers(0, bound or CLASSES, shape)
         return sizes.known(labels.astype(kind or np.int64), name)
-    return sizes.known(random.standard_normal(shape).astype(kind or np.float32), name)
+    return sizes.known(random.standard_normal(shape).astype(kind or _precision()), name)
 
 
 def one_number(name: str, *, whole: bool) -> Any:
@@ -67,6 +71,12 @@ def _for_one_item() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+@cache
+def _precision() -> type[np.floating[Any]]:
+    """Return the type of data: double where a whole model, or everything, is made double."""
+    return np.float64 if says(_DOUBLE) else np.float32
 
 
 @cache

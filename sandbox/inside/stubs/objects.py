@@ -50,6 +50,9 @@ def install(report: Report) -> None:
             if bound and says(rf"\b{bound}\.(?:eval|train|parameters)\("):
                 report_synthesized(name, "a small model")
                 return Loaded()
+            if bound and says(rf"\bfrom_numpy\(\s*{bound}\b"):
+                report_synthesized(name, "an array of noise")
+                return noise(Path(name).name)
             report_synthesized(name, "noise, as a tensor or as a state,")
             return State(name=Path(name).name)
         return load(file, *args, **kwargs)

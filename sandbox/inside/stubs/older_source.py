@@ -1,4 +1,5 @@
-"""Older spellings in a script's text, read as what they mean today. No line moves.
+"""Older spellings in a script's text, read as what they mean today; and GPUs that are named by a
+number. No line moves.
 
 The text stays as it was sent; only what is compiled from it differs.
 """
@@ -11,6 +12,8 @@ import importlib.machinery
 import re
 from typing import Any
 
+import torch
+
 from ..core.frames import OWNERS, USER
 from ..script import entry
 from .finding import Report
@@ -21,9 +24,11 @@ _METHODS = {"iteritems": "items", "itervalues": "values", "iterkeys": "keys"}
 _ASYNC = re.compile(rb"\basync(\s*=(?!=))")
 _SUSPECTED = re.compile(
     rb"retain_variables|volatile|\.iter(?:items|values|keys)\b|\.has_key\b|\.data\s*\["
+    rb"|\btorch\.device\(\s*[\w.]+\s*\)"
 )
 _FIRST = "__first__"
 _METHOD = "__method_of_python_2__"
+_DEVICE = "__device__"
 
 
 def install(report: Report) -> None:
@@ -39,6 +44,7 @@ def install(report: Report) -> None:
     loader.source_to_code = source_to_code
     entry.read_as = lambda source, path: modern(source, path, report)
     vars(builtins)[_FIRST] = lambda data, key: _item(data, key, report)
+    vars(builtins)[_DEVICE] = lambda given: _device(given, report)
     vars(builtins)[_METHOD] = lambda owner, name: _method(owner, name, report)
 
 
@@ -78,6 +84,13 @@ class _Older(ast.NodeTransformer):
         match node.func:
             case ast.Attribute(value=owner, attr=name) if name in _METHODS or name == "has_key":
                 node.func = _call(_METHOD, node.func, owner, ast.Constant(name))
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="torch"), attr="device"),
+                args=[ast.Constant(value=int()) | ast.Name() | ast.Attribute() as given],
+                keywords=[],
+            ):
+                return _call(_DEVICE, node, given)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -105,6 +118,14 @@ def _item(data: Any, key: Any, report: Report) -> Any:
         return data[key]
     report(".data[0]", "`.data[0]` of a single number was read as `.item()`.", "api")
     return data.item()
+
+
+def _device(given: Any, report: Report) -> torch.device:
+    """Handle `torch.device(0)`, which a machine without GPUs refuses."""
+    if type(given) is not int or torch.accelerator.is_available():
+        return torch.device(given)
+    report("cuda", "tensors and modules stay on the CPU")
+    return torch.device("cpu")
 
 
 def _method(owner: Any, name: str, report: Report) -> Any:
