@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from benchmarks.plain import Line, Sight, watch
 from tests.case_files import put_down
-from tests.probe import Array, Record, faults, judge, run
 from tests.recorded.digests import digest_of, probe_digest
 from tests.recorded.packs import Run
 from tests.recorded.recorder import Recorder
+
+if TYPE_CHECKING:  # these import torch, which takes seconds, and replays need none of them
+    from benchmarks.plain import Sight
+    from tests.probe import Array, Record
 
 
 class Program(Protocol):
@@ -67,6 +69,8 @@ class PlainRuns:
 
     def sight(self, program: Program) -> Sight:
         """Return what its author sees who runs it."""
+        from benchmarks.plain import Line, Sight
+
         answer = self._answer({"watched": _asked(program)})
         last = answer["last"] and Line(**answer["last"])
         return Sight(answer["traceback"], last)
@@ -82,6 +86,9 @@ class PlainRuns:
 
 def answer_to(request: dict[str, Any]) -> dict[str, Any]:
     """Run what a recorded request asks for."""
+    from benchmarks.plain import watch
+    from tests.probe import faults, judge
+
     if "watched" in request:
         sight = watch(request["watched"]["texts"], request["watched"]["entry"])
         return {"traceback": sight.traceback, "last": sight.last and asdict(sight.last)}
@@ -113,6 +120,8 @@ def _asked(program: Program) -> dict[str, Any]:
 
 def run_files(files: Mapping[str, str], entry: str = "train.py") -> Record:
     """Return the probe's record of `files[entry]`, run among its files in a folder of its own."""
+    from tests.probe import run
+
     with tempfile.TemporaryDirectory() as folder:
         put_down(files, Path(folder))
         return run(Path(folder, entry))

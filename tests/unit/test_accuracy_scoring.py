@@ -17,7 +17,6 @@ from benchmarks.totals import RECORD, report, rows
 from benchmarks.trials import Trial, prepare
 from tests.case_files import load_case
 from tests.plain_runs import run_files, run_once
-from tests.probe import compare
 
 CASE = load_case("inplace_leaf/manual_sgd")
 HEALTHY = load_case("inplace_leaf/ok_manual_sgd_no_grad")
@@ -158,6 +157,8 @@ def test_retaining_reaches_every_backward_and_nothing_else() -> None:
 
 
 def test_a_project_runs_as_its_script_does() -> None:
+    from tests.probe import compare  # imports what only optimizers need
+
     alone = run_files({"train.py": HEALTHY.stripped})
     assert compare(alone, run_once(HEALTHY)) == []
 

@@ -73,12 +73,12 @@ def test_what_became_a_keyword_of_python_has_the_name_that_torch_gave_it() -> No
     assert pasted.text == "y = y.cuda(non_blocking=True)\nprint(y)\n"
 
 
-PROGRAMS = [name for name in EXPECTED if not examine(sent(name), "train.py", {}, "").recalled]
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", EXPECTED)
 def test_a_patch_is_reported_in_what_was_pasted(name: str) -> None:
     examined = examine(sent(name), "train.py", {}, "")
+    if examined.recalled:  # no program: lines that a traceback names
+        assert not examined.pasted
+        return
     python = examined.files["train.py"]
     pasted = examined.pasted["train.py"]
     assert pasted.back(python) == sent(name)

@@ -1,4 +1,7 @@
-"""The probe refuses what it should refuse, whichever way a bad repair hides."""
+"""The probe refuses what it should refuse, whichever way a bad repair hides.
+
+It imports torch, which takes seconds: what uses it imports it, not whoever collects tests.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ import numpy as np
 import pytest
 
 from benchmarks.rewritings import rewritten
-from tests.probe import Record, compare, faults, run
 
 Judge = Callable[..., list[str]]
 REFERENCE = """
@@ -30,6 +32,8 @@ REFERENCE = """
 
 @pytest.fixture
 def objections(tmp_path: Path) -> Judge:
+    from tests.probe import compare, run
+
     def judged(candidate: str, reference: str = REFERENCE) -> list[str]:
         records = []
         for name, source in (("reference.py", reference), ("candidate.py", candidate)):
@@ -169,6 +173,8 @@ def test_a_notebook_runs_by_its_counts(tmp_path: Path) -> None:
     def code(source: str, count: int) -> dict[str, object]:
         return {"cell_type": "code", "source": [source], "execution_count": count}
 
+    from tests.probe import run
+
     cells = [
         code("raise ValueError(f'ran {runs} times')", 5),
         code("runs = 0", 1),
@@ -180,6 +186,8 @@ def test_a_notebook_runs_by_its_counts(tmp_path: Path) -> None:
 
 
 def test_a_record_alone_shows_what_is_wrong_with_it(tmp_path: Path) -> None:
+    from tests.probe import faults, run
+
     def found(source: str) -> list[str]:
         path = tmp_path / "alone.py"
         path.write_text(textwrap.dedent(source))
@@ -199,6 +207,8 @@ def test_a_record_alone_shows_what_is_wrong_with_it(tmp_path: Path) -> None:
 
 
 def test_what_adam_makes_of_rounding_is_no_difference() -> None:
+    from tests.probe import Record, compare
+
     quiet, loud = np.array([1e-9, 0.5]), np.array([3e-9, 0.5])
     one = Record(gradients={"Adam": [[quiet]]}, parameters={"Adam": [[np.array([0.10, 1.0])]]})
     other = Record(gradients={"Adam": [[loud]]}, parameters={"Adam": [[np.array([0.12, 1.0])]]})
