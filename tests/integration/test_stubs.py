@@ -9,6 +9,7 @@ import pytest
 from sandbox.protocol import Job, RunResult
 from sandbox.records import Trace
 from tests.recorded.box import RecordedSandbox
+from tests.stub_scripts.commands import COMMANDS, ENDING
 from tests.stub_scripts.data import DATA
 from tests.stub_scripts.packages import PACKAGES
 
@@ -25,7 +26,7 @@ def named(trace: Trace | None) -> set[str]:
     return {one.name for one in trace.stubs} | {one.name for one in trace.assumed}
 
 
-STUBS = DATA | PACKAGES
+STUBS = DATA | PACKAGES | COMMANDS
 
 
 @pytest.mark.parametrize("what", STUBS)
@@ -36,6 +37,20 @@ async def test_a_script_gets_through_and_what_it_got_is_reported(
     result = await run(sandbox, dedent(script))
     assert result.status == "finished", result.stderr_tail
     assert named(result.trace) == names
+
+
+@pytest.mark.parametrize("how", ENDING)
+async def test_a_package_that_would_call_the_script_is_replaced_by_the_call(
+    sandbox: RecordedSandbox, how: str
+) -> None:
+    ran = "import torch; torch.ones(2, requires_grad=True).mul(lr).sum().backward()"
+    result = await run(sandbox, ENDING[how].format(ran=ran))
+    assert result.status == "finished", result.stderr_tail
+    assert result.trace is not None
+    assert len(result.trace.backwards) == 1
+    assert {one.name: one.text for one in result.trace.assumed} == {
+        "train": "`unheard` is not installed here: `train` was called in its place."
+    }
 
 
 ON_A_GPU = """

@@ -52,6 +52,11 @@ def use_of(name: str, within: str = "") -> SettingUse:
     return SettingUse.UNKNOWN
 
 
+def names_settings(name: str) -> bool:
+    """Return True if settings are called so: `cfg`, `config`, `hparams`."""
+    return _SETTINGS.fullmatch(name.lower()) is not None
+
+
 @cache
 def _parted_keys() -> frozenset[str]:
     """Return keys whose values are indexed, asked for attributes that no string has, or unpacked by
@@ -232,9 +237,9 @@ def _holds_settings(node: ast.expr) -> bool:
     for _ in range(DEEP):
         match node:
             case ast.Name(id=name):
-                return _SETTINGS.fullmatch(name.lower()) is not None
+                return names_settings(name)
             case ast.Attribute(value=inner, attr=name):
-                if _SETTINGS.fullmatch(name.lower()) is not None:
+                if names_settings(name):
                     return True
                 node = inner
             case ast.Subscript(value=inner, slice=ast.Constant(value=str())):

@@ -60,6 +60,24 @@ def bound_to(frame: FrameType) -> str:
     return bound if isinstance(bound, str) else ""
 
 
+def ends_with(frame: FrameType | None) -> bool:
+    """Return True if the frame's current call is the last thing that the script does."""
+    while frame is not None:
+        names = [one.opname for one in _following(frame, 3)]
+        if names[:1] != ["POP_TOP"] or names[-1] not in ("RETURN_VALUE", "RETURN_CONST"):
+            return False
+        if frame.f_code.co_name == "<module>":
+            return frame.f_globals.get("__name__") == "__main__"
+        frame = frame.f_back
+    return False
+
+
+def is_loaded(code: CodeType, name: str) -> bool:
+    """Return True if the code reads this name, wherever it is bound."""
+    listed = _instructions(code).values()
+    return any(one.argval == name and one.opname.startswith("LOAD_") for one in listed)
+
+
 def is_archive(frame: FrameType) -> bool:
     """Return True if the result of the frame's current call is used like an archive.
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import inspect
 import sys
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .arguments import filled_in, value_for
-from .configs import AttributeDict, read_value
-from .finding import Report
+from .configs import AttributeDict
+from .handed_functions import called, filled, given
 from .null_object import NullModule
 
 PROVIDES = (
@@ -21,94 +19,49 @@ PROVIDES = (
     *("jsonargparse", "argh", "clize", "defopt", "plac"),
 )
 SAYS = "not installed here: options have their defaults, or the given arguments"
-_report: Report | None = None
-
-
-def install(report: Report) -> None:
-    """Remember whom to tell what is filled in."""
-    global _report
-    _report = report
-
-
-def _filled(name: str, kind: Any = None) -> Any:
-    """Return a value for what is required and not given."""
-    value = value_for(name, kind if kind in (int, float, bool, str) else None)
-    if _report is not None:
-        _report(f"--{name}", filled_in(f"--{name}", value), "argument")
-    return value
-
-
-def _given() -> Iterator[tuple[str, Any]]:
-    """Yield the options among the arguments: `--name value`, `--name=value`, `--flag`."""
-    words = sys.argv[1:]
-    for at, word in enumerate(words):
-        if word.startswith("-") and not word.lstrip("-")[:1].isdigit():
-            name, equals, value = word.lstrip("-").partition("=")
-            following = words[at + 1 : at + 2]
-            bare = not following or following[0].startswith("--")
-            text = value if equals else "true" if bare else following[0]
-            yield name.replace("-", "_"), read_value(text)
 
 
 def made(kind: type) -> Any:
     """Return a dataclass of given values, its defaults, and filled-in values."""
     if not dataclasses.is_dataclass(kind):
         return kind()
-    given, hints, values = dict(_given()), typing.get_type_hints(kind), {}
+    options, hints, values = dict(given()), typing.get_type_hints(kind), {}
     for entry in dataclasses.fields(kind):
         if not entry.init:
             continue
         wanted = hints.get(entry.name, str)
         required = entry.default is entry.default_factory is dataclasses.MISSING
-        if entry.name in given:
-            values[entry.name] = given[entry.name]
+        if entry.name in options:
+            values[entry.name] = options[entry.name]
         elif required and dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
             values[entry.name] = made(wanted)
         elif required:
-            values[entry.name] = _filled(entry.name, wanted)
+            values[entry.name] = filled(entry.name, wanted)
     return kind(**values)
-
-
-def _called(function: Callable[..., Any]) -> Any:
-    """Call a function with what was given and what is filled in."""
-    given, values = dict(_given()), {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        if name in given:
-            values[name] = given[name]
-        elif parameter.default is parameter.empty:
-            values[name] = _filled(name, _type_of(parameter.annotation))
-    return function(**values)
-
-
-def _type_of(annotation: Any) -> Any:
-    named = {"int": int, "float": float, "bool": bool, "str": str}
-    return named.get(annotation, annotation) if isinstance(annotation, str) else annotation
 
 
 def cli(wanted: Any, *args: Any, **kwargs: Any) -> Any:
     """Imitate `tyro.cli`: return an instance of the class, or the function's result."""
     if kwargs.get("default") is not None:
         return kwargs["default"]
-    return made(wanted) if isinstance(wanted, type) else _called(wanted)
+    return made(wanted) if isinstance(wanted, type) else called(wanted)
 
 
 def dispatched(component: Any = None, *args: Any, **kwargs: Any) -> Any:
     """Call the function, or the one that the first argument names."""
     if callable(component):
-        return _called(component)
+        return called(component)
     named = component if isinstance(component, dict) else vars(sys.modules["__main__"])
     wanted = next((word for word in sys.argv[1:] if word in named), None)
     chosen = wanted or next((n for n in ("train", "main", "run") if callable(named.get(n))), None)
-    return _called(named[chosen]) if chosen is not None else None
+    return called(named[chosen]) if chosen is not None else None
 
 
 class Flags(AttributeDict):
     """`absl.flags.FLAGS`; asking before the definitions have run is not refused."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[str]:
-        self.update({name: value for name, value in _given() if name in self})
+        self.update({name: value for name, value in given() if name in self})
         return sys.argv[:1]
 
     def define(self, name: str, default: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -122,7 +75,7 @@ FLAGS = Flags()
 
 def _required(name: str, *args: Any, **kwargs: Any) -> None:
     if FLAGS.get(name) is None:
-        FLAGS[name] = _filled(name)
+        FLAGS[name] = filled(name)
 
 
 def run(main: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

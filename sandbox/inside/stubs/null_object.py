@@ -51,8 +51,11 @@ class NullObject(metaclass=_Kind):
     _name = ""
     _given: tuple[Any, ...] = ()
     _named: Mapping[str, Any] = MappingProxyType({})
+    _asked: Mapping[str, Any] = MappingProxyType({})  # if a call made it
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if _handed().taken_over(sys._getframe(1), cls._package, args):
+            return None
         parameters = _parameters(args[0] if args else kwargs.get("params"))
         if parameters is not None:  # an optimizer: any that steps shows what a step does
             return torch.optim.SGD(parameters, lr=1e-3)
@@ -61,6 +64,7 @@ class NullObject(metaclass=_Kind):
         made = super().__new__(cls)
         made._given = tuple(map(_kept, args))
         made._named = {name: value for name, value in kwargs.items() if _is_data(value)}
+        made._asked = {"": args, **kwargs} if _is_light((*args, *kwargs.values())) else {"": ()}
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,8 +78,11 @@ class NullObject(metaclass=_Kind):
         return nothing(self._package, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _handed().taken_over(asking := sys._getframe(1), self._package, args):
+            return None
         if len(args) == 1 and not kwargs and isinstance(args[0], FunctionType | type):
-            return args[0]  # a decorator
+            made = self._asked and isinstance(args[0], FunctionType)
+            return _handed().given_back(args[0], self, asking) if made else args[0]  # a decorator
         if args and isinstance(args[0], torch.Tensor) and self._has_module():
             return self._module()(*args, **kwargs)
         if (read := _read(self._name, args)) is not None:
@@ -196,6 +203,17 @@ def _read(function: str, args: tuple[Any, ...]) -> Any:
     """Return what a function or class of this name gives for a file that was not sent, or None."""
     readers = importlib.import_module(f"{__package__}.readers")  # which builds on this module
     return readers.read(function, args)
+
+
+def _handed() -> Any:
+    """Return what knows of functions that scripts hand to packages."""
+    return importlib.import_module(f"{__package__}.handed_functions")  # which builds on this module
+
+
+def _is_light(given: tuple[Any, ...]) -> bool:
+    """Return True if it may be kept: what options of a command line are made with."""
+    kept = (int, float, str, list, type, type(None), type(...), NullObject)
+    return len(given) <= 16 and all(isinstance(one, kept) for one in given)
 
 
 def _kept(given: Any) -> Any:
