@@ -142,12 +142,12 @@ def _hook(found: list[str], top: CodeType, bare: Set[CodeType]) -> Heard:
     def heard(event: str, arguments: tuple[Any, ...]) -> None:
         # what the tracer itself does at each node of a program is let go at once; asking a frame
         # for its code would raise another event
-        if event == "object.__getattr__":
-            if arguments[1] != "tb_frame":
-                return
-        elif event == "sys._getframe":
+        if event == "sys._getframe":
             asked = arguments[0].f_globals
             if asked is stamping or asked is calling:
+                return
+        elif event == "object.__getattr__":
+            if arguments[1] != "tb_frame":
                 return
         elif event not in events:
             return

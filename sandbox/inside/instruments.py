@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from torch.autograd.graph import saved_tensors_hooks
 
 from .core.budget import Budget
-from .core.clock import Clock
+from .core.clock import CLOCK
 from .core.emitter import Emitter
 from .core.engine import Observer, WrappedEngine
 from .core.follow_limit import FollowLimit
@@ -98,7 +98,7 @@ class Instruments:
 
     def _steps_taken(self) -> int:
         """Return how many steps were taken; without an optimizer, backward calls count as such."""
-        return Clock.steps if self.steps.optimizers.made else Clock.calls
+        return CLOCK.steps if self.steps.optimizers.made else CLOCK.calls
 
     def _watch_steps(self) -> None:
         job, reference = self.job, self._reference

@@ -13,7 +13,7 @@ from functools import partial
 import torch
 
 from .core import frames
-from .core.clock import Clock, next_number
+from .core.clock import CLOCK, next_number
 from .core.emitter import Emitter
 from .core.engine import Stopped
 from .core.frames import Json
@@ -61,7 +61,7 @@ class ScriptRun:
                 "stamps": self.instruments.stamps.kind,
             }
         )
-        Clock.first_node = next_number()
+        CLOCK.first_node = next_number()
         self.instruments.follow()
         guard, attempt = Guard(), Attempt(self._script())
         if self.instruments.engine is not None and not self.job.get("launcher"):
@@ -74,9 +74,9 @@ class ScriptRun:
             {
                 "t": "end",
                 "reason": reason,
-                "backwards": Clock.calls,
+                "backwards": CLOCK.calls,
                 "examined": self.instruments.attention.looked,
-                "steps": Clock.steps,
+                "steps": CLOCK.steps,
                 "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.instruments.budget.notes,
                 "tampered": [*guard.found(), *self.instruments.tampered()][:16],

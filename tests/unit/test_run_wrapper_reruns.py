@@ -14,7 +14,7 @@ from gradmend.run_wrapper import rerun
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import Turns, furnish, runs_at_once
-from sandbox.inside.core.clock import Clock
+from sandbox.inside.core.clock import CLOCK
 from sandbox.inside.core.engine import Calls
 from sandbox.inside.core.follow_limit import FollowLimit
 from sandbox.protocol import Job
@@ -94,6 +94,6 @@ def test_calls_that_take_long_need_to_be_fewer(monkeypatch: pytest.MonkeyPatch) 
     following = FollowLimit(job, lambda: now, lambda: 0)
     asked = []
     for calls, now in ((0, 5.0), (9, 6.0), (9, 7.0), (24, 6.5)):  # noqa: B007
-        monkeypatch.setattr(Clock, "calls", calls)
+        monkeypatch.setattr(CLOCK, "calls", calls)
         asked.append(following.enough(Calls()))
     assert asked == [False, False, True, True]

@@ -15,7 +15,7 @@ import torch.autograd.graph
 from .backward_site import TracedBackward
 from .budget import Budget, InstrumentTime
 from .call_stack import standing
-from .clock import Clock
+from .clock import CLOCK
 from .frames import Json
 from .graph import GraphTraversal, Root, executed, roots_of
 from .parameters import KnownParameter
@@ -193,12 +193,12 @@ class WrappedEngine:
             result = self._original(outputs, *args, **kwargs)
         except Exception as error:
             self._failed(call, error)
-            Clock.calls += 1
+            CLOCK.calls += 1
             raise
         finally:
             self.stamps.resume()
         call.result = result
-        Clock.calls += 1
+        CLOCK.calls += 1
         if call.closely:
             self._tell("after", call)
         else:
@@ -218,7 +218,7 @@ class WrappedEngine:
     ) -> Call:
         frame, stands = standing()
         iteration = per_line[stands.at] = per_line[stands.at] + 1
-        n = Clock.calls + 1
+        n = CLOCK.calls + 1
         return Call(
             n=n,
             closely=self.attention.begin(n, iteration),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .clock import Clock
+from .clock import CLOCK
 from .engine import Calls
 from .frames import Json
 
@@ -43,7 +43,7 @@ class FollowLimit:
         Also return True if the same lines have called, again and again, for as long as it says.
         """
         if len(calls) != self._lines:
-            self._lines, self._since = len(calls), Clock.calls
+            self._lines, self._since = len(calls), CLOCK.calls
         ran = self.clock() - self._begun
         most_steps, most_s = self.job.get("stop_after_steps"), self.job.get("stop_after_s")
         if most_steps is not None and self.steps() >= int(most_steps):
@@ -55,11 +55,11 @@ class FollowLimit:
         wanted = self.job.get("stop_after_backwards")
         if wanted is not None:
             wanted = self._fewer(int(wanted), ran)
-            return Clock.calls >= wanted and ran >= float(self.job.get("patience_s") or 0.0)
+            return CLOCK.calls >= wanted and ran >= float(self.job.get("patience_s") or 0.0)
         patience = self.job.get("follow_s")
         if patience is None or ran < float(patience):
             return False
-        if 2 * self._since > Clock.calls:  # something new was seen just now
+        if 2 * self._since > CLOCK.calls:  # something new was seen just now
             return False
         most = max(calls.values(), default=0)
         return most >= MANY or (most >= SOME and ran >= SLOWER * float(patience))

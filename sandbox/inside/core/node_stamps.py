@@ -7,10 +7,13 @@ line, that costs less than a microsecond.
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Callable, Generator
 from types import CodeType, FrameType
+from typing import Any
 
-from .clock import Clock
+from .clock import CLOCK
 from .frames import (
     LIBRARY,
     OWNERS,
@@ -64,8 +67,8 @@ class Stamp(list[str]):
         super().__init__(site.shown)
         self._site = site
         self._frame = frame
-        self.after = Clock.calls
-        self.steps = Clock.steps
+        self.after = CLOCK.calls
+        self.steps = CLOCK.steps
 
     @property
     def at(self) -> Json | None:
@@ -107,19 +110,54 @@ def _sites_of(code: CodeType) -> _Sites:
     return sites
 
 
+def _callers() -> Generator[FrameType | None, FrameType | None]:
+    """Yield the frame that has called who asks.
+
+    That is what `sys._getframe` gives, too, but that raises an audit event each time.
+    """
+    own: Any = yield None
+    while True:
+        yield own.f_back.f_back
+
+
+def _begun() -> Callable[[None], FrameType | None]:
+    """Return how to ask for the caller's caller."""
+    callers: Any = _callers()
+    next(callers)
+    callers.send(callers.gi_frame)
+    ask: Callable[[None], FrameType | None] = callers.send
+    return ask
+
+
+_caller = _begun()
+
+
+def _caller_otherwise() -> FrameType | None:
+    """Return the caller's caller where the generator could not say it."""
+    global _caller
+    if inspect.getgeneratorstate(_caller.__self__) == inspect.GEN_CLOSED:  # type: ignore[attr-defined]
+        _caller = _begun()  # an interrupt had ended it
+    here = _getframe().f_back
+    return here.f_back if here is not None else None
+
+
 def make_stamp() -> list[str]:
     """Return the stamp of the node being made; torch calls this from C++.
 
     One call of torch may make many nodes: while the innermost frame is at the same instruction,
     everything further out is too, and the last stamp holds.
     """
-    inner = _getframe().f_back
+    try:
+        inner = _caller(None)
+    except (ValueError, StopIteration):  # another thread asks; it was interrupted
+        inner = _caller_otherwise()
     if inner is None:  # a thread of torch's own
         return Stamp(Site(None, None), 0)
-    now = Clock.calls + Clock.steps
+    now = CLOCK.calls + CLOCK.steps
     mark, instruction = inner.f_trace, inner.f_lasti
-    if isinstance(mark, Mark) and mark.time == now and mark.instruction == instruction:
-        return mark.stamp
+    if type(mark) is Mark or type(mark) is Activation:
+        if mark.time == now and mark.instruction == instruction:
+            return mark.stamp
     code = inner.f_code if type(mark) is not Activation else None
     stamp = _stamp(inner, code, now)
     if mark is None:
@@ -172,6 +210,6 @@ def _stamp(frame: FrameType | None, code: CodeType | None, now: int) -> Stamp:
             if len(sites) >= SITES:
                 sites.clear()
             site = sites[key] = Site(frame, maker)
-            Clock.sites += 1
+            CLOCK.sites += 1
         stamp = mark.stamps[key] = Stamp(site, mark.number)
     return stamp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .clock import Clock
+from .clock import CLOCK
 
 FIRST = 64
 NEW = 24  # calls of a line that are looked at closely, and
@@ -43,10 +43,10 @@ class CallSampler:
 
     def begin(self, n: int, iteration: int) -> bool:
         """Return True if a call is looked at: the run's `n`-th, its line's `iteration`-th."""
-        if iteration <= NEW or Clock.sites != self._sites:
-            self._sites = Clock.sites
+        if iteration <= NEW or CLOCK.sites != self._sites:
+            self._sites = CLOCK.sites
             self._until = max(self._until, n + AROUND)
-        new = n <= self._until or (n <= MOST and 0 < Clock.steps < STEPS)
+        new = n <= self._until or (n <= MOST and 0 < CLOCK.steps < STEPS)
         every = min(max(1 << (n.bit_length() - 1), EVERY), SELDOM)
         close = self._always or new or n % every < WINDOW
         if close != self.close:

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 from ..core import frames
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.emitter import Emitter
 from ..core.frames import Json
 from ..core.holders import ReferrerSearch
@@ -68,7 +68,7 @@ class EngineCalls:
             for name, value in search.around(outside):
                 names.setdefault(id(value), []).append(name)
         backward_call = {
-            "n": Clock.calls + 1,
+            "n": CLOCK.calls + 1,
             "at": at,
             "stack": stack,
             "iteration": self._per_line.get((str(at["file"]), int(at["line"])), 1),
@@ -95,7 +95,7 @@ class EngineCalls:
         """Mark what was reached. A call over a lone instance is no backward call."""
         if len(walk.nodes) < 2:
             return
-        n = walk.call["n"] = Clock.calls + 1
+        n = walk.call["n"] = CLOCK.calls + 1
         if walk.rewind is not None and walk.received is not None:
             walk.rewind.back(walk.received.gradients)
         oldest = n - 1
@@ -108,7 +108,7 @@ class EngineCalls:
             root.root_of = n
         self._tell(walk, "ok", n - 1 - oldest)
         self._measure(walk, n - 1 - oldest)
-        Clock.calls += 1
+        CLOCK.calls += 1
         count, walk.nodes, walk.root, walk.received = len(walk.nodes), [], None, None
         walk.edges = []
         self._freeing[n] = walk
@@ -170,4 +170,4 @@ class EngineCalls:
         first = self._freeing[found[0]["freed"]]
         self._emitter.emit(reuse_record(walk, first, found, self._instances, str(error)))
         self._tell(walk, "raised", 0)
-        Clock.calls += 1
+        CLOCK.calls += 1

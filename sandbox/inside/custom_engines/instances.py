@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any
 
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.frames import Json, is_user_class
 from ..core.value_parts import LIGHT, attributes
 from .backward_functions import computes
@@ -55,7 +55,7 @@ class Instances:
         if not known:  # a decorator replaced the class
             self.kinds = (*self.kinds, type(instance))
         self.newest += 2  # room for an operation before each
-        made = InstanceRecord(self.newest, Clock.calls, at, op)
+        made = InstanceRecord(self.newest, CLOCK.calls, at, op)
         key = id(instance)
         try:
             made.reference = weakref.ref(instance, lambda _: self._made.pop(key, None))

@@ -10,7 +10,7 @@ from types import FrameType
 import torch
 
 from ..core.backward_site import TracedBackward
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.engine import Call
 from ..core.frames import Json, place
 from ..core.parameters import KnownParameter
@@ -83,7 +83,7 @@ class EmptySteps:
         """Return True if the step had a gradient to use; zeros of the last backward call count."""
         gradient = known.gradient
         if gradient is None:
-            return known.changed_by == Clock.steps
+            return known.changed_by == CLOCK.steps
         left = known.id in self._given and self._given[known.id] == known.mark
         return left or gradient.layout is not torch.strided or bool(gradient.any())
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.frames import OWNERS, USER, Json, activation, local_values, place, user_frames
 from ..core.graph import Node, edges, op_name, walk
 from ..core.holders import ReferrerSearch
@@ -63,7 +63,7 @@ class EvaluationGraphs:
         It is a collection that has kept graph after graph, or a number to which one line has added
         again and again.
         """
-        if Clock.calls:
+        if CLOCK.calls:
             return None
         return next(iter(self._found.values()), None) or _summed(self._stamps)
 
@@ -83,9 +83,9 @@ class EvaluationGraphs:
         """Count a call of any module, those of healthy scripts, too."""
         if torch.compiler.is_compiling():
             return
-        if Clock.calls:
+        if CLOCK.calls:
             self._hook.remove()
-        if Clock.calls or module.training or not torch.is_grad_enabled():
+        if CLOCK.calls or module.training or not torch.is_grad_enabled():
             return
         notify_safely(self._count, sys._getframe(1), notes=self._slips)
 

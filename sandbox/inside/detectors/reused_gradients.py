@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.frames import Json
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
 from .details import NEVER
@@ -106,7 +106,7 @@ class ReusedGradients:
         A group may wait for a later step, or stay as it is; and a write through `.data` changes no
         version.
         """
-        tensor, written = known.tensor(), known.changed_by == Clock.steps
+        tensor, written = known.tensor(), known.changed_by == CLOCK.steps
         if tensor is None or not early or (written and known.id not in self._leftover):
             return written
         now = values_of(tensor)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
 
 ALONG = 0.9  # of what was changed, weighed by the gradient, went up
@@ -53,7 +53,7 @@ class SharpnessSteps:
         for number, left in self._left.items():
             known = self.parameters.known[number]
             tensor, kept = known.tensor(), left.mark == known.mark and known.gradient is not None
-            if tensor is None or left.steps != Clock.steps:
+            if tensor is None or left.steps != CLOCK.steps:
                 continue
             if values_of(tensor) == left.values:
                 stayed += [known] if kept else []
@@ -85,7 +85,7 @@ class SharpnessSteps:
         for known in owned:
             tensor = known.tensor()
             if tensor is not None and tensor.numel() <= MOST:
-                left = _Left(known.mark, values_of(tensor), Clock.steps)
+                left = _Left(known.mark, values_of(tensor), CLOCK.steps)
                 if known.id in self._wanted and known.gradient is not None:
                     left.copy, left.slope = tensor.detach().clone(), known.gradient.clone()
                 self._left[known.id] = left

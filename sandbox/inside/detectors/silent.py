@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import frames
 from ..core.backward_site import TracedBackward
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import Json
@@ -89,7 +89,7 @@ class SilentWatch(Observer):
             self._discarded.before()
         elif call.kind == "backward":
             self._ascents.forget()
-        if call.kind == "backward" and Clock.steps:
+        if call.kind == "backward" and CLOCK.steps:
             self._reused.before()
         if (aliased := self._aliases.look(call)) is not None:
             self._tell("overwritten-gradient", during=call, **aliased)
@@ -151,14 +151,14 @@ class SilentWatch(Observer):
         closure leaves those of its calls on one another."""
         self._untrained.stepped(optimizer, owned)
         here = frames.user_frame(sys._getframe())
-        if Clock.calls <= self._until:
+        if CLOCK.calls <= self._until:
             self._empty_steps.stepped(optimizer, owned, here)
             self._discarded.stepped(optimizer, owned, here)
         self._idle.note_lost(owned, self._empty_steps.misses)
         self._rebound.stepped(owned, here)
         if (aliased := self._aliases.stepped(here)) is not None and here is not None:
             self._tell("overwritten-gradient", at=frames.place(here), **aliased)
-        reused, early = self._reused, Clock.calls <= self._until
+        reused, early = self._reused, CLOCK.calls <= self._until
         if stale := reused.stepped(optimizer, owned, early=early):
             detail = UNTOUCHED if reused.never_cleared(stale) else ""
             self._tell_stale(stale, reused.norms[optimizer], reused.steps[optimizer], detail)
@@ -193,7 +193,7 @@ class SilentWatch(Observer):
         Exclude optimizers that call their closure again and again.
         """
         ascents = self._ascents
-        if Clock.closure > 1:
+        if CLOCK.closure > 1:
             ascents.forget()
             return
         if ascents.after(call.received) and len(ascents.norms) >= GROWTH:

@@ -15,7 +15,7 @@ import torch
 from torch.nn import Module, ParameterDict, ParameterList
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
 
 STEPS = 2  # a parameter is judged at this step, of those at which it asks for a gradient
@@ -125,12 +125,12 @@ class UntrainedParameters:
                 for still in (self._unread, self._cut):
                     if known.id in still and _values(known) != still[known.id][1]:
                         del still[known.id]
-        if not young or Clock.calls == 0:
+        if not young or CLOCK.calls == 0:
             return
         without = [known for known in young if self._is_empty(known)]
         self._await(young, without)
         judged = [known for known in without if self._ages[known.id] == STEPS]
-        if judged and Clock.calls >= STEPS:
+        if judged and CLOCK.calls >= STEPS:
             alive = modules()
             used = _parameters_of(alive, self._called or set())
             self._suspects |= {

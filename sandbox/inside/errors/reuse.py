@@ -8,7 +8,7 @@ from collections import OrderedDict
 import torch
 
 from ..core.backward_site import TracedBackward
-from ..core.clock import Clock, number_of
+from ..core.clock import CLOCK, number_of
 from ..core.collector_search import carriers
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
@@ -203,7 +203,7 @@ class ReuseWatch(Observer):
             and known.optimizer is not None
             and (stamp := self._stamps.of(consumer)) is not None
         ]
-        if not any(Clock.steps > steps for _, steps in used):
+        if not any(CLOCK.steps > steps for _, steps in used):
             return None
         return any(known.changed_by > steps for known, steps in used)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import Json
@@ -58,7 +58,7 @@ class BackwardRecorder(Observer):
         """Find who received a gradient; record the call, if it is one of the sample."""
         self._receive(call)
         for node in call.walk.nodes if self._values and call.kind == "backward" else ():
-            node.metadata[REACHED] = Clock.steps + 1
+            node.metadata[REACHED] = CLOCK.steps + 1
         self.glances = any(known.is_unfed for known in self._parameters.known)
         if sampled(call.n):
             self._parameters.tell()
@@ -73,7 +73,7 @@ class BackwardRecorder(Observer):
                 self._withhold(consumer, leaf)
         call.received = self._parameters.meet(list(leaves.values()), call.frame)
         for known in call.received:
-            known.receive(Clock.steps)
+            known.receive(CLOCK.steps)
 
     def glanced(self, call: Call) -> None:
         """Look only for who was not given anything yet."""
@@ -126,7 +126,7 @@ class BackwardRecorder(Observer):
             found.setdefault(
                 known.id, {"param": known.id, "made_at": stamp.at, "changed_by": changed_by}
             )
-        return list(found.values()) if Clock.steps else []
+        return list(found.values()) if CLOCK.steps else []
 
 
 def _was_given(call: Call, leaf: Any) -> bool:
@@ -153,7 +153,7 @@ def _was_reached(node: Any) -> bool:
     while pending and seen < LIMIT:
         seen += 1
         part = pending.pop()
-        if part.metadata.get(REACHED) != Clock.steps + 1:
+        if part.metadata.get(REACHED) != CLOCK.steps + 1:
             below = parts_of(part)
             if not below:
                 return False

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from ..core.clock import Clock, next_number, number_of
+from ..core.clock import CLOCK, next_number, number_of
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import OWNERS, USER, Activation, Json, activation, place, user_frames
@@ -128,7 +128,7 @@ class PathWatch(Observer):
             self._lines.pop(number, None)
         if event == "exception" or threading.get_ident() != self._thread:
             return
-        if next_number() - Clock.first_node <= self._first:
+        if next_number() - CLOCK.first_node <= self._first:
             if event == "line":
                 self._note_nones(frame)
             return
@@ -202,7 +202,7 @@ class PathWatch(Observer):
                 "name": found.name,
                 "paths": [],
                 "carries": [],
-                "after": Clock.calls,
+                "after": CLOCK.calls,
                 "none_before": (frame.f_code, found.name) in self._nones,
                 "kind": self._trees.of(found.whole),
             }

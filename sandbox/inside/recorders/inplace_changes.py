@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ..core import frames
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.dispatch_mode import DispatchMode
 from ..core.frames import Json
 from ..core.graph import storage_of
@@ -51,7 +51,7 @@ class ChangeLog(DispatchMode):
             "op": str(func._schema.name).rpartition("::")[2],
             "library": frames.maker(sys._getframe(1)),
             "version": tensor._version + 1,  # counted when the operation is done
-            "after": Clock.calls,
+            "after": CLOCK.calls,
         }
         self._shapes[storage] = [*tensor.shape]
         self._changes[storage].append((change, names))

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..core import frames
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.parameters import ParameterRegistry
 from .graph_ends import GraphEnd
 
@@ -50,14 +50,14 @@ class FrozenParameters:
             known, frame = self._parameters.find(tensor), frames.user_frame(sys._getframe(1))
             if known is not None and known.receipts and frame is not None:
                 ended = GraphEnd(frames.place(frame), "frozen", "", tuple(frames.stack(frame)))
-                self._frozen[id(tensor)] = weakref.ref(tensor), Clock.calls, ended
+                self._frozen[id(tensor)] = weakref.ref(tensor), CLOCK.calls, ended
 
     def among(self, tensors: Sequence[torch.Tensor]) -> GraphEnd | None:
         """Return where the first still frozen tensor was frozen, after the backward call it was
         for."""
         for tensor in tensors:
             known, calls, ended = self._frozen.get(id(tensor), (None, 0, None))
-            if known is not None and known() is tensor and calls < Clock.calls:
+            if known is not None and known() is tensor and calls < CLOCK.calls:
                 return ended
         return None
 

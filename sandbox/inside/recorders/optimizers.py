@@ -11,7 +11,7 @@ import torch
 from torch.optim import Optimizer
 
 from ..core import frames
-from ..core.clock import Clock
+from ..core.clock import CLOCK
 from ..core.frames import Json
 from ..core.parameters import values_of
 from ..core.sampling import sampled
@@ -84,7 +84,7 @@ class OptimizerRegistry:
         """Count a step."""
         one.steps += 1
         self.totals[one.number] += 1
-        self.latest[one.number] = Clock.steps
+        self.latest[one.number] = CLOCK.steps
 
 
 def needs_closure(optimizer: Optimizer) -> bool:

@@ -16,7 +16,7 @@ from torch.optim.optimizer import (
 
 from ..core import frames
 from ..core.budget import InstrumentTime
-from ..core.clock import Clock, next_number
+from ..core.clock import CLOCK, next_number
 from ..core.emitter import Emitter
 from ..core.frames import Json
 from ..core.parameters import KnownParameter, ParameterRegistry
@@ -81,7 +81,7 @@ class StepWatch:
         one = self.optimizers.of(optimizer)
         if one.number < 0:
             one.number = self.optimizers.made
-            self._attention.renew(Clock.calls)
+            self._attention.renew(CLOCK.calls)
             self.optimizers.made += 1
             if self.frozen:
                 watch = self
@@ -124,8 +124,8 @@ class StepWatch:
         if self.state is not None and gradients:
             self._begin(self.state, optimizer)
             self.state.add_values(gradients)
-        Clock.steps += 1
-        Clock.evaluated_since = None
+        CLOCK.steps += 1
+        CLOCK.evaluated_since = None
         met = self._parameters.meet(owned_by(optimizer), None)
         self._tell(optimizer, met, gradients, 0)
         return loss
@@ -140,8 +140,8 @@ class StepWatch:
         before = [None if p.grad is None else p.grad.clone() for p in owned]
         begun = next_number()
         closure()
-        Clock.evaluated_since = begun
-        if self.optimizers.is_due(optimizer, Clock.steps + 1):
+        CLOCK.evaluated_since = begun
+        if self.optimizers.is_due(optimizer, CLOCK.steps + 1):
             met = self._parameters.meet(owned, None)
             at = frames.user_place(sys._getframe(2))
             number = self.optimizers.of(optimizer).number
@@ -157,8 +157,8 @@ class StepWatch:
             return None
         one = self.optimizers.of(optimizer)
         one.before = state_of(optimizer)
-        Clock.closure = 0
-        if self.state is not None and self.optimizers.is_due(optimizer, Clock.steps + 1):
+        CLOCK.closure = 0
+        if self.state is not None and self.optimizers.is_due(optimizer, CLOCK.steps + 1):
             self._begin(self.state, optimizer)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         if not self.gradients or not callable(closure):
@@ -167,13 +167,13 @@ class StepWatch:
         one.read = None
 
         def reading() -> Any:
-            begun = Clock.calls
-            Clock.closure += 1
+            begun = CLOCK.calls
+            CLOCK.closure += 1
             loss = closure()
             if one.read is None:
                 one.read = self._gradients_of(optimizer)
             elif (
-                sampled(Clock.steps + 1)
+                sampled(CLOCK.steps + 1)
                 and not frames.is_user_class(type(optimizer))  # it may mean to
                 and self._holds_older(optimizer, begun)
             ):
@@ -185,19 +185,19 @@ class StepWatch:
         return args, {**kwargs, "closure": reading}
 
     def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        Clock.steps += 1
-        Clock.closure = 0
+        CLOCK.steps += 1
+        CLOCK.closure = 0
         one = self.optimizers.known.get(id(optimizer)) or self.optimizers.of(optimizer)
         if (own := vars(optimizer).get("step")) is not None:
             one.led_by = own
         before, one.before = one.before, None
         if before is None:
-            one.last = Clock.steps
+            one.last = CLOCK.steps
             self.optimizers.count(one)
             for account, glancing in self.on_glance:
                 account.call(glancing, one.number)
             return
-        met, moved = self._changed(optimizer, before, Clock.steps)
+        met, moved = self._changed(optimizer, before, CLOCK.steps)
         gradients, one.read = one.read or [], None
         if self.state is not None and gradients:
             self.state.add_values(gradients)
@@ -237,7 +237,7 @@ class StepWatch:
         return min(self.feeding.calls_of(met), default=begun + 1) <= begun
 
     def _gradients_of(self, optimizer: Optimizer) -> list[Json]:
-        if not self.gradients or not self.optimizers.is_due(optimizer, Clock.steps + 1):
+        if not self.gradients or not self.optimizers.is_due(optimizer, CLOCK.steps + 1):
             return []
         return self.feeding.read(self._parameters.meet(owned_by(optimizer), None))
 
@@ -245,10 +245,10 @@ class StepWatch:
         self, optimizer: Optimizer, owned: list[KnownParameter], gradients: list[Json], changed: int
     ) -> None:
         one = self.optimizers.of(optimizer)
-        is_due = self.optimizers.is_due(optimizer, Clock.steps)
+        is_due = self.optimizers.is_due(optimizer, CLOCK.steps)
         self.optimizers.count(one)
         frame = sys._getframe(1)
-        if Clock.steps <= 2:
+        if CLOCK.steps <= 2:
             self._parameters.name_again(frames.user_frame(frame))
             self._parameters.tell()
         closure_accumulated, one.closure_accumulated = one.closure_accumulated, 0
@@ -278,10 +278,10 @@ class StepWatch:
         self._emitter.emit(
             {
                 "t": "step",
-                "n": Clock.steps,
+                "n": CLOCK.steps,
                 "optimizer": optimizer,
                 "at": at,
-                "after": Clock.calls,
+                "after": CLOCK.calls,
                 "gradients": gradients,
                 "changed": changed,
                 "fed": fed,

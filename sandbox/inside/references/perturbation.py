@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 
 import torch
 
-from ..core.clock import Clock, next_number
+from ..core.clock import CLOCK, next_number
 from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.retained_size import alive
 
@@ -53,7 +53,7 @@ class Perturbation:
 
 def _reached() -> set[int]:
     """Return the ids of the leaves that a graph leads to already: they stay as they are."""
-    made = next_number() > Clock.first_node
+    made = next_number() > CLOCK.first_node
     return {id(at.variable) for _, at in alive().leaves} if made else set()
 
 

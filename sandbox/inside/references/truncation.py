@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..core.clock import Clock, next_number
+from ..core.clock import CLOCK, next_number
 from ..core.engine import Call, Observer
 from ..core.graph import Node, walk
 
@@ -53,7 +53,7 @@ class Truncation(Observer):
             if not _is_past(node, youngest):
                 before: _Reached | None = node.metadata.get(_REACHED)
                 freed = call.frees or (before is not None and before.freed)
-                node.metadata[_REACHED] = _Reached(freed, Clock.steps, now)
+                node.metadata[_REACHED] = _Reached(freed, CLOCK.steps, now)
 
     def failed(self, call: Call, error: Exception) -> None:
         """Take the cuts away."""
@@ -74,9 +74,9 @@ def _is_past(node: Node, youngest: int) -> bool:
     known: _Reached | None = node.metadata.get(_REACHED)
     if known is None:
         return False
-    if known.steps < Clock.steps:
+    if known.steps < CLOCK.steps:
         return True
-    if Clock.evaluated_since is not None and known.number >= Clock.evaluated_since:
+    if CLOCK.evaluated_since is not None and known.number >= CLOCK.evaluated_since:
         return False  # an evaluation of the closure is not the past of the next one
     return known.freed and youngest >= known.number
 

@@ -27,11 +27,11 @@ from .null_object import NullObject, nothing
 _MAIN = ("train", "main", "run")
 _REQUIRED: Any = inspect.Parameter.empty
 _report: Report | None = None
-_entries: dict[Any, Entry] = {}  # by what the decorator gave back
+_entries: dict[Any, HandedFunction] = {}  # by what the decorator gave back
 
 
 @dataclass
-class Entry:
+class HandedFunction:
     """A function of the script's that a package was given; `members` are commands of a group."""
 
     function: FunctionType
@@ -80,7 +80,7 @@ def called(function: Any) -> Any:
     return (entry.function if entry is not None else function)(**values)
 
 
-def _value(name: str, parameter: inspect.Parameter, entry: Entry | None) -> Any:
+def _value(name: str, parameter: inspect.Parameter, entry: HandedFunction | None) -> Any:
     """Return a value for a parameter, as its default or a decorator of the function says it."""
     option = entry.options.get(name) if entry is not None else None
     asked = _asked(parameter.default if option is None else option)
@@ -90,11 +90,11 @@ def _value(name: str, parameter: inspect.Parameter, entry: Entry | None) -> Any:
     kind = asked["type"] if "type" in asked else _type_of(parameter.annotation)
     if isinstance(kind, NullObject):  # a choice
         return next(iter(_asked(kind).get("", [()])[0]), None)
-    made_up = option is None and parameter.default is _REQUIRED
-    if made_up and (names_settings(name) or _is_null(kind)):
-        _say(name, f"`{name}` is not read here: its settings are made up as the script asks.")
+    is_free = option is None and parameter.default is _REQUIRED
+    if is_free and (names_settings(name) or _is_null(kind)):
+        _say(name, f"`{name}` is not read here: synthesized settings are used.")
         return AnyKeyMapping()
-    if made_up and entry is not None and entry.options:  # an object of the package
+    if is_free and entry is not None and entry.options:  # an object of the package
         return nothing(entry.package)
     return filled(name, kind)
 
@@ -136,13 +136,13 @@ def given_back(function: Any, decorator: NullObject, asking: FrameType) -> Any:
         here = asking.f_code.co_name == "<module>" and owner(asking.f_code) == USER
         if not here or owner(function.__code__) != USER:
             return function
-        function = _entered(Entry(function, decorator._package))
+        function = _entered(HandedFunction(function, decorator._package))
         entry = _entries[function]
     entry.options.update(dict.fromkeys(_names(decorator), decorator))
     return function
 
 
-def _entered(entry: Entry) -> Any:
+def _entered(entry: HandedFunction) -> Any:
     """Return the function, which gets what it is called without, as its package would do it."""
 
     @wraps(entry.function)
@@ -156,7 +156,11 @@ def _entered(entry: Entry) -> Any:
 
     def command(*args: Any, **kwargs: Any) -> Any:
         def register(function: Any) -> Any:
-            member = function if function in _entries else _entered(Entry(function, entry.package))
+            member = (
+                function
+                if function in _entries
+                else _entered(HandedFunction(function, entry.package))
+            )
             entry.members.append(member)
             return member
 
