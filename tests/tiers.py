@@ -102,14 +102,15 @@ def _group(item: pytest.Item) -> str:
 
 
 def _put_slow_groups_first(items: list[pytest.Item]) -> None:
-    """Sort groups that start programs or pages to the front, then other files, then cases, each by
-    size: a slow group that began last would leave the other processors without work."""
+    """Sort groups that start programs or pages to the front, among them folders of many files, then
+    other files, then cases, each by size: a slow group that began last would leave the other
+    processors without work."""
     sizes = Counter(map(_group, items))
     slow = {_group(item) for item in items if item.get_closest_marker("rotating") is not None}
 
     def place(item: pytest.Item) -> tuple[bool, bool, int, str]:
         group = _group(item)
-        return group not in slow, not group.endswith(".py"), -sizes[group], group
+        return group not in slow, not (group in slow or group.endswith(".py")), -sizes[group], group
 
     items.sort(key=place)
 

@@ -67,6 +67,8 @@ def test_what_starts_programs_comes_first_and_cases_last() -> None:
     slow = Item(Path("test_programs.py"), (pytest.mark.rotating.mark,))
     files = [Item(Path("test_large.py"))] * 3 + [Item(Path("test_small.py"))]
     cases = [Item(Path("test_corpus.py"), (pytest.mark.xdist_group("lstm/case").mark,))] * 4
-    items: list[Any] = [*cases, files[-1], *files[:-1], slow]
+    marks = (pytest.mark.rotating.mark, pytest.mark.xdist_group("browser").mark)
+    pages = [Item(Path("test_pages.py"), marks)] * 2
+    items: list[Any] = [*cases, files[-1], *files[:-1], slow, *pages]
     tiers._put_slow_groups_first(items)
-    assert items == [slow, *files, *cases]
+    assert items == [*pages, slow, *files, *cases]
