@@ -103,6 +103,18 @@ async def diagnosed(page: Page, example: str) -> None:
     await settled(page)
 
 
+RESULTS: dict[tuple[str, str], str] = {}  # by service and example, so that each runs once
+
+
+async def result_of(visit: Visit, example: str, *, phone: bool = False) -> Page:
+    """The result of an example, which no test changes."""
+    page = await visit.open(RESULTS.get((visit.base, example), "/"), phone=phone)
+    if (visit.base, example) not in RESULTS:
+        await diagnosed(page, example)
+        RESULTS[visit.base, example] = page.url
+    return page
+
+
 async def overflow(page: Page) -> int:
     """By how many pixels the page is wider than its window."""
     width: int = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")

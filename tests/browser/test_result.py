@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Page, Response, expect
 
 from app.pages.examples import examples
-from tests.browser.pages import Visit, diagnosed, keep, settled, write
+from tests.browser.pages import Visit, diagnosed, keep, result_of, settled, write
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 LSTM = next(example for example in examples() if example.name == "lstm")
@@ -22,9 +22,9 @@ def git_apply(directory: Path, diff: str) -> None:
 
 
 async def test_the_downloaded_diff_applies_and_gives_the_patched_script(
-    page: Page, tmp_path: Path
+    visit: Visit, tmp_path: Path
 ) -> None:
-    await diagnosed(page, "lstm")
+    page = await result_of(visit, "lstm")
     (tmp_path / "train.py").write_text(LSTM.script)
     await page.get_by_text("Download or apply it").first.click()
     for label, name in (("the diff", "a.diff"), ("the fixed script", "patched.py")):
@@ -38,9 +38,7 @@ async def test_the_downloaded_diff_applies_and_gives_the_patched_script(
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
 async def test_nothing_at_the_top_of_a_result_touches(visit: Visit, phone: bool) -> None:
-    page = await visit.open("/")
-    await diagnosed(page, "lstm")
-    page = await visit.open(page.url, phone=phone)
+    page = await result_of(visit, "lstm", phone=phone)
 
     async def box(selector: str) -> tuple[float, float, float, float]:
         found = await page.locator(selector).first.bounding_box()
@@ -82,8 +80,7 @@ async def test_what_is_copied_is_the_diff_the_command_and_the_markdown(page: Pag
 
 
 async def test_the_fix_is_on_the_first_screen(visit: Visit) -> None:
-    page = await visit.open("/")
-    await diagnosed(page, "lstm")
+    page = await result_of(visit, "lstm")
     await expect(page.locator(".fix-line")).to_have_text("Fix: add one line before line 41.")
     for width, height in ((1440, 900), (390, 844)):
         await page.set_viewport_size({"width": width, "height": height})
@@ -93,8 +90,8 @@ async def test_the_fix_is_on_the_first_screen(visit: Visit) -> None:
             assert box["y"] + box["height"] <= height, selector
 
 
-async def test_each_fix_has_a_tab_and_is_reported_by_what_it_does(page: Page) -> None:
-    await diagnosed(page, "lstm")
+async def test_each_fix_has_a_tab_and_is_reported_by_what_it_does(visit: Visit) -> None:
+    page = await result_of(visit, "lstm")
     fixes = page.locator("section.fix")
     assert await fixes.count() > 1
     await expect(fixes.nth(0)).to_be_visible()
@@ -110,8 +107,8 @@ async def test_each_fix_has_a_tab_and_is_reported_by_what_it_does(page: Page) ->
     await expect(fixes.nth(1).locator("tr.added").first).to_be_visible()
 
 
-async def test_margin_story_and_picture_share_their_numbers(page: Page) -> None:
-    await diagnosed(page, "lstm")
+async def test_margin_story_and_picture_share_their_numbers(visit: Visit) -> None:
+    page = await result_of(visit, "lstm")
     await expect(page.locator("section.fix").first.locator(".note .n")).to_have_count(4)
     story = await page.locator(".story .n").all_text_contents()
     margin = await page.locator("section.fix").first.locator(".note .n").all_text_contents()
@@ -121,8 +118,8 @@ async def test_margin_story_and_picture_share_their_numbers(page: Page) -> None:
     assert all(number in picture for number in story)
 
 
-async def test_a_whole_file_can_be_opened(page: Page) -> None:
-    await diagnosed(page, "lstm")
+async def test_a_whole_file_can_be_opened(visit: Visit) -> None:
+    page = await result_of(visit, "lstm")
     await page.locator("section.fix").first.get_by_text("Show all of train.py").click()
     rows = page.locator("table.listing tbody tr")
     await expect(rows).to_have_count(len(LSTM.script.rstrip("\n").split("\n")))
@@ -130,8 +127,7 @@ async def test_a_whole_file_can_be_opened(page: Page) -> None:
 
 
 async def test_a_result_weighs_little(visit: Visit) -> None:
-    page = await visit.open("/")
-    await diagnosed(page, "lstm")
+    page = await result_of(visit, "lstm")
     answers: list[Response] = []
     fresh = await visit.open("about:blank")
     fresh.on("response", lambda answer: answers.append(answer))
@@ -201,8 +197,8 @@ async def test_the_form_is_empty_after_a_result(page: Page) -> None:
     await expect(page.locator("#restored")).to_be_hidden()
 
 
-async def test_a_preview_reports_the_headline(page: Page) -> None:
-    await diagnosed(page, "lstm")
+async def test_a_preview_reports_the_headline(visit: Visit) -> None:
+    page = await result_of(visit, "lstm")
     await page.reload()  # as those who make previews find the page
     title = await page.locator("meta[property='og:title']").get_attribute("content")
     assert title == await page.locator("h1").inner_text()
