@@ -16,6 +16,7 @@ FAILING = [example for example in examples() if example.traceback]
 HEALTHY = [example for example in examples() if not example.traceback]
 
 
+@pytest.mark.rotating
 @pytest.mark.parametrize("example", FAILING, ids=lambda example: example.name)
 async def test_a_failing_example_ends_in_a_patch_that_was_run(page: Page, example: Example) -> None:
     await diagnosed(page, example.name)

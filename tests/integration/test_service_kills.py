@@ -124,6 +124,7 @@ def test_killed_launcher_costs_no_job(embedded: House) -> None:
     embedded.count(ids)
 
 
+@pytest.mark.rotating(2)
 def test_killed_worker_costs_no_job(queue: House) -> None:
     first = queue.start_worker()
     ids = queue.submit(4)

@@ -13,6 +13,7 @@ import pytest
 from benchmarks.overhead import LOOPS
 from sandbox.inside.core.sampling import CallSampler
 
+pytestmark = pytest.mark.rotating
 ROOT = Path(__file__).parents[2]
 TRAINING = """\
 import inspect
