@@ -45,7 +45,7 @@ def recognise(
         return None
     match = turns[0][0]
     pattern = patterns()[match.pattern]
-    proposals = sorted(fixes_of(match, project), key=lambda p: p.rank)
+    proposals = sorted(fixes_of(match, project), key=lambda p: (p.last_resort, p.rank))
     return Recognised(project, match, pattern, [p for p in proposals if patched(project, p)])
 
 

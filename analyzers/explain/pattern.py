@@ -2,8 +2,9 @@
 
 A pattern is a module. Its docstring is the page that users read; `ID`, `NAME`, `FAMILY` and `TITLE`
 name it. `match` reads evidence, `explain` describes it with the script's own names. A pattern may
-have `fixes(match, project)`, which yields proposals, most idiomatic first; without it, the
-transforms propose what the evidence suggests (`analyzers.repair.edit_search`).
+have `fixes(match, project)`, which yields proposals, most idiomatic first; without it, transforms
+propose what the evidence suggests (`analyzers.repair.edit_search`): those that it names as
+`PREFERS`, then `ALSO`, or all.
 """
 
 from __future__ import annotations

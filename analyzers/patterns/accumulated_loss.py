@@ -33,18 +33,11 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.repair.combine.totals import (
-    backward_of_this_loss,
-    restart_total_after_backward,
-)
-from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.source.project import Project
 
 ID = "GM001"
@@ -77,14 +70,3 @@ def explain(match: Match, project: Project) -> str:
         + " The total still holds the graphs of earlier iterations: call backward on this "
         "iteration's loss, and keep only values in the total."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose backward on the new loss, a restarted total, or a cut of the old part."""
-    story = story_in(match)
-    yield from restart_total_after_backward(story)
-    if story.sums_on:
-        return
-    yield from backward_of_this_loss(story)
-    if not story.calls_backward_on_all:  # constants among them would only thin the others out
-        yield from boundary_cuts(story, rank=SECOND_CHOICE)

@@ -36,17 +36,14 @@ Fixed::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.combining import backward_before, runs_backward_per_part
-from analyzers.repair.edit_search.drop import without_call
-from analyzers.repair.remake.moving import recompute_before_backward
+from analyzers.repair.combine.combining import runs_backward_per_part
 from analyzers.source.backward import backward_root
 from analyzers.source.project import Project
 from analyzers.source.reads import attributes_loaded, names_loaded
@@ -78,24 +75,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain where the two calls are."""
     return account(match, project) + " One call is enough: take the other one out."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose one backward call for all parts of the weights.
-
-    Otherwise propose to remove the second call, or the first, or to recompute the loss.
-    """
-    story = story_in(match)
-    if runs_backward_per_part(story):
-        yield from backward_before(story)
-        return
-    calls = ((story.reuse.reached, "second"), (story.reuse.freed, "first"))
-    for rank, (backward_call, which) in enumerate(calls):
-        other = calls[1 - rank][0]
-        wanted = not story.reuse.same_root and _is_wanted(story, backward_call, other)
-        if not wanted:
-            yield from without_call(backward_call, which, project, rank)
-    yield from recompute_before_backward(story, SECOND_CHOICE + 1)
 
 
 def _is_wanted(story: ReuseFeatures, backward_call: BackwardCall, other: BackwardCall) -> bool:

@@ -32,16 +32,12 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.value_sources import built_by_a_module
-from analyzers.repair.cut.constants import detach_at_definition
-from analyzers.repair.remake.moving import forward_into_loop
 from analyzers.source.project import Project
 
 ID = "GM004"
@@ -74,9 +70,3 @@ def explain(match: Match, project: Project) -> str:
         + " It is computed once and used by the backward of every pass: each pass needs a "
         "forward of its own."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Move the forward into the loop; or make its output a constant, if nothing learns from it."""
-    yield from forward_into_loop(story_in(match), rank=0)
-    yield from detach_at_definition(story_in(match), rank=SECOND_CHOICE + 1)

@@ -30,18 +30,13 @@ Fixed::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.combining import sum_after_loop
-from analyzers.repair.combine.one_backward import one_backward
-from analyzers.repair.combine.retain_graph import keep_for_second, retain_on_first
-from analyzers.repair.cut.expected import boundary_cuts
 from analyzers.repair.sites.call_options import option_site
 from analyzers.source.callees import is_call
 from analyzers.source.flow import bindings, names_read_by, walk_scope
@@ -163,14 +158,3 @@ def explain(match: Match, project: Project) -> str:
         + " The inner updates are one graph for all outer losses: add those up and call "
         "backward once."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Sum the outer losses; keep the inner graph where a gradient is taken twice."""
-    story = story_in(match)
-    yield from sum_after_loop(story)
-    yield from one_backward(story)
-    yield from keep_for_second(story)
-    if not story.same_pass and story.bound_inside:
-        yield from boundary_cuts(story, rank=SECOND_CHOICE + 1)
-    yield from retain_on_first(story)

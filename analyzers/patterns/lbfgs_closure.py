@@ -37,17 +37,15 @@ Fixed::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import GraphCarrier, Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.untouched_weights import spared_by_closure
-from analyzers.repair.remake.closures import forward_into_closure, forward_outside
-from analyzers.repair.remake.recompute import recompute_where_used
+from analyzers.repair.remake.closures import forward_outside
 from analyzers.source.backward import backward_root
 from analyzers.source.project import Project
 
@@ -83,9 +81,3 @@ def explain(match: Match, project: Project) -> str:
         + " The optimizer calls the closure several times in one step: forward and loss belong "
         "inside it."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Move the forward into the closure; or compute what an object keeps where it is read."""
-    yield from forward_into_closure(story_in(match))
-    yield from recompute_where_used(story_in(match))

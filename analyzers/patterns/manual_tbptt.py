@@ -33,22 +33,15 @@ Fixed::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
-from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.retain_graph import retain_on_both, retain_on_first
-from analyzers.repair.combine.totals import backward_of_this_loss
-from analyzers.repair.cut.cut_carriers import at_boundary, cuts
-from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
-from analyzers.repair.cut.windows import cut_window
-from analyzers.source.calls import calls_of, reads_gradient
-from analyzers.source.flow import definitions, mentions
-from analyzers.source.project import Project, Scope
+from analyzers.repair.combine.retain_graph import hands_on_gradients
+from analyzers.source.flow import mentions
+from analyzers.source.project import Project
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
@@ -57,6 +50,7 @@ NAME = "manual-tbptt"
 FAMILY = "graph-reuse"
 TITLE = "A hand-written truncated BPTT goes through the same steps twice"
 RECURRENT = True
+PREFERS, ALSO = ("combine", "reset", "keep_graph"), ("cut",)
 BEFORE = ("duplicate-backward", "recurrent-state", "stored-graph")
 
 
@@ -65,7 +59,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or not story.name:
         return None
-    if story.reuse.engine == "torch" and _hands_on_gradients(story):
+    if story.reuse.engine == "torch" and hands_on_gradients(story):
         return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     if story.summed and not story.same_pass and _windowed(story) and _has_state(story):
         return matched(story, NAME, Certainty.CERTAIN)
@@ -75,18 +69,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story.self_fed and not story.same_pass and _windowed(story) and story.stored:
         return matched(story, NAME, Certainty.LIKELY)
     return None
-
-
-def _hands_on_gradients(story: ReuseFeatures) -> bool:
-    """Return True if a backward call near the failing one gets another tensor's `.grad`."""
-    return any(
-        isinstance(call.func, ast.Attribute)
-        and bool(call.args)
-        and _gradient_like(call.args[0], where.module.scope_of(call))
-        for backward_call in (story.reuse.reached, story.reuse.freed)
-        if (where := resolve_location(story.project, backward_call.at)) is not None
-        for call in calls_of(where.scope, "torch.Tensor.backward")
-    )
 
 
 def _has_state(story: ReuseFeatures) -> bool:
@@ -108,13 +90,6 @@ def _has_state(story: ReuseFeatures) -> bool:
     )
 
 
-def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
-    if reads_gradient(argument):
-        return True
-    given = definitions(scope, argument.id) if isinstance(argument, ast.Name) else []
-    return any(isinstance(node, ast.Assign) and reads_gradient(node.value) for node in given)
-
-
 def _windowed(story: ReuseFeatures) -> bool:
     """Return True if the backward call runs only every so many steps of the loop around it."""
     if story.shared is None:
@@ -132,20 +107,3 @@ def explain(match: Match, project: Project) -> str:
         account(match, project)
         + " Each time step may be gone through once: detach the states after it."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to cut the window after its backward call, or to detach where states are stored."""
-    story = story_in(match)
-    yield from cut_window(story)
-    if story.summed:
-        yield from backward_of_this_loss(story)
-        return
-    observed = list(cuts(story.reuse, project, rank=2))
-    yield from observed
-    if not at_boundary(observed):
-        yield from boundary_cuts(story, rank=2)
-        yield from stored_cuts(story, rank=3)
-    if _hands_on_gradients(story):
-        yield from retain_on_both(story, rank=2)
-    yield from retain_on_first(story)

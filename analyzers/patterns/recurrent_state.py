@@ -39,22 +39,11 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Match, Proposal
-from analyzers.explain.reuse.describe import account, matched, story_in
+from analyzers.explain.pattern import Match
+from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import story_of
-from analyzers.repair.cut.cut_carriers import at_boundary, cuts
-from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
-from analyzers.repair.cut.resetting import (
-    reset_by_call,
-    reset_for_samples,
-    reset_in_each_pass,
-    reset_moved_in,
-    reset_of_all_layers,
-)
 from analyzers.source.project import Project
 
 ID = "GM011"
@@ -88,22 +77,3 @@ def explain(match: Match, project: Project) -> str:
         + " The next pass wants its numbers, not its history: detach it between the passes "
         "(truncated backpropagation through time)."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to complete the script's own reset, or to detach the state.
-
-    Detach at the head of the loop, after the backward call, or where the state is stored. Where
-    iterations repeat the same data, also propose to restart the state.
-    """
-    story = story_in(match)
-    yield from reset_of_all_layers(story)
-    yield from reset_for_samples(story)
-    observed = list(cuts(story.reuse, project))
-    yield from observed
-    if not at_boundary(observed):
-        yield from boundary_cuts(story)
-        yield from stored_cuts(story, rank=3)
-        yield from reset_by_call(story, rank=3)
-    yield from reset_moved_in(story, rank=4)
-    yield from reset_in_each_pass(story, rank=3)

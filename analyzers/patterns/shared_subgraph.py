@@ -35,24 +35,14 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal
+from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import account, matched, story_in
 from analyzers.explain.reuse.features import story_of
-from analyzers.repair.combine.combining import sum_after_loop
-from analyzers.repair.combine.one_backward import one_backward
-from analyzers.repair.combine.own_parameters import backwards_apart
 from analyzers.repair.combine.retain_graph import (
-    ask_again,
-    keep_for_second,
-    retain_for_each,
-    retain_on_first,
     uses_each_gradient,
 )
-from analyzers.repair.remake.moving import recompute_before_backward
 from analyzers.source.project import Project
 
 ID = "GM012"
@@ -88,22 +78,3 @@ def explain(match: Match, project: Project) -> str:
     elif uses_each_gradient(story):
         remedy = "keep the graph until the last of them, as the gradient of each is used by itself"
     return f"{account(match, project)} Both losses need that part of the graph: {remedy}."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose one backward call of the sum, or all backward calls before all steps.
-
-    Where weights change between the two, propose another forward; as the last resort, keep the
-    first graph.
-    """
-    story = story_in(match)
-    if story.from_grad:
-        yield from keep_for_second(story)
-        return
-    yield from one_backward(story)
-    yield from sum_after_loop(story)
-    yield from retain_for_each(story)
-    yield from recompute_before_backward(story, SECOND_CHOICE + 1)
-    yield from backwards_apart(story, SECOND_CHOICE + 2)
-    yield from retain_on_first(story)
-    yield from ask_again(story)

@@ -36,32 +36,23 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, SilentFault
 from analyzers.explain import known
 from analyzers.explain.bootstrap_targets import CROSSED, BootstrapTarget, constant_target
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.collected import kept_with_graph
-from analyzers.explain.reuse.describe import account, line, matched, story_in
+from analyzers.explain.reuse.describe import account, line, matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.read_only_uses import entry_targets
 from analyzers.explain.reuse.untouched_weights import spared_by_closure
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
-from analyzers.repair.cut.arguments import detached_argument
 from analyzers.repair.cut.constants import (
-    collected_without_graph,
-    constant,
-    detach_at_definition,
-    detach_at_use,
-    made_without_graph,
     meant_as_constant,
     slice_is_stale,
 )
-from analyzers.repair.cut.cut_carriers import cuts
 from analyzers.source.project import Project
 from provenance import CodeLine
 
@@ -73,6 +64,7 @@ BEFORE = ("shared-subgraph", "derived-outside-loop", "forward-outside-loop")
 USUAL = True
 SEEN_AS = "bootstrap-target"
 KIND = "target"
+PREFERS = ("constant",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -139,23 +131,3 @@ def explain(match: Match, project: Project) -> str:
         account(match, project)
         + " One of the two losses only reads that value: give it a detached one."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Detach where it is used as a constant; or where it is made; several values together."""
-    if isinstance(match.evidence, KnownError):
-        yield from detached_argument(match.evidence, project)
-        return
-    target = match.facts.get("target")
-    if isinstance(target, BootstrapTarget):
-        yield from constant(target)
-        return
-    story = story_in(match)
-    if not story.same_pass and not story.bound_inside and len(story.carriers) > 1:
-        yield from cuts(story.reuse, project)
-    outside = not story.same_pass and not story.bound_inside  # detached there, nothing keeps it
-    if outside:
-        yield from collected_without_graph(story)
-    yield from detach_at_use(story, int(outside))
-    yield from detach_at_definition(story)
-    yield from made_without_graph(story)

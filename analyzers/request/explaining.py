@@ -11,7 +11,6 @@ from analyzers.evidence import Evidence, GraphReuse, KnownError, SilentFault
 from analyzers.explain.inlined import Inlined, inlined
 from analyzers.explain.inlined_evidence import concerns, translated
 from analyzers.explain.pattern import (
-    SECOND_CHOICE,
     CrossedBoundary,
     Match,
     Pattern,
@@ -19,11 +18,8 @@ from analyzers.explain.pattern import (
     patterns,
 )
 from analyzers.explain.renamed import in_read_names
-from analyzers.explain.reuse.features import story_of
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.blocks import joined
-from analyzers.repair.cut.cut_carriers import cuts
-from analyzers.repair.edit_search.circumstances import are_losses
 from analyzers.repair.edit_search.transform import edits_for
 from analyzers.repair.forbidden import is_forbidden
 from analyzers.repair.rewrite import without_retaining
@@ -200,22 +196,21 @@ def _candidates(one: RankedMatch, project: Project, proposing: Proposing) -> lis
 
 
 def _proposals(match: Match, project: Project) -> Iterator[Proposal]:
-    """Yield the pattern's fixes, up to one whose edits conflict; then cuts along the value's path,
-    as second choices. A loss itself is not cut: nothing would be left of it.
-    """
+    """Yield the fixes of a match, up to one whose edits conflict."""
     with suppress(EditConflict):
         yield from fixes_of(match, project)
-    story = story_of(match.evidence, project)
-    if story is not None and not are_losses(story):
-        yield from cuts(story.reuse, project, SECOND_CHOICE + 1)
 
 
 def fixes_of(match: Match, project: Project) -> Iterator[Proposal]:
     """Yield the pattern's own fixes; of a pattern without any, the edits that the evidence
-    suggests.
+    suggests, by the transforms that it prefers.
     """
-    own = getattr(patterns()[match.pattern], "fixes", None)
-    yield from own(match, project) if own is not None else edits_for(match.evidence, project)
+    pattern = patterns()[match.pattern]
+    if (own := getattr(pattern, "fixes", None)) is not None:
+        yield from own(match, project)
+    else:
+        preferred, also = getattr(pattern, "PREFERS", ()), getattr(pattern, "ALSO", ())
+        yield from edits_for(match.evidence, project, preferred, also)
 
 
 def _searched(match: Match, project: Project) -> Iterator[Proposal]:

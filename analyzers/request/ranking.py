@@ -40,7 +40,7 @@ def _predecessors(match: Match, others: Sequence[Match]) -> int:
 
 def by_preference(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the candidates of one cause, those that its pattern prefers first."""
-    return sorted(candidates, key=lambda candidate: candidate.rank)
+    return sorted(candidates, key=lambda candidate: (candidate.last_resort, candidate.rank))
 
 
 def candidates_of(causes: Sequence[RankedCause]) -> list[Candidate]:

@@ -102,7 +102,6 @@ async def test_an_edit_is_made_on_top_of_one_that_moved_the_failure(
     first = found.patches[0]
     assert (first.verification.status, first.gradients) == ("passed", "same")
     assert "+" in first.strategy
-    assert "Found by search" in first.tradeoff
     again = "    train_maker(judge(maker(seed)))"
     meant = GAME.replace("    train_maker(score)", again)
     assert not plain.outcome(

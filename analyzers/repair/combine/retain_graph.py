@@ -14,10 +14,10 @@ from analyzers.repair.sites.call_options import option_site
 from analyzers.repair.sites.uses import carried_from, carrying
 from analyzers.source.backward import backward_root
 from analyzers.source.callees import own_name
-from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to
+from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to, reads_gradient
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import is_dotted, walk_scope
-from analyzers.source.project import FUNCTIONS, Module, Project, spelled
+from analyzers.source.flow import definitions, is_dotted, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.signatures import switches
 from analyzers.source.trees import walk
@@ -34,7 +34,7 @@ def retain_on_first(story: ReuseFeatures) -> Iterator[Proposal]:
         yield _last_resort(title, set_to, site.set_to())
 
 
-def retain_for_each(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:
+def retain_for_each(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Yield a proposal for losses whose gradients are used separately: each backward call but the
     last retains the graph that they share.
     """
@@ -117,6 +117,25 @@ def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         title = "Keep the graph at both backward calls: their windows overlap"
         cost = "The graphs stay in memory for as long as the window holds their states."
         yield Proposal("retain-graph", title, tuple(edits), cost, rank)
+
+
+def hands_on_gradients(story: ReuseFeatures) -> bool:
+    """Return True if a backward call near the failing one gets another tensor's `.grad`."""
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and bool(call.args)
+        and _gradient_like(call.args[0], where.module.scope_of(call))
+        for backward_call in (story.reuse.reached, story.reuse.freed)
+        if (where := resolve_location(story.project, backward_call.at)) is not None
+        for call in calls_of(where.scope, "torch.Tensor.backward")
+    )
+
+
+def _gradient_like(argument: ast.expr, scope: Scope) -> bool:
+    if reads_gradient(argument):
+        return True
+    given = definitions(scope, argument.id) if isinstance(argument, ast.Name) else []
+    return any(isinstance(node, ast.Assign) and reads_gradient(node.value) for node in given)
 
 
 def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:

@@ -9,28 +9,20 @@ from itertools import islice
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.repair.blocks import joined
-from analyzers.repair.cut.detaching import starts_as_none
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.remake.chains import preceding
 from analyzers.repair.rewrite import head_of
-from analyzers.repair.sites.helpers import bare_methods
 from analyzers.source.callees import is_call, own_name
-from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, bound_within, names_read, reads
+from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Loop, Module, Project, spelled
-from analyzers.source.statement_ranges import statements_after
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import walk
 
 _SHUFFLING = (
     *("torch.randperm", "numpy.random.permutation", "random.sample"),
     "torch.utils.data.RandomSampler",
 )
 _FRESH_STATE = "Each pass begins with no state of the one before."
-_ASSUMED = (
-    "Assumes that the passes of this loop do not belong together; a detach assumes that each goes "
-    "on where the one before it ended."
-)
 
 
 def reset_of_all_layers(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -61,16 +53,6 @@ def _loops_resetting(story: ReuseFeatures) -> Iterator[tuple[Module, Loop]]:
     for module, node in story.project.each(ast.Expr):
         if isinstance(node.value, ast.Call) and own_name(node.value) in methods:
             yield from ((module, loop) for loop in module.loops_around(node)[:1])
-
-
-def reset_in_each_pass(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Yield proposals for a loop whose iterations use the same data again: at its head, the
-    script's own reset, or the None with which the carrier begins. A carrier that begins as a
-    parameter learns in each iteration and is not reset.
-    """
-    if story.loop is not None and story.name in visible(story):
-        if _goes_through_again(story, story.loop):
-            yield from _at_head(story, story.loop, _restarted(story), rank)
 
 
 def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
@@ -110,46 +92,6 @@ def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
                 title = f"Call `{text}` for each batch"
                 yield Proposal("reset-at-head", title, joined(edits), _FRESH_STATE, -SECOND_CHOICE)
                 return
-
-
-def reset_moved_in(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
-    """Yield a proposal that moves the carrier's first binding from before the loop to its head. It
-    comes before any cut if the iterations take samples in a random order, and otherwise next to the
-    cuts: whether an iteration continues the previous one is not in the source.
-    """
-    shared, loop = story.shared, story.loop
-    if shared is None or not isinstance(loop, ast.For):
-        return
-    made = [
-        statement
-        for statement in preceding(shared.module, shared.scope, loop)
-        if isinstance(statement, ast.Assign) and bindings(statement) == [story.name]
-    ]
-    if not made or not _begins_bare(made[-1].value):
-        return
-    editor, text = Editor(shared.module), Editor(shared.module).text_of(made[-1])
-    between = [s for s in statements_after(shared.module, made[-1]) if position(s) < position(loop)]
-    alone = not any(reads(s, story.name) for s in between) and not _read_later(story, loop)
-    edits = [editor.insert_before(head_of(loop), text)]
-    edits += [editor.delete(made[-1])] if alone else []
-    rank = -SECOND_CHOICE if _is_shuffled(loop, story.project) else rank
-    title = f"Begin each pass with `{text}`"
-    yield Proposal("reset-moved-in", title, joined(edits), _ASSUMED, rank)
-
-
-def _read_later(story: ReuseFeatures, loop: ast.For) -> bool:
-    """Return True if the carrier is read after the loop."""
-    later = statements_after(story.frame.module, loop)
-    return any(reads(statement, story.name) for statement in later)
-
-
-def _begins_bare(value: ast.expr) -> bool:
-    """Return True if a first value is created for the purpose: None, zeros, the result of a call
-    without a graph; not a leaf that learns, and not data.
-    """
-    if makes_leaf(value) or isinstance(value, ast.Name | ast.Attribute | ast.Subscript):
-        return False
-    return isinstance(value, ast.Call | ast.Constant | ast.Tuple)
 
 
 def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
@@ -212,45 +154,12 @@ def _at_head(
         yield Proposal("reset-at-head", title, (edit,), _FRESH_STATE, rank)
 
 
-def _goes_through_again(story: ReuseFeatures, loop: Loop) -> bool:
-    """Return True if a loop only counts its iterations, and an inner loop, also in functions that
-    it calls, uses the same data each time. If the inner loop only counts too, each iteration may
-    continue with the data.
-    """
-    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
-        return False
-    called = _called(loop) - {""}
-    functions = [f for name in called for _, f in story.project.functions_named(name)]
-    inner = [n for node in (*loop.body, *functions) for n in walk(node) if isinstance(n, ast.For)]
-    own = bound_within(loop)
-    return (
-        _counts(loop)
-        and any(not _counts(n) and not names_read(n.iter) & own for n in inner)
-        and not any(story.frame.freed in walk(n) or reads(n, loop.target.id) for n in inner)
-    )
-
-
 def _called(node: ast.AST) -> set[str]:
     return {own_name(n) for n in walk(node) if isinstance(n, ast.Call)}
 
 
 def _counts(loop: ast.For) -> bool:
     return any("range" in name for name in _called(loop.iter))
-
-
-def _restarted(story: ReuseFeatures) -> Iterator[str]:
-    """Yield statements by which the carrier is again as it was before the first iteration."""
-    owner, dot, attribute = story.name.rpartition(".")
-    if not dot:
-        if starts_as_none(story.frame.scope, story.name):
-            yield f"{story.name} = None"
-        return
-    holders = {kind for m, s, _ in story.binders if (kind := m.class_of(s)) is not None}
-    for kind, method in bare_methods(story.project):
-        if kind in holders and _only_begins(method, f"self.{attribute}"):
-            yield f"{owner}.{method.name}()"
-    if any(starts_as_none(kind, f"self.{attribute}") for kind in holders):
-        yield f"{story.name} = None"
 
 
 def _only_begins(method: ast.FunctionDef, name: str) -> bool:

@@ -28,7 +28,7 @@ from analyzers.source.project import spelled
 from analyzers.source.trees import position
 
 
-def cut_window(story: ReuseFeatures) -> Iterator[Proposal]:
+def cut_window(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     """Yield proposals that restart the window after the backward call: as the script began it, or
     empty, or with the last state cut from its past.
     """
@@ -45,10 +45,10 @@ def cut_window(story: ReuseFeatures) -> Iterator[Proposal]:
         lines.append(f"{story.name} = {last}")
     if (again := _begun_again(story)) is not None:
         lines.insert(0, f"{story.name} = {again}")
-    for rank, line in enumerate(lines):
+    for place, line in enumerate(lines, rank):
         title = f"Reset `{story.name}` after the backward"
         edit = Editor(shared.module).insert_after(_last_of_pass(story), line)
-        yield cut("restart-window", title, (edit,), rank)
+        yield cut("restart-window", title, (edit,), place)
 
 
 def _last_of_pass(story: ReuseFeatures) -> ast.stmt:

@@ -16,7 +16,7 @@ from analyzers.source.project import Project
 
 @dataclass(frozen=True)
 class SecondUse:
-    """Two uses of one graph by calls that share a frame of the script."""
+    """Two uses of one graph."""
 
     features: ReuseFeatures
 
@@ -26,9 +26,9 @@ class SecondUse:
         return self.features.reuse
 
     @property
-    def shared(self) -> Shared:
-        """Return the frame that both calls share."""
-        return self.features.frame
+    def shared(self) -> Shared | None:
+        """Return the frame that both calls share; None if its source is not known."""
+        return self.features.shared
 
     @property
     def same_pass(self) -> bool:
@@ -38,6 +38,8 @@ class SecondUse:
     @property
     def carried(self) -> bool:
         """Return True if each iteration makes a value of its own, and one went on to the next."""
+        if self.features.self_fed and self.reuse.remade and not self.same_pass:
+            return True
         known = [edge.renewed for edge in self.reuse.stale_edges if edge.renewed is not None]
         return not self.same_pass and (any(known) if known else self.reuse.remade)
 
@@ -73,9 +75,33 @@ class SecondUse:
         )
 
     @property
+    def gives_again(self) -> bool:
+        """Return True if the second call of an iteration gives the gradient of the first again: of
+        that loss, or of one that it is a term of.
+        """
+        one = self.features
+        again = self.reuse.same_root or one.sums_earlier_roots or one.root_was_reached
+        if one.from_grad or one.in_closure or one.sums_on:
+            return False
+        return again and (self.same_pass or self.shared is None)
+
+    @property
+    def summed(self) -> bool:
+        """Return True if losses were added up over calls; False for an average, which means its
+        earlier part.
+        """
+        return bool(self.features.sums_on or self.features.summed) and not self.features.averaged
+
+    @property
     def stepped(self) -> bool:
         """Return True if a step has changed weights between the two uses."""
         return any(edge.stepped for edge in self.reuse.stale_edges)
+
+    @property
+    def unchanged(self) -> bool:
+        """Return True if a run saw no step change weights between the two uses."""
+        by_hand = self.features.steps_inside or self.features.steps_by_hand
+        return self.reuse.how != "predicted" and not (self.stepped or by_hand)
 
     @cached_property
     def whole(self) -> bool:
@@ -88,16 +114,14 @@ class SecondUse:
 
 
 def second_use(evidence: Evidence, project: Project) -> SecondUse | None:
-    """Return how a graph came to be used twice; None for other evidence, or if no frame of known
-    source leads to both calls.
-    """
+    """Return how a graph came to be used twice; None for other evidence."""
     features = story_of(evidence, project)
-    return SecondUse(features) if features is not None and features.shared is not None else None
+    return SecondUse(features) if features is not None else None
 
 
 def are_losses(features: ReuseFeatures) -> bool:
     """Return True if what was used twice are losses themselves: a cut would leave nothing of
     them.
     """
-    one_root = features.reuse.same_root or features.sums_earlier_roots
-    return one_root or features.calls_backward_on_all
+    totalled = features.sums_earlier_roots and not features.averaged
+    return features.reuse.same_root or totalled or features.calls_backward_on_all

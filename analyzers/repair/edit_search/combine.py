@@ -12,7 +12,11 @@ from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import StaleValue, stale_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.combining import sum_after_loop
+from analyzers.repair.combine.combining import (
+    backward_before,
+    runs_backward_per_part,
+    sum_after_loop,
+)
 from analyzers.repair.combine.one_backward import one_backward, sum_with_earlier_backward
 from analyzers.repair.combine.totals import backward_of_this_loss, restart_total_after_backward
 from analyzers.repair.edit_search.circumstances import SecondUse, second_use
@@ -31,7 +35,9 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
 
 
 def _of_losses(use: SecondUse) -> Iterator[Proposal]:
-    if use.whole:
+    if runs_backward_per_part(use.features):
+        yield from backward_before(use.features)
+    if use.whole or use.summed:
         yield from restart_total_after_backward(use.features)
         yield from backward_of_this_loss(use.features)
     else:

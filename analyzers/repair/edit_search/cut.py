@@ -48,9 +48,12 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
     one loss from what both should train.
     """
     use = second_use(reuse, project)
+    if use is not None and use.features.calls_backward_on_all:
+        return  # constants among the losses would only thin the others out
     stored = use is not None and use.stored
     made_once = use is not None and not (use.same_pass or use.carried or stored)
     rank = SECOND_CHOICE + 1 if made_once else 0  # what is made again needs no cut
+    rank += SECOND_CHOICE * (use is not None and use.summed)
     at_store = -SECOND_CHOICE if use is not None and use.constant else 0
     observed = list(cuts(reuse, project, rank, stored_first=stored, stored=at_store))
     if use is not None and not at_boundary(observed):

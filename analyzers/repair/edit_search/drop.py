@@ -11,24 +11,52 @@ from collections.abc import Iterator
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.edit_search.circumstances import second_use
-from analyzers.source.backward import backward_calls
+from analyzers.repair.edit_search.circumstances import SecondUse, second_use
+from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.calls import own_calls
 from analyzers.source.project import Project
+from analyzers.source.reads import attributes_loaded, names_loaded
+from analyzers.source.trees import walk
 from provenance import BackwardCall
 
 _TRADEOFF = "The original would have counted this loss twice."
 
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
-    """Yield the script without either call, if both have the same root."""
+    """Yield the script without either call, if the second gives the gradient of the first again;
+    none without the call that is wanted.
+    """
     use = second_use(evidence, project)
-    if use is not None and use.same_pass and use.reuse.same_root:
-        yield from without_call(use.reuse.reached, "second", project, rank=0)
-        yield from without_call(use.reuse.freed, "first", project, rank=1)
+    if use is None or not use.gives_again:
+        return
+    calls = ((use.reuse.reached, "second"), (use.reuse.freed, "first"))
+    for rank, (backward_call, which) in enumerate(calls):
+        other = calls[1 - rank][0]
+        if use.reuse.same_root or not _is_wanted(use, backward_call, other):
+            yield from _without_call(backward_call, which, project, rank)
 
 
-def without_call(
+def _is_wanted(use: SecondUse, backward_call: BackwardCall, other: BackwardCall) -> bool:
+    """Return True if this backward call is the one to keep.
+
+    It is, as a helper's, if the other one is a bare statement of the function that calls the
+    helper; or if its root was computed for it alone.
+    """
+    frame = use.shared.frame if use.shared is not None else 0
+    if other.at.frame == frame != backward_call.at.frame:
+        return True
+    where = resolve_location(use.features.project, backward_call.at)
+    call = where.call("torch.Tensor.backward") if where is not None else None
+    root = backward_root(call) if call is not None else None
+    match root:
+        case ast.Name(id=name) if where is not None and call is not None:
+            return len(names_loaded(walk(where.module.scope_of(call)), name)) == 1
+        case ast.Attribute(attr=name) if where is not None:
+            return len(attributes_loaded(where.module.nodes, name)) == 1
+    return False
+
+
+def _without_call(
     backward_call: BackwardCall, which: str, project: Project, rank: int
 ) -> Iterator[Proposal]:
     """Yield a proposal that removes a call's statement, or the call of a function that only makes

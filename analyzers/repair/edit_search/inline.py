@@ -66,7 +66,8 @@ def _readers(use: SecondUse, project: Project) -> Iterator[SourceLocation]:
         where = resolve_location(project, place)
         if where is not None:
             yield where
-    yield SourceLocation(use.shared.module, use.shared.reached, use.reuse.reached.at)
+    if (shared := use.shared) is not None:
+        yield SourceLocation(shared.module, shared.reached, use.reuse.reached.at)
 
 
 def _makings(where: SourceLocation, name: str, project: Project) -> Iterator[str]:

@@ -13,8 +13,10 @@ from analyzers.explain.inplace_changes import StaleValue, stale_of
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.combine.retain_graph import (
     ask_again,
+    hands_on_gradients,
     keep_for_second,
     retain_for_each,
+    retain_on_both,
     retain_on_first,
 )
 from analyzers.repair.edit_search.circumstances import second_use
@@ -31,7 +33,9 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if use is not None and use.reuse.freed.kind == "grad":
         yield from keep_for_second(use.features)
     elif use is not None:
-        yield from retain_for_each(use.features)
+        yield from retain_for_each(use.features, rank=2)
+        if hands_on_gradients(use.features):
+            yield from retain_on_both(use.features, rank=2)
         yield from retain_on_first(use.features)
         yield from ask_again(use.features)
     stale = stale_of(evidence, project)

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import stale_of
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.repair.combine.own_parameters import backwards_apart
+from analyzers.repair.edit_search.circumstances import second_use
 from analyzers.repair.reschedule.schedule import schedule_of
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
@@ -22,6 +24,9 @@ from analyzers.source.project import Project
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield orders in which no step comes between a forward and its backward call."""
+    use = second_use(evidence, project)
+    if use is not None:
+        yield from backwards_apart(use.features, SECOND_CHOICE + 2)
     stale = stale_of(evidence, project)
     schedule = schedule_of(stale) if stale is not None and stale.nature == "step" else None
     if schedule is not None and schedule.straight:

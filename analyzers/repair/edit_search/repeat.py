@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from analyzers.evidence import Evidence, GraphReuse
 from analyzers.explain.inplace_changes import StaleValue, stale_of
@@ -46,24 +47,28 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
 
 def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
     """Yield recomputations. They are second choices where each iteration makes a value of its own
-    or takes another part of it, and where `autograd.grad` freed a graph that it could keep.
+    or takes another part of one, where no step came between the uses, and where `autograd.grad`
+    freed a graph that it could keep.
     """
     use = second_use(reuse, project)
     if use is None:
         return
+    inside = use.features.in_closure
+    for moved in forward_into_closure(use.features) if inside or not use.same_pass else ():
+        yield replace(moved, rank=moved.rank + (not inside))
     if use.same_pass:
         could_keep = use.whole or reuse.freed.kind == "grad"
         yield from recompute_before_backward(use.features, SECOND_CHOICE * could_keep)
         yield from _before_calls(reuse.reached, project, SECOND_CHOICE + 1)
         return
     found = [*recompute_where_used(use.features), *computed_for_next_pass(use.features)]
-    found += forward_into_closure(use.features)
     if use.stored:
         found += encoded_where_read(use.features)
-    rank = SECOND_CHOICE if use.carried or use.by_part or use.stored else 1
+    parts = use.by_part or use.features.each_of_many  # a forward would be repeated for each
+    rank = SECOND_CHOICE if use.carried or parts or use.stored or use.unchanged else 1
     yield from found
     yield from forward_into_loop(use.features, rank)
-    if not use.by_part:  # a copy would repeat the whole forward for each part
+    if not parts:
         yield from _in_loops(use.features, SECOND_CHOICE + 1)
 
 

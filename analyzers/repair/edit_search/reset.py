@@ -1,6 +1,7 @@
 """Reset a carried value, by the statement that gave it its first value.
 
-`total = 0` before a loop is repeated at its head, or after the backward call in it.
+`total = 0` before a loop is repeated at its head, or after a backward call that only some
+iterations make.
 """
 
 from __future__ import annotations
@@ -10,14 +11,20 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.cut.windows import emptied, gathered_emptied
-from analyzers.repair.edit_search.circumstances import SecondUse, second_use
+from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.repair.cut.detaching import starts_as_none
+from analyzers.repair.cut.expected import visible
+from analyzers.repair.cut.resetting import reset_by_call, reset_for_samples, reset_of_all_layers
+from analyzers.repair.cut.windows import cut_window, emptied, gathered_emptied
+from analyzers.repair.edit_search.circumstances import second_use
 from analyzers.repair.remake.chains import constructs, preceding
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import last_backward_or_step
 from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within
+from analyzers.source.passes import in_each_pass
 from analyzers.source.project import Loop, Project
 
 _TRADEOFF = "Assumes that what one pass leaves behind does not belong to the next."
@@ -29,37 +36,59 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if use is not None and use.stored:
         yield from gathered_emptied(use.features)
         yield from emptied(use.features, rank=3)
+    if use is not None and use.features.bound_inside:
+        yield from cut_window(use.features, rank=3 if use.stored else 2 * use.summed)
     if use is None or not use.carried:
         return
-    for loop in use.shared.loops:
+    if not use.stored:
+        yield from reset_of_all_layers(use.features)
+        yield from reset_for_samples(use.features)
+        yield from reset_by_call(use.features, rank=3)
+    yield from _to_none(use.features)
+    shared = use.shared
+    for loop in shared.loops if shared is not None else ():
         for name in dict.fromkeys(carrier.name for carrier in use.features.carriers):
-            yield from _of(name, loop, use)
+            yield from _of(name, loop, use.features.frame)
 
 
-def _of(name: str, loop: Loop, use: SecondUse) -> Iterator[Proposal]:
-    module = use.shared.module
-    first = _first_value(name, loop, use)
+def _to_none(features: ReuseFeatures) -> Iterator[Proposal]:
+    """Yield a reset of an object's attribute that is None before the first iteration."""
+    attribute, loop = f"self.{features.attribute}", features.loop
+    kinds = {module.class_of(statement) for module, _, statement in features.binders} - {None}
+    if not features.attribute or loop is None or features.name not in visible(features):
+        return
+    if any(starts_as_none(kind, attribute) for kind in kinds if kind is not None):
+        edit = Editor(features.frame.module).insert_before(head_of(loop), f"{features.name} = None")
+        title = f"Reset `{features.name}` at the head of the loop"
+        yield Proposal("reset-at-head", title, (edit,), _TRADEOFF, 3)
+
+
+def _of(name: str, loop: Loop, shared: Shared) -> Iterator[Proposal]:
+    module = shared.module
+    first = _first_value(name, loop, shared)
     if first is None or name not in bound_within(loop):
         return
     editor = Editor(module)
-    lines, last = editor.lines_of(first), last_backward_or_step(module, use.shared.freed)
-    at_head = (editor.insert_before(head_of(loop), *lines),)
-    title = f"Reset `{name}` at the head of the loop"
-    yield Proposal("reset-at-head", title, at_head, _TRADEOFF, 2)
-    behind = (editor.insert_after(last, *lines),)
-    title = f"Reset `{name}` after its backward"
-    yield Proposal("reset-total", title, behind, _TRADEOFF, 3)
+    lines, last = editor.lines_of(first), last_backward_or_step(module, shared.freed)
+    if in_each_pass(loop, shared.reached):
+        at_head = (editor.insert_before(head_of(loop), *lines),)
+        title = f"Reset `{name}` at the head of the loop"
+        yield Proposal("reset-at-head", title, at_head, _TRADEOFF, 2)
+    else:
+        behind = (editor.insert_after(last, *lines),)
+        title = f"Reset `{name}` after its backward"
+        yield Proposal("reset-total", title, behind, _TRADEOFF, 3)
 
 
-def _first_value(name: str, loop: Loop, use: SecondUse) -> ast.Assign | None:
+def _first_value(name: str, loop: Loop, shared: Shared) -> ast.Assign | None:
     """Return the last statement before a loop that gives the name alone a value: one without a
     leaf, which would learn in each iteration.
     """
     made = [
         statement
-        for statement in preceding(use.shared.module, use.shared.scope, loop)
+        for statement in preceding(shared.module, shared.scope, loop)
         if isinstance(statement, ast.Assign) and bindings(statement) == [name]
     ]
-    if not made or makes_leaf(made[-1].value) or constructs(use.shared.module, made[-1]):
+    if not made or makes_leaf(made[-1].value) or constructs(shared.module, made[-1]):
         return None
     return made[-1]

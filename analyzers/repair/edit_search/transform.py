@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Protocol, cast
 
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.source.edits import EditConflict
 from analyzers.source.project import Project
 
 
 class Transform(Protocol):
-    """The interface of a transform's module. Its docstring says what it does, with an example."""
+    """The interface of a transform's module. Its docstring says what it does, with an example.
+
+    Where `INTENT` is set, whether the edits are right depends on what the script means: they are
+    made only for patterns that prefer this transform (`PREFERS` in their files).
+    """
 
     __doc__: str | None
 
@@ -38,11 +43,25 @@ def transforms() -> dict[str, Transform]:
     return found
 
 
-def edits_for(evidence: Evidence, project: Project) -> list[Proposal]:
+def edits_for(
+    evidence: Evidence,
+    project: Project,
+    preferred: Collection[str] = (),
+    also: Collection[str] = (),
+) -> list[Proposal]:
     """Return the edits that the evidence suggests, cheapest first: by how well they fit it, then by
-    the lines that they change.
+    the lines that they change. Where transforms are preferred, only those of `also` follow, as
+    second choices; otherwise those of all transforms are returned for which no intent must be
+    known.
     """
-    found = [p for name in transforms() for p in _edits_of(name, evidence, project)]
+    others = (
+        also if preferred else [n for n in transforms() if not hasattr(transforms()[n], "INTENT")]
+    )
+    found = [
+        replace(proposal, rank=proposal.rank + SECOND_CHOICE * (name in also))
+        for name in (*preferred, *others)
+        for proposal in _edits_of(name, evidence, project)
+    ]
     return sorted(found, key=_cost)
 
 

@@ -19,6 +19,7 @@ from analyzers.source.flow import (
     definitions,
     names_bound,
     names_read,
+    stored_into,
     value_of,
     walk_scope,
 )
@@ -45,10 +46,13 @@ def chains_of(
     """
     chain: list[ast.stmt] = []
     wanted, held = set(names), _held_by_optimizers(module, scope, before)
+    changed = _changed_in(before)
     for statement in reversed(list(_apart(preceding(module, scope, before)))):
         bound = bound_within(statement)
         if bound & held or not (bound & wanted or statement in seen):
             continue
+        if (bound - wanted) & changed:
+            continue  # iterations would lose what they gather under that name
         if constructs(module, statement):
             continue
         if not chain or statement in seen or _makes_graph(module, scope, statement):
@@ -63,6 +67,14 @@ def chains_of(
         yield longer
     if len(chain) > 1:
         yield chain[-1:]
+
+
+def _changed_in(loop: ast.stmt) -> set[str]:
+    """Return the names that the iterations of a loop bind, or store into."""
+    if not isinstance(loop, ast.For | ast.While):
+        return set()
+    calls = (node for node in walk(loop) if isinstance(node, ast.Call))
+    return bound_within(loop) | {name for call in calls if (name := stored_into(call))}
 
 
 def _apart(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -62,10 +62,12 @@ def methods_cutting(binding: Binding, project: Project) -> Iterator[str]:
 
 
 def bare_methods(project: Project) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef]]:
-    """Yield methods without parameters besides `self`, each with its class."""
+    """Yield methods without parameters besides `self`, no constructors, each with its class."""
     for _, kind in project.each(ast.ClassDef):
         for method in kind.body:
             if isinstance(method, ast.FunctionDef) and not method.decorator_list:
+                if method.name == "__init__":
+                    continue
                 required = len(method.args.args) - len(method.args.defaults)
                 if required == 1 and method.args.args[0].arg == "self":
                     yield kind, method
