@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,7 @@ class Tiers:
         self._began = time.monotonic()
         self._seconds: float | None = config.getoption("within")
         self._left = 0
+        self._done = 0
         digest = tree_digest() if config.getoption("go_on") else ""
         self._file = PASSED / digest if digest else None
 
@@ -53,12 +55,13 @@ class Tiers:
         passed = _lines(self._file)
         unrecorded = set(_unrecorded(items)[NEW:]) if config.getoption("rotate") else set()
         self._left = len(unrecorded)
+        self._done = sum(_is_in(passed, item) for item in items)
         live = config.getoption("runs") == "live"
         kept = [
             item
             for item in items
             if self._in_part(item)
-            and item.nodeid.partition("@")[0] not in passed
+            and not _is_in(passed, item)
             and not (live and item.get_closest_marker("sample"))
             and not (config.getoption("rotate") and _is_out_of_turn(item))
             and item not in unrecorded
@@ -72,8 +75,24 @@ class Tiers:
         else:
             _put_slow_groups_first(items)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what a worker left out."""
+        self._done = max(self._done, getattr(node, "workeroutput", {}).get("done", 0))
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Where all has passed before, nothing is wrong with running nothing."""
+        if self._worker:
+            session.config.workeroutput["done"] = self._done  # type: ignore[attr-defined]
+        elif self._done and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what was left out for want of a recording."""
+        """Say what was left out: what passed before, and for want of a recording."""
+        if self._done:
+            terminalreporter.write_line(
+                f"{self._done} passed before in this tree, and were left out"
+            )
         if self._left:
             reported = f"{self._left} cases are not recorded, and were left to `make record`"
             terminalreporter.write_line(reported)
@@ -93,6 +112,10 @@ class Tiers:
     def _in_part(self, item: pytest.Item) -> bool:
         number, _, parts = self._config.getoption("part").partition("/")
         return int(digest_of(_group(item)), 16) % int(parts) == int(number) - 1
+
+
+def _is_in(passed: set[str], item: pytest.Item) -> bool:
+    return item.nodeid.partition("@")[0] in passed
 
 
 def _group(item: pytest.Item) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -72,3 +73,21 @@ def test_what_starts_programs_comes_first_and_cases_last() -> None:
     items: list[Any] = [*cases, files[-1], *files[:-1], slow, *pages]
     tiers._put_slow_groups_first(items)
     assert items == [*pages, slow, *files, *cases]
+
+
+@pytest.mark.parametrize(("passed", "ended"), [(["test_it"], 0), ([], 5)])
+def test_a_tree_in_which_all_has_passed_is_in_order(
+    passed: list[str], ended: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "PASSED", tmp_path)
+    monkeypatch.setattr(tiers, "tree_digest", lambda: "tree")
+    (tmp_path / "tree").write_text("".join(f"{name}\n" for name in passed))
+    given = {"go_on": True, "part": "1/1", "runs": "live"}
+    hook = SimpleNamespace(pytest_deselected=lambda items: None)
+    config: Any = SimpleNamespace(getoption=given.get, hook=hook)
+    chosen = tiers.Tiers(config)
+    items: list[Any] = [Item(Path("test_it.py"), (), name) for name in passed]
+    chosen.pytest_collection_modifyitems(config, items)
+    session: Any = SimpleNamespace(exitstatus=5)
+    chosen.pytest_sessionfinish(session, 5)
+    assert (items, session.exitstatus) == ([], ended)
