@@ -41,6 +41,15 @@ AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("tests/probe.py", "benchmarks/plain.py"): ("tests/corpus/test_scripts.py",),
 }
 """Beginnings of paths, and the tests that hold live what is there."""
+NEAREST: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("sandbox/inside/stubs/",): ("tests/integration/test_stubs.py",),
+    ("sandbox/inside/harness/",): ("tests/integration/test_harness_*.py",),
+    ("sandbox/inside/detectors/", "sandbox/inside/recorders/"): (
+        "tests/integration/test_tracer_*.py",
+    ),
+}
+"""Parts of the tracer, and the tests that `make test`, too, runs live where that part has changed
+and their recordings are of the tracer before."""
 
 
 def changed(base: str) -> list[str] | None:
@@ -50,12 +59,14 @@ def changed(base: str) -> list[str] | None:
     return reported.stdout.splitlines() if reported.returncode == 0 else None
 
 
-def reached(files: Iterable[str] | None) -> list[str]:
+def reached(
+    files: Iterable[str] | None, areas: dict[tuple[str, ...], tuple[str, ...]] = AREAS
+) -> list[str]:
     """Return the tests that a change of these files can reach; of all files where it is None."""
     known = None if files is None else list(files)
     globs = {
         glob
-        for places, tests in AREAS.items()
+        for places, tests in areas.items()
         for glob in tests
         if known is None or any(file.startswith(places) for file in known)
     }

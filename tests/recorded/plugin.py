@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.reach import NEAREST, changed, reached
 from tests.recorded import findings, packs
+from tests.recorded.digests import ROOT
 from tests.recorded.packs import Address
 from tests.recorded.recorder import Recorder, Scope
 
@@ -26,12 +29,13 @@ class Recordings:
         self._differing: list[str] = []
         self._asked: dict[Address, set[str]] = {}
         self._passed = False
+        self._nearest = {ROOT / name for name in reached(changed("HEAD~1") or [], NEAREST)}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Fixtures may run jobs, too."""
         self._passed = False
-        self.recorder.begin(scope_of(item))
+        self.recorder.begin(replace(scope_of(item), nearest=item.path in self._nearest))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

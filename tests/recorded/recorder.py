@@ -15,9 +15,11 @@ Mode = Literal["recorded", "live", "record"]
 
 @dataclass(frozen=True)
 class Scope:
-    """The test that is running."""
+    """The test that is running. `nearest`: it holds what has changed in the tracer, so that
+    recordings of another one say nothing."""
 
     address: Address
+    nearest: bool = False
 
 
 @dataclass
@@ -74,13 +76,14 @@ class Recorder:
 
     def recall(self, key: str, made_by: str) -> dict[str, Any] | None:
         """Return the recorded answer; None if there is none, or it is to be renewed. One of another
-        tracer is replayed, too: a sample is compared with live runs."""
+        tracer is replayed, too, unless the test is one of those that hold what changed."""
         if self.mode == "live" or self._scope is None:
             return None
         self.asked.setdefault(self._scope.address, set()).add(key)
         run = self._new.get(key) or self._loaded(self._scope.address).get(key)
         current = run is not None and run.made_by == made_by
-        if run is None or not (current or self.mode == "recorded" or self.keep_outdated):
+        replayed = self.mode == "recorded" and not self._scope.nearest
+        if run is None or not (current or replayed or self.keep_outdated):
             return None
         self.tally["replayed" if current else "outdated"] += 1
         return run.answer
@@ -94,7 +97,7 @@ class Recorder:
             self._compare(key, run, self._scope.address)
         else:
             self._new[key] = run
-        if self.mode == "recorded":
+        if self.mode == "recorded" and key not in self._loaded(self._scope.address):
             self.missing.add(str(self._scope.address))
 
     def _compare(self, key: str, run: Run, address: Address) -> None:

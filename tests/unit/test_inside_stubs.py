@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import sys
 import tomllib
+from argparse import Namespace
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from types import ModuleType
@@ -69,6 +70,7 @@ def test_configuration_can_be_read_back() -> None:
     assert (logger.config.lr, run.config["depth"]) == (0.1, 3)
     with pytest.raises(AttributeError):
         _ = logger.config.width
+    assert logger.init(config=Namespace(lr=0.2)).config.lr == 0.2
 
 
 def test_nothing_is_empty_false_and_goes_on() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.reach import AREAS, reached
+from tests.reach import AREAS, NEAREST, reached
 from tests.recorded.digests import ROOT
 
 
@@ -26,11 +26,16 @@ def test_a_change_of_words_reaches_nothing() -> None:
     assert reached(["README.md", "docs/testing.md"]) == []
 
 
+def test_a_part_of_the_tracer_has_tests_that_hold_it_most_closely() -> None:
+    held = reached(["sandbox/inside/stubs/gym.py"], NEAREST)
+    assert held == ["tests/integration/test_stubs.py"]
+
+
 def test_without_history_everything_is_reached() -> None:
     assert {"tests/abuse", "tests/browser", "tests/corpus", "tests/integration"} <= {*reached(None)}
 
 
 def test_every_place_is_there() -> None:
-    for places, tests in AREAS.items():
+    for places, tests in [*AREAS.items(), *NEAREST.items()]:
         for place in (*places, *tests):
             assert any(ROOT.glob(f"{place}*")), place

@@ -86,6 +86,10 @@ async def test_a_recording_of_another_tracer_is_replayed_and_renewed() -> None:
     replaying = recorder("recorded")
     assert (await RecordedSession(Counted(), replaying).run(JOB)).status == "raised"
     assert replaying.tally["outdated"] == 1
+    nearest = recorder("recorded")
+    nearest.begin(Scope(ADDRESS, nearest=True))
+    assert (await RecordedSession(Counted(), nearest).run(JOB)).status == "finished"
+    assert not nearest.missing
     renewing = recorder("record")
     assert (await RecordedSession(Counted(), renewing).run(JOB)).status == "finished"
 
