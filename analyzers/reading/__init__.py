@@ -45,7 +45,7 @@ def read(
     incomplete = {
         f"{path}: not valid Python": None
         for path in project.files
-        if path.endswith(".py") and project.module(path) is None
+        if path.endswith(".py") and path not in project.parsed
     }
     evidence: dict[object, Evidence] = {}
     places: dict[CodeLine, None] = {}

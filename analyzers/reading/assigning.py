@@ -18,10 +18,6 @@ def assign(
     """Give a value to an assignment target."""
     if isinstance(target, ast.Name):
         machine.bind(frame, target.id, value)
-    elif isinstance(target, ast.Tuple | ast.List):
-        _unpack(machine, target.elts, value, frame)
-    elif isinstance(target, ast.Starred):
-        assign(machine, target.value, value, frame)
     elif isinstance(target, ast.Attribute):
         owner = machine.evaluate(target.value, frame)
         attributes.write(machine, owner, target, value, frame)
@@ -29,6 +25,10 @@ def assign(
         container = machine.evaluate(target.value, frame)
         index = machine.evaluate(target.slice, frame)
         containers.store(machine, container, index, value, spelled(target.value), frame)
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(machine, target.elts, value, frame)
+    elif isinstance(target, ast.Starred):
+        assign(machine, target.value, value, frame)
 
 
 def _unpack(

@@ -9,7 +9,7 @@ from analyzers.evidence import SilentFault
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.source.flow import names_read, walk_scope
-from analyzers.source.project import spelled
+from analyzers.source.project import Project, spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import remembered, walk
 from provenance import CodeLine
@@ -28,10 +28,10 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Interprete
     `p` must be made outside of the loop, and no source of the project may clear a gradient. Torch
     adds to gradients; a hand-written engine that was not sent may clear them in its own backward.
     """
-    if not any("torch" in text for text in machine.project.files.values()):
+    if _clears(machine.project):
         return
     updates = [update for update in _updates(node) if _outlives(update, machine, node)]
-    if not updates or any(_CLEARING.search(text) for text in machine.project.files.values()):
+    if not updates:
         return
     traversals = [w for w in machine.tape.calls if _within(w.call.at, node, frame)]
     if len(traversals) < 2 or any(w.call.kind != "backward" for w in traversals):
@@ -48,6 +48,17 @@ def check_updates(machine: Machine, node: ast.For | ast.While, frame: Interprete
             detail="nothing clears the gradients between two updates",
         ),
     )
+
+
+def _clears(project: Project) -> bool:
+    """Return True if the source may clear a gradient, or does not use torch."""
+    known = project.kept.get(_clears)
+    if known is None:
+        texts = project.files.values()
+        known = project.kept[_clears] = not any("torch" in text for text in texts) or any(
+            _CLEARING.search(text) for text in texts
+        )
+    return bool(known)
 
 
 @remembered

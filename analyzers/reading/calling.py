@@ -22,6 +22,7 @@ from analyzers.reading.torch_values import Layer
 from analyzers.reading.values import (
     NONE,
     OTHERS,
+    AbstractTensor,
     AbstractValue,
     Bound,
     Class,
@@ -51,17 +52,24 @@ def call_at(
     frame: InterpreterFrame,
 ) -> AbstractValue:
     """Return the result of a call in the source: container methods need the receiver's spelling."""
-    if isinstance(callee, MethodValue) and isinstance(callee.receiver, Sequence | Mapping):
+    if isinstance(callee, MethodValue):
         receiver = callee.receiver
-        path = "" if receiver.names else spelled(node.func.value)  # type: ignore[attr-defined]
-        return container_methods.method(machine, receiver, callee.name, args, path, frame)
-    if isinstance(callee, Library) and callee.path == "builtins.super":
+        if isinstance(receiver, Sequence) or isinstance(receiver, Mapping):
+            path = "" if receiver.names else spelled(node.func.value)  # type: ignore[attr-defined]
+            return container_methods.method(machine, receiver, callee.name, args, path, frame)
+        callee = suspicion.of_model(machine, node.func, callee, frame)
+    elif isinstance(callee, Unknown):
+        grown = suspicion.grown(machine, node, frame) if machine.suspecting else None
+        if grown is not None:
+            return container_methods.method(machine, grown, "append", args, "", frame)
+        callee = suspicion.as_model(machine, node.func, callee, frame)
+    elif isinstance(callee, AbstractTensor):
+        callee = suspicion.as_model(machine, node.func, callee, frame)
+    elif isinstance(callee, Library) and callee.path == "builtins.super":
         return classes.super_value(frame)
-    if machine.suspecting and (grown := suspicion.grown(machine, node, callee, frame)) is not None:
-        return container_methods.method(machine, grown, "append", args, "", frame)
-    callee = suspicion.as_object(machine, node.func, callee, frame)
     line = frame.line
-    machine.consumer = machine.consumers.get(node) if is_generator(callee) else None
+    consumer = machine.consumers.get(node)
+    machine.consumer = consumer if consumer is not None and is_generator(callee) else None
     value = machine.call(callee, args, kwargs, frame)
     machine.consumer = None
     frame.line = line

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from analyzers.reading.frames import InterpreterFrame
-from analyzers.reading.values import AbstractValue
+from analyzers.reading.values import AbstractValue, Unknown
 
 
 class Signal(Enum):
@@ -25,7 +25,16 @@ Caller = Callable[
     [Any, Any, list[AbstractValue], dict[str, AbstractValue], InterpreterFrame], AbstractValue
 ]
 F = TypeVar("F")
-EXPRESSIONS: dict[type, Evaluator] = {}
+
+
+class _Evaluators(dict[type, Evaluator]):
+    """What evaluates each kind of expression; others are unknown."""
+
+    def __missing__(self, kind: type) -> Evaluator:
+        return lambda machine, node, frame: Unknown()
+
+
+EXPRESSIONS = _Evaluators()
 CALLS: dict[type, Caller] = {}
 STATEMENTS: dict[type, Executor] = {}
 

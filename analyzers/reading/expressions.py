@@ -23,16 +23,17 @@ from analyzers.reading.values import (
 
 @expression(ast.Name)
 def _name(machine: Machine, node: ast.Name, frame: InterpreterFrame) -> AbstractValue:
-    value = frame.lookup(node.id)
+    name = node.id
+    value = frame.names.get(name) or frame.lookup(name)
     if value is None:
-        if node.id in BUILTINS:
-            return Library(f"builtins.{node.id}")
+        if name in BUILTINS:
+            return Library(f"builtins.{name}")
         module = frame.module or frame
-        usual = USUAL_IMPORTS.get(node.id)
-        value = Library(usual) if usual else guesses.name(machine, node.id, module)
-        module.names[node.id] = value
+        usual = USUAL_IMPORTS.get(name)
+        value = Library(usual) if usual else guesses.name(machine, name, module)
+        module.names[name] = value
     if value.node is not None:
-        value.node.read = node.id
+        value.node.read = name
     return value
 
 

@@ -6,7 +6,7 @@ backward between them, is one tensor: a script that computes with both takes the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,9 +103,12 @@ def computed(
 
     Report a line that reads one gradient twice at different times without a change in between.
     """
+    given = _gradients(values)
+    if not given:
+        return ()
     now, place = len(machine.tape.calls), frame.place()
     found: list[Taken] = []
-    for gradient in _gradients(values):
+    for gradient in given:
         if gradient.computed is not None and gradient.computed != now:
             continue  # values of their own
         for taken in gradient.taken:
@@ -119,14 +122,16 @@ def computed(
     return tuple(dict.fromkeys(found))[:MAX_PARTS]
 
 
-def _gradients(values: Iterable[AbstractValue], depth: int = 2) -> Iterator[GradientValue]:
+def _gradients(values: Iterable[AbstractValue], depth: int = 2) -> list[GradientValue]:
+    found: list[GradientValue] = []
     for value in values:
         if isinstance(value, GradientValue):
-            yield value
+            found.append(value)
         elif depth and isinstance(value, Sequence):
-            yield from _gradients(value.items[-MAX_PARTS:], depth - 1)
+            found += _gradients(value.items[-MAX_PARTS:], depth - 1)
         elif depth and isinstance(value, Mapping):
-            yield from _gradients(list(value.items.values())[:MAX_PARTS], depth - 1)
+            found += _gradients(list(value.items.values())[:MAX_PARTS], depth - 1)
+    return found
 
 
 def _tell(machine: Machine, taken: Taken, place: CodeLine) -> None:

@@ -39,7 +39,7 @@ def leaf_names(project: Project) -> frozenset[str]:
     For example `w = w - lr * w.grad`.
     """
     used, made = set[str](), set[str]()
-    for module in project.modules.values():
+    for module in project.parsed.values():
         for node in walk(module.tree):
             if isinstance(node, ast.Attribute) and node.attr == "grad":
                 used |= {node.value.id} if isinstance(node.value, ast.Name) else set()

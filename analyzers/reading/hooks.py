@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.reading.torch_values import Layer, OptimizerValue
 from analyzers.reading.values import AbstractValue, Instance, Sequence
 
-When = Literal["before", "after"]
-
-REGISTERED: dict[str, When] = {
-    "register_forward_pre_hook": "before",
-    "register_forward_hook": "after",
-    "register_step_pre_hook": "before",
-    "register_step_post_hook": "after",
+_BEFORE, _AFTER = "<hooks before>", "<hooks after>"  # attributes that hold them
+REGISTERED = {
+    "register_forward_pre_hook": _BEFORE,
+    "register_forward_hook": _AFTER,
+    "register_step_pre_hook": _BEFORE,
+    "register_step_post_hook": _AFTER,
 }
 CALLED = 8  # hooks of one moment that are followed
 
@@ -24,7 +22,7 @@ CALLED = 8  # hooks of one moment that are followed
 def register(receiver: AbstractValue, name: str, hook: AbstractValue) -> None:
     """Execute `receiver.register_…_hook(hook)`."""
     if isinstance(receiver, Layer | Instance | OptimizerValue):
-        hooks = receiver.attrs.setdefault(_key(REGISTERED[name]), Sequence([]))
+        hooks = receiver.attrs.setdefault(REGISTERED[name], Sequence([]))
         if isinstance(hooks, Sequence):
             hooks.items.append(hook)
 
@@ -38,24 +36,20 @@ def around(
 ) -> AbstractValue:
     """Return what `receiver` computes from `args`, calling its hooks before and after as torch
     does."""
-    given = Sequence(list(args), "tuple")
-    _call(machine, receiver, "before", [given], frame)
+    _call(machine, receiver, _BEFORE, args, [], frame)
     value = compute()
-    _call(machine, receiver, "after", [given, value], frame)
+    _call(machine, receiver, _AFTER, args, [value], frame)
     return value
 
 
 def _call(
     machine: Machine,
     receiver: Layer | Instance | OptimizerValue,
-    when: When,
-    given: list[AbstractValue],
+    moment: str,
+    args: list[AbstractValue],
+    result: list[AbstractValue],
     frame: InterpreterFrame,
 ) -> None:
-    hooks = receiver.attrs.get(_key(when))
+    hooks = receiver.attrs.get(moment)
     for hook in hooks.items[:CALLED] if isinstance(hooks, Sequence) else ():
-        machine.call(hook, [receiver, *given], {}, frame)
-
-
-def _key(when: When) -> str:
-    return f"<hooks {when}>"
+        machine.call(hook, [receiver, Sequence(list(args), "tuple"), *result], {}, frame)

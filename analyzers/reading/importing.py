@@ -18,7 +18,7 @@ def module_frame(
     """Return the frame of a project module, run on first use; `only`: these of its statements."""
     if path in machine.modules:
         return machine.modules[path]
-    module = machine.project.module(path)
+    module = machine.project.parsed.get(path)
     if module is None:
         return None
     frame = machine.modules[path] = machine.new_frame(path, "<module>")
@@ -54,7 +54,7 @@ def find(machine: Machine, dotted: str, base: str = "") -> str | None:
     while True:
         for candidate in (f"{relative}.py", f"{relative}/__init__.py"):
             path = posixpath.normpath(posixpath.join(directory, candidate))
-            if machine.project.module(path) is not None:
+            if path in machine.project.parsed:
                 return path
         above = posixpath.dirname(directory)
         if above == directory:  # no directory, or the root

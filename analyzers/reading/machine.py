@@ -111,15 +111,12 @@ class Machine:
         self.steps -= 1
         if self.steps < 0:
             raise OutOfBudgetError
-        handler = EXPRESSIONS.get(type(node))
-        if handler is None:
-            return Unknown()
         if self.depth >= MAX_DEPTH:
             self.gave_up("expressions nested too deeply")
             return Unknown()
         self.depth += 1
         try:
-            return handler(self, node, frame)
+            return EXPRESSIONS[type(node)](self, node, frame)
         finally:
             self.depth -= 1
 
@@ -249,8 +246,8 @@ class Machine:
         """Note what a name took on: loops run until these notes repeat."""
         node = value.node
         if node is not None:
-            above = tuple([(p.at.line, p.freed is not None) for p in node.parents[:6]])
-            self.writes.add((target, node.at.line, node.freed is not None, above))
+            above = [(p.at.line, p.freed is not None) for p in node.parents[:6]]
+            self.writes.add((target, node.at.line, node.freed is not None, *above))
 
     def bind(self, frame: InterpreterFrame, name: str, value: AbstractValue) -> None:
         """Give a value to a plain name."""
@@ -264,10 +261,10 @@ class Machine:
         log.append(moment)
         if value.node is None and not isinstance(value, KEEPS_NAMES):
             return
-        kind = "global" if frame.module is None else "local"
-        scope = frame.function
+        kind, scope = "global" if frame.module is None else "local", frame.function
         self.name(value, NameBinding(name, scope, kind, "Tensor", frame.serial, log, moment))
-        self.write((scope, name), value)
+        if value.node is not None:
+            self.write((scope, name), value)
 
     def name(self, value: AbstractValue, binding: NameBinding, depth: int = 0) -> None:
         """Record at the graph of a value a name that is bound to it."""

@@ -36,6 +36,7 @@ NAMES: dict[type, str] = {
     ast.BitOr: "logical_or",
     ast.BitXor: "logical_xor",
 }
+_PLAIN = frozenset({AbstractTensor, Const})
 IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 DUNDERS = {
     ast.Add: "add",
@@ -124,6 +125,8 @@ def binary(
     """Return `left op right`."""
     if isinstance(left, Const) and isinstance(right, Const):
         return _arithmetic(operator, left.value, right.value)
+    if type(left) in _PLAIN and type(right) in _PLAIN:
+        return _of_tensors(machine, operator, left, right, frame)
     if isinstance(left, Instance) or isinstance(right, Instance):
         dunder = DUNDERS.get(type(operator), "")
         for value, other, name in ((left, right, f"__{dunder}__"), (right, left, f"__r{dunder}__")):
@@ -142,6 +145,16 @@ def binary(
     if isinstance(left, Unknown | Const) and isinstance(right, Unknown | Const):
         if left.node is None and right.node is None:
             return _unknown_arithmetic(operator, left, right)
+    return _of_tensors(machine, operator, left, right, frame)
+
+
+def _of_tensors(
+    machine: Machine,
+    operator: ast.operator,
+    left: AbstractValue,
+    right: AbstractValue,
+    frame: InterpreterFrame,
+) -> AbstractValue:
     scalar = None if isinstance(operator, ast.MatMult) else _scalar(left, right)
     return operate(machine, name_of(operator), [left, right], frame, scalar)
 
@@ -179,11 +192,16 @@ def of_gradients(
 
 
 def _scalar(left: AbstractValue, right: AbstractValue) -> bool | None:
-    kinds = [v.scalar if isinstance(v, AbstractTensor) else True if isinstance(v, Const) else None
-             for v in (left, right)]  # fmt: skip
-    if False in kinds:
+    one, other = _is_scalar(left), _is_scalar(right)
+    if one is False or other is False:
         return False
-    return True if kinds == [True, True] else None
+    return True if one and other else None
+
+
+def _is_scalar(value: AbstractValue) -> bool | None:
+    if isinstance(value, AbstractTensor):
+        return value.scalar
+    return True if isinstance(value, Const) else None
 
 
 def _unknown_arithmetic(

@@ -19,7 +19,7 @@ def reached_names(project: Project, functions: Iterable[str] = ()) -> frozenset[
     """
     bodies: dict[str, list[ast.AST]] = {}
     waiting: list[str] = [name.rpartition(".")[2] for name in functions]
-    for path, module in project.modules.items():
+    for path, module in project.parsed.items():
         for node in module.nodes if path != project.entry else ():
             if isinstance(node, _DEFINITIONS):
                 bodies.setdefault(node.name, []).append(node)

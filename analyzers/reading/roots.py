@@ -44,7 +44,7 @@ def cloned_learners(project: Project) -> frozenset[str]:
     which each parameter is an operation's result in the clone."""
     found = set[str]()
     for text in project.files.values():
-        for clone in _CLONE.finditer(text):
+        for clone in _CLONE.finditer(text) if ".clone(" in text and ".adapt(" in text else ():
             if re.search(rf"\b{clone['name']}\.adapt\(", text):
                 made = rf"\b{clone['learner']} = (?:[\w.]{{1,80}}\.)?(\w{{1,80}})\("
                 found |= {clone["learner"], *re.findall(made, text)}
@@ -55,11 +55,11 @@ def run(machine: Machine, reruns: tuple[tuple[int, int], ...] = ()) -> None:
     """Execute the entry as `__main__`, cells that ran again, the other files, then uncalled
     functions."""
     project = machine.project
-    if project.module(project.entry) is not None:
+    if project.entry in project.parsed:
         importing.module_frame(machine, project.entry, "__main__")
         for first, last in reruns:
             _run_again(machine, first, last)
-    for path in project.modules:
+    for path in project.parsed:
         importing.module_frame(machine, path, path.removesuffix(".py").replace("/", "."))
     for frame in list(machine.modules.values()):
         if machine.suspecting:
@@ -73,7 +73,7 @@ def run_otherwise(machine: Machine, undecided: set[ast.stmt | None]) -> None:
 
     If outermost statements of the entry contain all arms, only statements related to those run.
     """
-    module = machine.project.module(machine.project.entry)
+    module = machine.project.parsed.get(machine.project.entry)
     wanted = {statement for statement in undecided if statement is not None}
     if module is None or len(wanted) < len(undecided):
         run(machine)
@@ -85,7 +85,7 @@ def run_otherwise(machine: Machine, undecided: set[ast.stmt | None]) -> None:
 
 
 def _run_again(machine: Machine, first: int, last: int) -> None:
-    module = machine.project.module(machine.project.entry)
+    module = machine.project.parsed.get(machine.project.entry)
     frame = machine.modules[machine.project.entry]
     if module is not None:
         body = [s for s in module.tree.body if first <= s.lineno <= last]

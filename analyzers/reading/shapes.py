@@ -27,13 +27,16 @@ _SIZED = frozenset({"zeros", "ones", "empty", "rand", "randn"})
 
 def is_several(shape: Shape | None) -> bool:
     """Return True if a tensor of this shape surely has more than one element."""
-    return shape is not None and any(size is not None and size > 1 for size in shape)
+    for size in shape or ():
+        if size is not None and size > 1:
+            return True
+    return False
 
 
 def give(tensor: AbstractTensor, shape: Shape | None) -> None:
     """Tell a tensor its shape."""
     tensor.shape = shape
-    if tensor.scalar is None and is_several(shape):
+    if shape and tensor.scalar is None and is_several(shape):
         tensor.scalar = False
 
 

@@ -9,8 +9,15 @@ from analyzers.reading.dispatch import Signal, statement
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
 from analyzers.reading.torch_values import Context
-from analyzers.reading.values import NONE, AbstractValue, Const, Mapping, Sequence, Unknown
-from analyzers.source.callees import plain_name
+from analyzers.reading.values import (
+    NONE,
+    AbstractValue,
+    Const,
+    Library,
+    Mapping,
+    Sequence,
+    Unknown,
+)
 from analyzers.source.trees import walk
 
 
@@ -68,7 +75,7 @@ def _raise(machine: Machine, node: ast.Raise, frame: InterpreterFrame) -> Signal
 
 @statement(ast.With, ast.AsyncWith)
 def _with(machine: Machine, node: ast.With, frame: InterpreterFrame) -> Signal | None:
-    if any(_expects_failure(item.context_expr) for item in node.items):
+    if any(_expects_failure(item.context_expr, frame) for item in node.items):
         return None
     before = machine.grad
     for item in node.items:
@@ -86,9 +93,16 @@ def _with(machine: Machine, node: ast.With, frame: InterpreterFrame) -> Signal |
         machine.grad = before
 
 
-def _expects_failure(node: ast.expr) -> bool:
+def _expects_failure(node: ast.expr, frame: InterpreterFrame) -> bool:
     """Return True for `with self.assertRaises(...)`, `with pytest.raises(...)`: a failing body."""
-    return isinstance(node, ast.Call) and "raises" in plain_name(node).lower()
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return "raises" in name.lower()
+        case ast.Call(func=ast.Name(id=name)):
+            denoted = frame.lookup(name)
+            path = denoted.path if isinstance(denoted, Library) else name
+            return "raises" in path.rpartition(".")[2].lower()
+    return False
 
 
 @statement(ast.Try, ast.TryStar)

@@ -110,42 +110,35 @@ def _is_method(function: FunctionValue) -> bool:
     return bool(arguments) and arguments[0].arg == "self" and "property" not in function.tags
 
 
-def grown(
-    machine: Machine, call: ast.Call, callee: AbstractValue, frame: InterpreterFrame
-) -> Sequence | None:
+def grown(machine: Machine, call: ast.Call, frame: InterpreterFrame) -> Sequence | None:
     """Return the list that an unknown object must be when something is appended to it, or None."""
     target = call.func
-    if not isinstance(callee, Unknown) or not isinstance(target, ast.Attribute):
+    if not isinstance(target, ast.Attribute) or target.attr != "append":
         return None
-    if target.attr != "append" or not isinstance(target.value, ast.Name | ast.Attribute):
+    if not isinstance(target.value, ast.Name | ast.Attribute):
         return None
     grown = Sequence([], open_=True)
     assigning.assign(machine, target.value, grown, frame)
     return grown
 
 
-def as_object(
-    machine: Machine, func: ast.expr, callee: AbstractValue, frame: InterpreterFrame
-) -> AbstractValue:
-    """Return an unknown callee, or owner of `parameters()`, as a model, and bind its name to
-    that."""
-    if (
-        isinstance(callee, MethodValue)
-        and callee.name in _OF_MODELS
-        and isinstance(func, ast.Attribute)
-    ):
-        model = _model(machine, func.value, callee.receiver, frame)
-        return MethodValue(model, callee.name) if model is not callee.receiver else callee
-    return _model(machine, func, callee, frame)
+def of_model(
+    machine: Machine, func: ast.expr, method: MethodValue, frame: InterpreterFrame
+) -> MethodValue:
+    """Return `parameters`, or another method of models, of its owner as a model."""
+    owner = method.receiver
+    if method.name not in _OF_MODELS or not isinstance(func, ast.Attribute):
+        return method
+    if not isinstance(owner, AbstractTensor | Unknown):
+        return method
+    return MethodValue(as_model(machine, func.value, owner, frame), method.name)
 
 
-def _model(
-    machine: Machine, target: ast.expr, value: AbstractValue, frame: InterpreterFrame
+def as_model(
+    machine: Machine, target: ast.expr, value: AbstractTensor | Unknown, frame: InterpreterFrame
 ) -> AbstractValue:
-    made = isinstance(value, AbstractTensor) or (
-        isinstance(value, Unknown) and value.node is not None
-    )
-    if not made or is_cloned(value):
+    """Return what was taken for a tensor and is called as a model, and bind its name to that."""
+    if (isinstance(value, Unknown) and value.node is None) or is_cloned(value):
         return value
     if isinstance(target, ast.Name):
         model = Unknown(target.id)

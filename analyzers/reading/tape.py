@@ -79,7 +79,8 @@ class Tape:
             found.live.append(node)
             self.budget -= 1
             parents = node.parents if self.suspecting else _followed(node, certain)
-            todo.extend((parent, node) for parent in parents)
+            for parent in parents:
+                todo.append((parent, node))
             if self.budget <= 0:
                 found.complete = False
                 break

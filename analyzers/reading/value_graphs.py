@@ -16,21 +16,28 @@ from analyzers.reading.values import (
 )
 
 MAX_PARENTS = 64
+_CONTAINERS = frozenset({Sequence, Mapping, Instance})
 
 
-def parts(value: AbstractValue, depth: int = 4) -> Iterable[AbstractValue]:
-    """Yield the value and what its containers hold."""
-    yield value
-    if depth:
-        if isinstance(value, Sequence):
-            for item in value.items[-MAX_PARENTS:]:
-                yield from parts(item, depth - 1)
-        elif isinstance(value, Mapping):
-            for item in (*list(value.items.values())[:MAX_PARENTS], *value.rest):
-                yield from parts(item, depth - 1)
-        elif isinstance(value, Instance) and value.node is None:
-            for item in list(value.attrs.values())[:MAX_PARENTS]:
-                yield from parts(item, min(depth - 1, 1))
+def parts(value: AbstractValue, depth: int = 4) -> list[AbstractValue]:
+    """Return the value and what its containers hold."""
+    found = [value]
+    for item in _held(value) if depth else ():
+        if type(item) in _CONTAINERS:
+            found += parts(item, min(depth - 1, 1) if isinstance(value, Instance) else depth - 1)
+        else:
+            found.append(item)
+    return found
+
+
+def _held(value: AbstractValue) -> Iterable[AbstractValue]:
+    if isinstance(value, Sequence):
+        return value.items[-MAX_PARENTS:]
+    if isinstance(value, Mapping):
+        return (*list(value.items.values())[:MAX_PARENTS], *value.rest)
+    if isinstance(value, Instance) and value.node is None:
+        return list(value.attrs.values())[:MAX_PARENTS]
+    return ()
 
 
 def origins(values: Iterable[AbstractValue]) -> tuple[tuple[TapeNode, ...], tuple[Lost, ...]]:
@@ -38,7 +45,7 @@ def origins(values: Iterable[AbstractValue]) -> tuple[tuple[TapeNode, ...], tupl
     found: dict[TapeNode, None] = {}
     lost: dict[Lost, None] = {}
     for value in values:
-        for part in (value,) if isinstance(value, AbstractTensor) else parts(value):
+        for part in parts(value) if type(value) in _CONTAINERS else (value,):
             node = part.node
             if node is not None:
                 if node.trainable:

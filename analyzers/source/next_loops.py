@@ -7,28 +7,28 @@ The merged statement spans all of these lines, and its parts keep their position
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from analyzers.source.trees import end_of
 
 
 def merge_next_loops(
-    block: Sequence[ast.stmt], uses: Counter[str], handed_on: list[tuple[str, str]]
+    block: Sequence[ast.stmt], uses: Callable[[str], int], handed_on: list[tuple[str, str]]
 ) -> list[ast.stmt]:
     """Return a block with such loops merged, if nothing else uses the iterator. Names that only
     pass its parts on are added to `handed_on`.
     """
     found: list[ast.stmt] = []
     for statement in block:
-        match found[-1:], statement:
-            case (
-                [ast.Assign(targets=[ast.Name(id=iterator)], value=given) as begun],
-                ast.While(test=ast.Constant(value=True | 1), orelse=[]) as loop,
-            ) if uses[iterator] == 2 and (asked := _asked(loop.body, iterator)) is not None:
-                found[-1] = _as_for(begun, given, loop, asked, uses, handed_on)
-            case _:
-                found.append(statement)
+        match statement:
+            case ast.While(test=ast.Constant(value=True | 1), orelse=[]) as loop if found:
+                match found[-1]:
+                    case ast.Assign(targets=[ast.Name(id=iterator)], value=given) as begun if (
+                        uses(iterator) == 2 and (asked := _asked(loop.body, iterator)) is not None
+                    ):
+                        found[-1] = _as_for(begun, given, loop, asked, uses, handed_on)
+                        continue
+        found.append(statement)
     return found
 
 
@@ -73,7 +73,7 @@ def _as_for(
     given: ast.expr,
     loop: ast.While,
     asked: tuple[ast.expr, int],
-    uses: Counter[str],
+    uses: Callable[[str], int],
     handed_on: list[tuple[str, str]],
 ) -> ast.For:
     """Return the `for` loop over what the iterator was made from."""
@@ -85,7 +85,7 @@ def _as_for(
         case (
             ast.Name(id=part),
             [ast.Assign(targets=[other], value=ast.Name(id=read)), _, *_],
-        ) if part == read and uses[part] == first + 1:
+        ) if part == read and uses(part) == first + 1:
             target, first = other, first + 1
             if not isinstance(other, ast.Tuple | ast.List):
                 handed_on.append((part, ast.unparse(other)))

@@ -33,8 +33,12 @@ class Module:
         self.text = text
         self.tree = ast.parse(text)
         self.handed_on = join_handed_on(self.tree, imported)
-        self.names = Names(self.tree)
         self.lines = text.splitlines()
+
+    @cached_property
+    def names(self) -> Names:
+        """Return what the file binds; from then on its calls know the file."""
+        return Names(self.tree)
 
     @cached_property
     def raw_lines(self) -> list[str]:
@@ -202,8 +206,8 @@ class Project:
     recalled: bool = False
 
     @cached_property
-    def modules(self) -> dict[str, Module]:
-        """Return the files that are Python, by their paths."""
+    def parsed(self) -> dict[str, Module]:
+        """Return the files that are Python, by their paths, of which no names are resolved yet."""
         parsed: dict[str, Module] = {}
         for path, text in self.files.items():
             if path.endswith(".py") or path == self.entry:
@@ -211,9 +215,15 @@ class Project:
                     parsed[path] = Module(path, text, imported=path != self.entry)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     continue
-        for path, module in parsed.items():
-            module.names.link({p: other.names for p, other in parsed.items() if p != path})
         return parsed
+
+    @cached_property
+    def modules(self) -> dict[str, Module]:
+        """Return the files that are Python, by their paths."""
+        for path, module in self.parsed.items():
+            others = {p: other.names for p, other in self.parsed.items() if p != path}
+            module.names.link(others)
+        return self.parsed
 
     def __getstate__(self) -> dict[str, object]:
         """Return what another process needs; it parses the files itself."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from analyzers.source.next_loops import merge_next_loops
 from analyzers.source.trees import below, end_of
@@ -22,6 +23,8 @@ _BLOCKS = frozenset(
     {ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.AsyncFor, ast.While, ast.If}
     | {ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.ExceptHandler, ast.match_case}
 )
+_AROUND_BLOCKS = _BLOCKS | {ast.ClassDef, ast.Match}
+_FIELDS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
@@ -30,18 +33,39 @@ def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
     global names of a file that others import.
     """
     handed_on: list[tuple[str, str]] = []
-    nodes = [tree, *below(tree)]
-    naming = [node for node in nodes if type(node) in _NAMING]
-    uses = Counter([node.id for node in naming if isinstance(node, ast.Name)])
-    uses.update(name for node in naming if type(node) is not ast.Name for name in _named(node))
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    own = [n for f in functions for n in [f, *below(f)]] if imported else nodes
-    blocks = [node for node in own if type(node) in _BLOCKS]
-    for node in reversed(blocks):  # inner ones first: a loop is made of its body as it is then
-        for field in ("body", "orelse", "finalbody"):
+    uses = _counting(tree)
+    around = _around_blocks(tree)
+    if imported:
+        functions = [f for f in around if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef)]
+        around = [node for function in functions for node in _around_blocks(function)]
+    for node in reversed(around):  # inner ones first: a loop is made of its body as it is then
+        for field in _FIELDS[:3] if type(node) in _BLOCKS else ():
             if block := getattr(node, field, None):
                 block[:] = merge_next_loops(_joined(block, uses, handed_on), uses, handed_on)
     return handed_on
+
+
+def _around_blocks(node: ast.AST) -> list[ast.AST]:
+    """Return the node and all below it that have statements inside, outer ones first."""
+    found = [node]
+    for outer in found:
+        for field in _FIELDS:
+            inner = getattr(outer, field, ())
+            found += [one for one in inner if type(one) in _AROUND_BLOCKS]
+    return found
+
+
+def _counting(tree: ast.Module) -> Callable[[str], int]:
+    """Return how often a name occurs: counted when it is first asked, before anything is merged."""
+
+    @cache
+    def counted() -> Counter[str]:
+        naming = [node for node in [tree, *below(tree)] if type(node) in _NAMING]
+        found = Counter([node.id for node in naming if isinstance(node, ast.Name)])
+        found.update(n for node in naming if type(node) is not ast.Name for n in _named(node))
+        return found
+
+    return lambda name: counted()[name]
 
 
 def _named(node: ast.AST) -> Iterator[str]:
@@ -72,19 +96,31 @@ def _handed(name: str, target: ast.expr) -> Iterator[tuple[str, str]]:
 
 
 def _joined(
-    block: list[ast.stmt], uses: Counter[str], handed_on: list[tuple[str, str]]
+    block: list[ast.stmt], uses: Callable[[str], int], handed_on: list[tuple[str, str]]
 ) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     for statement in block:
-        match found[-1:], statement:
-            case (
-                [ast.Assign(targets=[ast.Name(id=name)], value=given) as made],
-                ast.Assign(targets=[target], value=ast.Name(id=read)),
-            ) if name == read and uses[name] == 2 and statement.lineno <= end_of(made)[0] + 1:
-                both = ast.Assign([target], given)
-                found[-1] = ast.copy_location(both, made)
-                both.end_lineno, both.end_col_offset = end_of(statement)
-                handed_on += _handed(name, target)
-            case _:
-                found.append(statement)
+        match statement:
+            case ast.Assign(targets=[target], value=ast.Name(id=read)) if found:
+                made = found[-1]
+                given = _given_to(read, made)
+                if (
+                    given is not None
+                    and uses(read) == 2
+                    and statement.lineno <= end_of(made)[0] + 1
+                ):
+                    both = ast.Assign([target], given)
+                    found[-1] = ast.copy_location(both, made)
+                    both.end_lineno, both.end_col_offset = end_of(statement)
+                    handed_on += _handed(read, target)
+                    continue
+        found.append(statement)
     return found
+
+
+def _given_to(name: str, made: ast.stmt) -> ast.expr | None:
+    """Return what a statement assigns to a name alone."""
+    match made:
+        case ast.Assign(targets=[ast.Name(id=other)], value=given) if other == name:
+            return given
+    return None
