@@ -70,6 +70,8 @@ class InlinedCall:
         """Return a changed file with the helper restored and the call put back if the inlined code
         was not changed; and whether it was put back.
         """
+        if self._gap not in text and self._mark not in text:
+            return text, False
         call = Editor(self.module).text_of(self.call)
         end = r"(?=\s*(?:[\n#;,)\]}]|$))" if self._is_open else ""
         text, found = re.subn(re.escape(self.edit.text) + end, lambda _: call, text)
@@ -178,13 +180,13 @@ def inlined(project: Project) -> Inlined | None:
     """Return the project with the only calls of its one-line helpers inlined; None without any."""
     calls = tuple(_apart(list(_written(project))))
     files = dict(project.files)
-    for path in {one.module.path for one in calls}:
+    changed = {one.module.path for one in calls}
+    for path in changed:
         own = [one for one in calls if one.module.path == path]
         edits = [edit for one in own for edit in (one.edit, one.emptied)]
         files[path] = apply(files[path], edits)
-        if _unparsed(files[path]):
-            return None
-    return Inlined(replace(project, files=files), calls) if calls else None
+    view = replace(project, files=files)
+    return Inlined(view, calls) if calls and changed <= view.parsed.keys() else None
 
 
 def _apart(calls: list[InlinedCall]) -> Iterator[InlinedCall]:
@@ -197,14 +199,6 @@ def _apart(calls: list[InlinedCall]) -> Iterator[InlinedCall]:
         if numbered.is_unambiguous and not any(one.module.holds(n, one.call) for n in around):
             number += 1
             yield numbered
-
-
-def _unparsed(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError):
-        return True
-    return False
 
 
 def _written(project: Project) -> Iterator[InlinedCall]:

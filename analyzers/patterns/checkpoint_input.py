@@ -87,8 +87,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     at = checkpoint_around([*evidence.ended_stack, evidence.ended_at], project)
     if evidence.lost_by == "no_grad" and at is not None:
         return _with_remedy(Match(NAME, Certainty.CERTAIN, evidence, at), None)
-    hint = checkpoint_hint(evidence.message, project)
-    if evidence.lost_by != "unknown" or hint is None or not has_frozen(project):
+    if evidence.lost_by != "unknown" or not has_frozen(project):
+        return None
+    if (hint := checkpoint_hint(evidence.message, project)) is None:
         return None
     place = hint.place or evidence.at
     return _with_remedy(Match(NAME, Certainty.LIKELY, evidence, place), hint) if place else None

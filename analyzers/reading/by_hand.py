@@ -94,7 +94,7 @@ def _sources(update: ast.Assign | ast.AugAssign, loop: ast.AST) -> list[ast.expr
     return taken or [target.value]
 
 
-def _outlives(update: ast.Assign | ast.AugAssign, machine: Machine, loop: ast.AST) -> bool:
+def _outlives(update: ast.Assign | ast.AugAssign, machine: Machine, loop: ast.stmt) -> bool:
     """Return True if what is updated was made before the loop."""
     names = [names_read(source) for source in _sources(update, loop)]
     bound = machine.facts_of(loop).bound_names

@@ -54,7 +54,7 @@ def call_at(
     """Return the result of a call in the source: container methods need the receiver's spelling."""
     if isinstance(callee, MethodValue):
         receiver = callee.receiver
-        if isinstance(receiver, Sequence) or isinstance(receiver, Mapping):
+        if isinstance(receiver, Sequence | Mapping):
             path = "" if receiver.names else spelled(node.func.value)  # type: ignore[attr-defined]
             return container_methods.method(machine, receiver, callee.name, args, path, frame)
         callee = suspicion.of_model(machine, node.func, callee, frame)
@@ -209,17 +209,6 @@ def _call_native(
     return native.call(args, kwargs)
 
 
-@callable_kind(Class)
-def _call_class(
-    machine: Machine,
-    cls: Class,
-    args: list[AbstractValue],
-    kwargs: dict[str, AbstractValue],
-    frame: InterpreterFrame,
-) -> AbstractValue:
-    return classes.instantiate(machine, cls, args, kwargs, frame)
-
-
 @callable_kind(Instance)
 def _call_instance(
     machine: Machine,
@@ -242,17 +231,6 @@ def _call_instance(
     return unknowns.call_unknown(machine, Unknown(instance.cls.name), args, kwargs, frame)
 
 
-@callable_kind(Library)
-def _call_library(
-    machine: Machine,
-    function: Library,
-    args: list[AbstractValue],
-    kwargs: dict[str, AbstractValue],
-    frame: InterpreterFrame,
-) -> AbstractValue:
-    return library.call(machine, function.path, args, kwargs, frame)
-
-
 @callable_kind(MethodValue)
 def _call_method(
     machine: Machine,
@@ -267,12 +245,6 @@ def _call_method(
     return tensors.method(machine, receiver, method.name, args, kwargs, frame)
 
 
-@callable_kind(Unknown)
-def _call_unknown(
-    machine: Machine,
-    callee: Unknown,
-    args: list[AbstractValue],
-    kwargs: dict[str, AbstractValue],
-    frame: InterpreterFrame,
-) -> AbstractValue:
-    return unknowns.call_unknown(machine, callee, args, kwargs, frame)
+callable_kind(Class)(classes.instantiate)
+callable_kind(Library)(library.call)
+callable_kind(Unknown)(unknowns.call_unknown)

@@ -148,6 +148,7 @@ def _lambda(machine: Machine, node: ast.Lambda, frame: InterpreterFrame) -> Abst
 def _walrus(machine: Machine, node: ast.NamedExpr, frame: InterpreterFrame) -> AbstractValue:
     value = machine.evaluate(node.value, frame)
     machine.bind(frame, node.target.id, value)
+    machine.walrus.add(node.target.id)
     return value
 
 

@@ -64,26 +64,14 @@ class TapeNode:
     already, among the inputs.
     """
 
-    __slots__ = (
-        "at",
-        "born",
-        "ended",
-        "engine",
-        "freed",
-        "lazy",
-        "leaf",
-        "made_after",
-        "names",
-        "op",
-        "parents",
-        "read",
-        "reads",
-        "saved",
-        "saves",
-        "strong",
-        "times_reached",
-        "trainable",
-    )
+    freed: Traversal | None = None
+    leaf = False
+    trainable = True
+    engine = ""
+    times_reached = 0
+    lazy = False
+    read = ""
+    ended: tuple[Lost, ...] = ()
 
     def __init__(
         self,
@@ -92,25 +80,18 @@ class TapeNode:
         parents: tuple[TapeNode, ...],
         saves: bool | None,
         made_after: int,
+        born: int,
     ) -> None:
         self.op = op
         self.at = at
         self.parents = parents
         self.saves = saves
         self.made_after = made_after
-        self.freed: Traversal | None = None
+        self.born = born
         self.strong: bool = True in [parent.strong for parent in parents]
-        self.leaf = False
-        self.trainable = True
-        self.engine = ""
+        self.reads = tuple([parent.read for parent in parents])
         self.names: list[NameBinding] = []
         self.saved: list[tuple[Storage, int]] = []
-        self.times_reached = 0
-        self.born = 0
-        self.lazy = False
-        self.read = ""
-        self.reads: tuple[str, ...] = ()
-        self.ended: tuple[Lost, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

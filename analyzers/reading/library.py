@@ -31,6 +31,7 @@ from analyzers.reading.values import (
     Const,
     FunctionValue,
     Instance,
+    Library,
     Sequence,
     Unknown,
 )
@@ -62,9 +63,10 @@ _CONVERTING = ops.words(
 
 
 def call(
-    machine: Machine, path: str, args: Args, kwargs: Kwargs, frame: InterpreterFrame
+    machine: Machine, function: Library, args: Args, kwargs: Kwargs, frame: InterpreterFrame
 ) -> AbstractValue:
-    """Return the result of a library function, given its dotted name."""
+    """Return the result of a library function."""
+    path = function.path
     root = path.partition(".")[0]
     last = path.rpartition(".")[2]
     if root == "builtins":

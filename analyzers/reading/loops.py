@@ -38,7 +38,7 @@ class _Passes:
         self.node = node
         self.frame = frame
         self.outer = machine.writes
-        self.previous: set[object] | None = None
+        self.previous: set[tuple[object, ...]] | None = None
         self.count = 0
         self.forgotten = False
         self.cut = False  # whether the passes ended before the loop did
@@ -88,7 +88,7 @@ class _Passes:
         self.forgotten = True
         self.previous = None
         names = self.frame.names
-        for name in self.machine.facts_of(self.node).bound_names:
+        for name in self.machine.facts_of(self.node).bound_names | self.machine.walrus:
             if name in names:
                 names[name] = assigning.forget(names[name])
         for (_, attribute), attrs in self.machine.counters.items():
@@ -100,10 +100,11 @@ class _Passes:
 
     def end(self) -> Signal | None:
         """Report what only the end of the loop shows; return the loop's own signal."""
+        written = self.machine.writes | (self.previous or set())
         self.machine.writes = self.outer
         if self.cut:
             self.forget_counters()
-        check_growth(self.machine, self.node, self.frame)
+        check_growth(self.machine, self.node, self.frame, written)
         check_updates(self.machine, self.node, self.frame)
         if self.signal in (Signal.RETURN, Signal.RAISE):
             return self.signal

@@ -20,15 +20,15 @@ from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.gradients import Slots
 from analyzers.reading.graph import Lost, NameBinding, Storage, TapeNode
 from analyzers.reading.tape import LEAF, Tape
-from analyzers.reading.torch_values import KEEPS_NAMES, GradientValue, OptimizerValue
+from analyzers.reading.torch_values import GradientValue, OptimizerValue
 from analyzers.reading.values import AbstractTensor, AbstractValue, Instance, Sequence, Unknown
 from analyzers.source.project import Project
 from provenance import CodeLine
 
-MAX_DEPTH = 60
 MAX_CALLS = 24
 MAX_RECURSION = 4
 MAX_FINDINGS = 24
+ATTRIBUTE = "attribute"  # the kind of a name that an object holds
 
 
 class Machine:
@@ -56,7 +56,6 @@ class Machine:
         self.guessed: dict[TapeNode, Storage] = {}
         # what made the losses that a frame has from outside
         self.unseen: dict[InterpreterFrame, TapeNode] = {}
-        self.depth = 0
         self.active: list[ast.AST] = []
         self.facts: dict[ast.AST, LoopFacts] = {}
         self.frames = 0
@@ -68,7 +67,8 @@ class Machine:
         self.assumed: dict[object, bool] = {}
         self.top: ast.stmt | None = None  # the outermost statement of the entry that runs now
         self.undecided: set[ast.stmt | None] = set()  # where one of two arms had to be assumed
-        self.writes: set[object] = set()
+        self.writes: set[tuple[object, ...]] = set()
+        self.walrus: set[str] = set()  # names that expressions bind
         self.moving = False
         self.measured: dict[int, tuple[Sequence, set[bool]]] = {}  # with what its length decided
         self.asked: int | None = None  # of which one the length was asked last
@@ -111,14 +111,7 @@ class Machine:
         self.steps -= 1
         if self.steps < 0:
             raise OutOfBudgetError
-        if self.depth >= MAX_DEPTH:
-            self.gave_up("expressions nested too deeply")
-            return Unknown()
-        self.depth += 1
-        try:
-            return EXPRESSIONS[type(node)](self, node, frame)
-        finally:
-            self.depth -= 1
+        return EXPRESSIONS[type(node)](self, node, frame)
 
     def execute(self, body: Seq[ast.stmt], frame: InterpreterFrame) -> Signal | None:
         """Execute a block; return why it ended early, or None."""
@@ -155,7 +148,7 @@ class Machine:
             return Unknown()
         return self.call(method, [owner, *args], {}, frame)
 
-    def facts_of(self, node: ast.AST) -> LoopFacts:
+    def facts_of(self, node: ast.stmt) -> LoopFacts:
         """Return the syntactic facts of a loop, computed once."""
         facts = self.facts.get(node)
         if facts is None:
@@ -259,7 +252,7 @@ class Machine:
             log = frame.logs[name] = []
         moment = self.tape.tick()
         log.append(moment)
-        if value.node is None and not isinstance(value, KEEPS_NAMES):
+        if value.node is None and not value.keeps_names:
             return
         kind, scope = "global" if frame.module is None else "local", frame.function
         self.name(value, NameBinding(name, scope, kind, "Tensor", frame.serial, log, moment))
@@ -277,8 +270,8 @@ class Machine:
         elif (node := value.node) is not None:
             node.names.append(binding)
             del node.names[:-24]
-        elif isinstance(value, Instance) and value.cls.fields is not None and depth < 2:
-            for field in value.cls.fields[:8]:
+        elif isinstance(value, Instance) and depth < 2:
+            for field in (value.cls.fields or ())[:8]:
                 if field in value.attrs:
                     self.name(value.attrs[field], binding.member(field), depth + 1)
         if isinstance(value, AbstractTensor):
@@ -294,4 +287,5 @@ class Machine:
             parts = list(items.items())[:8]
         kind = getattr(value, "kind", "dict")
         for key, part in parts:
-            self.name(part, binding.within(key, kind), depth + 1)
+            if part.node is not None or part.keeps_names:
+                self.name(part, binding.within(key, kind), depth + 1)

@@ -106,11 +106,12 @@ def _save(result: AbstractTensor, kind: ops.Op, values: list[AbstractValue]) -> 
     if kind.result:
         saved.append((result.storage, result.storage.version))
     if kind.inputs:
-        for at, value in enumerate(values):
+        graphs = len([value for value in values if value.node is not None])
+        alone = len(values) == 1 or not isinstance(values[-1], AbstractTensor)
+        for value in values:
             if not isinstance(value, AbstractTensor):
                 continue
-            others = any(v.node is not None for v in (*values[:at], *values[at + 1 :]))
-            alone = len(values) == 1 or not isinstance(values[-1], AbstractTensor)
+            others = graphs - (value.node is not None)
             if others or (alone and not kind.bilinear):
                 saved.append((value.storage, value.storage.version))
 

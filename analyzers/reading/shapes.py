@@ -27,10 +27,7 @@ _SIZED = frozenset({"zeros", "ones", "empty", "rand", "randn"})
 
 def is_several(shape: Shape | None) -> bool:
     """Return True if a tensor of this shape surely has more than one element."""
-    for size in shape or ():
-        if size is not None and size > 1:
-            return True
-    return False
+    return bool(shape) and any(size is not None and size > 1 for size in shape or ())
 
 
 def give(tensor: AbstractTensor, shape: Shape | None) -> None:

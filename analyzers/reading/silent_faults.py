@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from analyzers.evidence import SilentFault
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Reached, Traversal
-from analyzers.reading.machine import Machine
+from analyzers.reading.machine import ATTRIBUTE, Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.torch_values import OptimizerValue, ParametersValue
 from analyzers.reading.values import AbstractValue, Instance
@@ -40,14 +40,25 @@ def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> No
         )
 
 
-def check_growth(machine: Machine, node: ast.For | ast.While, frame: InterpreterFrame) -> None:
-    """Report what outlives the loop's iterations and chains the freed graphs of several of them."""
+def check_growth(
+    machine: Machine,
+    node: ast.For | ast.While,
+    frame: InterpreterFrame,
+    written: Set[tuple[object, ...]],
+) -> None:
+    """Report what outlives the loop's iterations and chains the freed graphs of several of them.
+
+    `written`: what its last iterations gave to names and attributes (`Machine.write`).
+    """
     if len(machine.tape.calls) < 2:
         return
+    targets = {target[0] for target in written}
     facts = machine.facts_of(node)
     for name in sorted(facts.bound_names & frame.names.keys()):
-        if _growing(frame.names[name]):
+        if (frame.function, name) in targets and _growing(frame.names[name]):
             report_growth(machine, name, frame.names[name], frame)
+    if not any(isinstance(target, tuple) and target[1] == ATTRIBUTE for target in targets):
+        return
     mentioned = sorted(facts.names & frame.names.keys())
     for name, value in _attributes([(name, frame.names[name]) for name in mentioned]):
         if _growing(value):

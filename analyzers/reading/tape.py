@@ -29,10 +29,7 @@ class Tape:
         self, op: str, at: CodeLine, parents: tuple[TapeNode, ...], saves: bool | None = None
     ) -> TapeNode:
         """Return a new node made here and now."""
-        node = TapeNode(op, at, parents, saves, len(self.calls))
-        node.reads = tuple([parent.read for parent in parents])
-        node.born = self.moment
-        return node
+        return TapeNode(op, at, parents, saves, len(self.calls), self.moment)
 
     def backward_call(
         self,

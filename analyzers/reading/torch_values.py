@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from analyzers.reading.graph import NameBinding, TapeNode
-from provenance import CodeLine
-
-if TYPE_CHECKING:
-    pass
 from analyzers.reading.values import (
     NONE,
     AbstractTensor,
     AbstractValue,
-    Instance,
-    Mapping,
-    Sequence,
 )
+from provenance import CodeLine
 
 
 class Layer(AbstractValue):
@@ -76,6 +70,7 @@ class GradientValue(AbstractValue):
     taken: tuple[Taken, ...] = ()
     computed: int | None = None
     names: list[NameBinding] = field(default_factory=list)  # type: ignore[misc]
+    keeps_names: ClassVar[bool] = True
 
 
 class OptimizerValue(AbstractValue):
@@ -100,7 +95,3 @@ class Context(AbstractValue):
 
     grad: bool | None
     value: AbstractValue = NONE
-
-
-# Values that note which names took them on, even where they carry no graph.
-KEEPS_NAMES = (AbstractTensor, Sequence, Mapping, Instance, GradientValue)

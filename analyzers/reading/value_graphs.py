@@ -6,9 +6,7 @@ from collections.abc import Iterable
 
 from analyzers.reading.graph import Lost, TapeNode
 from analyzers.reading.values import (
-    AbstractTensor,
     AbstractValue,
-    Const,
     Instance,
     Mapping,
     Sequence,
@@ -30,6 +28,16 @@ def parts(value: AbstractValue, depth: int = 4) -> list[AbstractValue]:
     return found
 
 
+def _all_parts(values: Iterable[AbstractValue]) -> list[AbstractValue]:
+    found: list[AbstractValue] = []
+    for value in values:
+        if type(value) in _CONTAINERS:
+            found += parts(value)
+        else:
+            found.append(value)
+    return found
+
+
 def _held(value: AbstractValue) -> Iterable[AbstractValue]:
     if isinstance(value, Sequence):
         return value.items[-MAX_PARENTS:]
@@ -44,25 +52,19 @@ def origins(values: Iterable[AbstractValue]) -> tuple[tuple[TapeNode, ...], tupl
     """Return the graphs that the values carry, and where others ended; each once."""
     found: dict[TapeNode, None] = {}
     lost: dict[Lost, None] = {}
-    for value in values:
-        for part in parts(value) if type(value) in _CONTAINERS else (value,):
-            node = part.node
-            if node is not None:
-                if node.trainable:
-                    found[node] = None
-            elif part.lost is not None:
-                lost[part.lost] = None
+    for part in _all_parts(values):
+        node = part.node
+        if node is not None:
+            if node.trainable:
+                found[node] = None
+        elif part.lost is not None:
+            lost[part.lost] = None
     return tuple(found)[:MAX_PARENTS], tuple(lost)[:MAX_PARENTS]
 
 
 def maybe_graph(values: Iterable[AbstractValue]) -> bool:
     """Return True if any of the values may carry a graph."""
-    for value in values:
-        if not isinstance(value, AbstractTensor | Const):
-            for part in parts(value):
-                if isinstance(part, Unknown) and not part.data:
-                    return True
-    return False
+    return any(isinstance(part, Unknown) and not part.data for part in _all_parts(values))
 
 
 def graphs(values: Iterable[AbstractValue]) -> tuple[TapeNode, ...]:

@@ -20,9 +20,13 @@ _keys = itertools.count(1)
 
 
 class AbstractValue:
-    """Anything; by itself, something without a graph of which nothing else is known."""
+    """Anything; by itself, something without a graph of which nothing else is known.
+
+    `keeps_names`: it notes which names took it on, even where it carries no graph.
+    """
 
     __slots__ = ()
+    keeps_names: ClassVar[bool] = False
     node: ClassVar[TapeNode | None] = None
     lost: ClassVar[Lost | None] = None
     names: ClassVar[list[NameBinding] | None] = None
@@ -43,18 +47,13 @@ NONE = Const(None)
 class AbstractTensor(AbstractValue):
     """A tensor: with a graph (`node`), or certainly without one (`lost` says since where)."""
 
-    __slots__ = (
-        "grad_cut",
-        "keeps_grad",
-        "lost",
-        "node",
-        "scalar",
-        "shape",
-        "siblings",
-        "storage",
-        "view",
-        "whole",
-    )
+    keeps_names = True
+    shape: Shape | None = None
+    view = False
+    siblings = False
+    whole: AbstractTensor | None = None  # what it is an item of, if that may be a collection
+    grad_cut: Lost | None = None
+    keeps_grad = False
 
     def __init__(
         self,
@@ -66,15 +65,7 @@ class AbstractTensor(AbstractValue):
         self.node = node  # type: ignore[misc]
         self.storage = storage or Storage()
         self.scalar = scalar
-        self.shape: Shape | None = None
         self.lost = lost  # type: ignore[misc]
-        self.view = False
-        self.siblings = False
-        self.whole: AbstractTensor | None = (
-            None  # what it is an item of, if that may be a collection
-        )
-        self.grad_cut: Lost | None = None
-        self.keeps_grad = False
 
 
 class Unknown(AbstractValue):
@@ -109,6 +100,7 @@ class Sequence(AbstractValue):
     """A list, tuple, set, deque or generator; `open`: it may hold more than what is listed."""
 
     __slots__ = ("items", "kind", "maxlen", "names", "open")
+    keeps_names = True
 
     def __init__(self, items: list[AbstractValue], kind: str = "list", open_: bool = False) -> None:
         self.items = items
@@ -126,6 +118,7 @@ class Mapping(AbstractValue):
     that are missing."""
 
     __slots__ = ("factory", "items", "names", "rest")
+    keeps_names = True
 
     def __init__(self, items: abc.Mapping[Any, AbstractValue] | None = None) -> None:
         self.items: dict[object, AbstractValue] = dict(items or {})
@@ -205,12 +198,26 @@ class Instance(AbstractValue):
         self.logs: dict[str, list[int]] = {}
         self.node: TapeNode | None = None  # type: ignore[misc]
 
+    @property
+    def keeps_names(self) -> bool:  # type: ignore[override]
+        return self.cls.fields is not None
+
 
 class FunctionValue(AbstractValue):
     """A function of the script with the frame it closes over; `getter`: the property that a
     setter belongs to."""
 
-    __slots__ = ("cached", "defaults", "definition", "frame", "getter", "no_grad", "owner", "tags")
+    __slots__ = (
+        "cached",
+        "defaults",
+        "definition",
+        "frame",
+        "getter",
+        "name",
+        "no_grad",
+        "owner",
+        "tags",
+    )
 
     def __init__(
         self,
@@ -218,6 +225,7 @@ class FunctionValue(AbstractValue):
         frame: InterpreterFrame,
     ) -> None:
         self.definition = definition
+        self.name: str = getattr(definition, "name", "<lambda>")
         self.frame = frame
         self.defaults: dict[str, AbstractValue] = {}
         self.owner: Class | None = None
@@ -225,10 +233,6 @@ class FunctionValue(AbstractValue):
         self.no_grad = False
         self.cached: dict[object, AbstractValue] | None = None
         self.getter: FunctionValue | None = None
-
-    @property
-    def name(self) -> str:
-        return getattr(self.definition, "name", "<lambda>")
 
     @property
     def qualified(self) -> str:

@@ -38,6 +38,7 @@ class Names:
         self.returned: dict[ast.AST, list[ast.expr]] = defaultdict(list)  # that functions return
         self.targets: dict[ast.Call, list[str | Def]] = {}  # what calls call, once it was asked
         self._denoted: dict[ast.Name, str] = {}  # qualified names that were asked
+        self.made: dict[int, list[tuple[str, ast.expr]]] = {}  # what creates objects, by bindings
         self.imported: set[str] = set()  # the names that imports bind, in any scope
         self.taken_apart: set[ast.expr] = set()  # values that are unpacked or indexed
         self._enter(tree, tree)
@@ -157,6 +158,7 @@ class Names:
     def link(self, others: Mapping[str, Names]) -> None:
         """Let imports lead to the project's other files, given by their paths."""
         self._denoted.clear()
+        self.made.clear()
         self._others = [weakref.ref(other) for other in others.values()]
         self._files = {name for path in others for name in importable(path)}
 

@@ -34,6 +34,8 @@ class Makers:
         if depth <= 0 or self._left <= 0:
             return
         match node:
+            case ast.Name() if depth == DEPTH:
+                yield from self._all_made_by_name(node)
             case ast.Name():
                 yield from self._made_by_name(node, depth)
             case ast.Attribute(value=value, attr=attr):
@@ -54,6 +56,16 @@ class Makers:
                 yield from self._returned(path, func, depth) or [(path, node)]
             case _:
                 yield "", node
+
+    def _all_made_by_name(self, node: ast.Name) -> list[Made]:
+        """Return what all questions for a name give, unless it is a parameter or not bound."""
+        _, found = self._names.bindings(node) or (None, [])
+        if not found or any(binding.path == PARAMETER for binding in found):
+            return list(self._made_by_name(node, DEPTH))
+        made = self._names.made  # a name has one list of bindings in a scope
+        if id(found) not in made:
+            made[id(found)] = list(self._made_by_name(node, DEPTH))
+        return made[id(found)]
 
     def _made_by_name(self, node: ast.Name, depth: int) -> Iterator[Made]:
         scope, found = self._names.bindings(node) or (None, [])

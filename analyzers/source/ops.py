@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -101,6 +102,7 @@ LOSSES = words(
 )
 
 
+@lru_cache(maxsize=4096)
 def op(name: str) -> Op:
     """Return what the named operation saves; `add_` saves what `add` does."""
     known = _OPS.get(name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import accumulate
@@ -26,19 +28,20 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 class Module:
-    """One parsed file, `imported` by others maybe. Raises `SyntaxError` when it is not Python."""
+    """One parsed file, `imported` by others maybe. Raises `SyntaxError` when it is not Python.
 
-    def __init__(self, path: str, text: str, imported: bool = False) -> None:
+    `resolved`: its names are resolved, and its calls know it.
+    """
+
+    def __init__(self, path: str, text: str, imported: bool = False, resolved: bool = True) -> None:
         self.path = path
         self.text = text
         self.tree = ast.parse(text)
         self.handed_on = join_handed_on(self.tree, imported)
         self.lines = text.splitlines()
-
-    @cached_property
-    def names(self) -> Names:
-        """Return what the file binds; from then on its calls know the file."""
-        return Names(self.tree)
+        self._by_class: dict[type[ast.AST], list[ast.AST]] = {}
+        if resolved:
+            self.names = Names(self.tree)
 
     @cached_property
     def raw_lines(self) -> list[str]:
@@ -54,10 +57,6 @@ class Module:
     def nodes(self) -> list[ast.AST]:
         """Return every node of the file, outer ones before inner ones."""
         return walk(self.tree)
-
-    @cached_property
-    def _by_class(self) -> dict[type[ast.AST], list[ast.AST]]:
-        return {}
 
     def each(self, kind: type[N]) -> list[N]:
         """Return the nodes of one class (`ast.Call`), outer ones first. Callers must not modify the
@@ -170,10 +169,10 @@ class Module:
     @cached_property
     def _functions(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
         """Return the functions of the file by their plain names, outer ones first."""
-        found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        found = defaultdict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]](list)
         for node in self.nodes:
             if isinstance(node, FUNCTIONS[:2]):
-                found.setdefault(node.name, []).append(node)
+                found[node.name].append(node)
         return found
 
     def functions_named(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -207,22 +206,21 @@ class Project:
 
     @cached_property
     def parsed(self) -> dict[str, Module]:
-        """Return the files that are Python, by their paths, of which no names are resolved yet."""
+        """Return the files that are Python, by their paths: their syntax alone."""
         parsed: dict[str, Module] = {}
         for path, text in self.files.items():
             if path.endswith(".py") or path == self.entry:
-                try:
-                    parsed[path] = Module(path, text, imported=path != self.entry)
-                except (SyntaxError, ValueError, RecursionError, MemoryError):
-                    continue
+                with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                    parsed[path] = Module(path, text, path != self.entry, resolved=False)
         return parsed
 
     @cached_property
     def modules(self) -> dict[str, Module]:
         """Return the files that are Python, by their paths."""
+        for module in self.parsed.values():
+            module.names = Names(module.tree)
         for path, module in self.parsed.items():
-            others = {p: other.names for p, other in self.parsed.items() if p != path}
-            module.names.link(others)
+            module.names.link({p: other.names for p, other in self.parsed.items() if p != path})
         return self.parsed
 
     def __getstate__(self) -> dict[str, object]:
@@ -271,10 +269,6 @@ class Project:
         for module in self.modules.values():
             if qualname and (function := module.function_named(qualname)) is not None:
                 yield module, function
-
-    def is_package(self, name: str) -> bool:
-        """Return True if a path leads into a package that any of the files imports."""
-        return any(module.in_library(name) for module in self.modules.values())
 
     def code(self, path: str, line: int) -> str:
         """Return the source of a line, or an empty string."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from analyzers.source.next_loops import merge_next_loops
-from analyzers.source.trees import below, end_of
+from analyzers.source.trees import below, end_of, statements
 
 _NAMING = frozenset(
     {ast.Name, ast.arg, ast.ExceptHandler, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef}
@@ -23,8 +23,6 @@ _BLOCKS = frozenset(
     {ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.AsyncFor, ast.While, ast.If}
     | {ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.ExceptHandler, ast.match_case}
 )
-_AROUND_BLOCKS = _BLOCKS | {ast.ClassDef, ast.Match}
-_FIELDS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
@@ -34,25 +32,15 @@ def join_handed_on(tree: ast.Module, imported: bool) -> list[tuple[str, str]]:
     """
     handed_on: list[tuple[str, str]] = []
     uses = _counting(tree)
-    around = _around_blocks(tree)
-    if imported:
-        functions = [f for f in around if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef)]
-        around = [node for function in functions for node in _around_blocks(function)]
-    for node in reversed(around):  # inner ones first: a loop is made of its body as it is then
-        for field in _FIELDS[:3] if type(node) in _BLOCKS else ():
+    nodes = statements(tree)
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    own = [node for f in functions for node in statements(f)] if imported else nodes
+    blocks = [node for node in own if type(node) in _BLOCKS]
+    for node in reversed(blocks):  # inner ones first: a loop is made of its body as it is then
+        for field in ("body", "orelse", "finalbody"):
             if block := getattr(node, field, None):
                 block[:] = merge_next_loops(_joined(block, uses, handed_on), uses, handed_on)
     return handed_on
-
-
-def _around_blocks(node: ast.AST) -> list[ast.AST]:
-    """Return the node and all below it that have statements inside, outer ones first."""
-    found = [node]
-    for outer in found:
-        for field in _FIELDS:
-            inner = getattr(outer, field, ())
-            found += [one for one in inner if type(one) in _AROUND_BLOCKS]
-    return found
 
 
 def _counting(tree: ast.Module) -> Callable[[str], int]:

@@ -18,6 +18,9 @@ _PLAIN = frozenset(
 _OF_NODES = frozenset({"body", "args", "targets", "elts", "keywords", "orelse", "ops", "values"})
 """Lists of nodes alone: no `None`, no names."""
 
+_OF_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+"""Lists of statements, or of what holds these."""
+
 N = TypeVar("N")
 T = TypeVar("T")
 
@@ -95,3 +98,26 @@ def below(node: ast.AST) -> list[ast.AST]:
 
 
 _kept_below = remembered(below)
+
+
+class _BlockFields(dict[type, tuple[str, ...]]):
+    """By the class of a statement: the fields that hold statements, or what holds them."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        names: tuple[str, ...] = getattr(kind, "_fields", ())
+        self[kind] = fields = tuple(name for name in names if name in _OF_BLOCKS)
+        return fields
+
+
+_BLOCK_FIELDS = _BlockFields()
+
+
+def statements(node: ast.stmt | ast.mod) -> list[ast.AST]:
+    """Return the node and all statements below it, outer ones first, and what holds these: handlers
+    of errors and cases of matches. Expressions are not visited.
+    """
+    found: list[ast.AST] = [node]
+    for outer in found:
+        for field in _BLOCK_FIELDS[type(outer)]:
+            found += getattr(outer, field)
+    return found

@@ -62,8 +62,9 @@ for user in range(3):
 
 def test_a_package_is_one_by_whatever_name() -> None:
     project = Project({"train.py": KEPT})
-    assert project.is_package("fn.normalize")
-    assert not project.is_package("table.weight")
+    module = project.modules["train.py"]
+    assert module.in_library("fn.normalize")
+    assert not module.in_library("table.weight")
     usual = KEPT.replace("fn.", "F.").replace("as fn", "as F")
     causes = [
         [cause.pattern for cause in classify(p, read(p).evidence)]

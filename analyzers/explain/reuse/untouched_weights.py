@@ -76,7 +76,8 @@ def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:
 
 
 def _is_given(project: Project, name: str) -> bool:
-    return project.is_package(name) or hasattr(builtins, name)
+    packages = any(module.in_library(name) for module in project.modules.values())
+    return packages or hasattr(builtins, name)
 
 
 def _made_of(story: ReuseFeatures) -> Iterator[str]:
