@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -49,13 +49,23 @@ def causes_of(
     """
     proposing = _searched if searched else _proposals
     pieces = tuple(in_read_names(project, piece) for piece in evidence)
-    own = _ordered(project, pieces)
+    matches = [matches_of(piece, project) for piece in pieces]
+    own = _ordered(project, pieces, matches)
     view = inlined(project) if pieces and not project.recalled else None
-    if view is not None and any(concerns(view, piece) for piece in pieces):
-        found = _ordered(view.project, [translated(view, piece) for piece in pieces])
-        if found:
-            pairs = in_pairs(found, own)
-            return [_seen_twice(one, same, project, view, proposing) for one, same in pairs]
+    again = [piece for piece in pieces if view is not None and concerns(view, piece)]
+    if view is not None and again:
+        inside = {id(piece): matches_of(translated(view, piece), view.project) for piece in again}
+        both = [inside.get(id(p), found) for p, found in zip(pieces, matches, strict=True)]
+        of_view = {id(match) for found in inside.values() for match in found}
+        pairs = in_pairs(_ordered(project, pieces, both), own)
+        causes = [
+            _seen_twice(one, same, project, view, proposing)
+            if id(one.match) in of_view
+            else _explained(one, project, _candidates(one, project, proposing))
+            for one, same in pairs
+        ]
+        if causes:
+            return causes
     return [_explained(one, project, _candidates(one, project, proposing)) for one in own]
 
 
@@ -70,9 +80,10 @@ def is_recognised(project: Project, piece: Evidence) -> bool:
     return view is not None and bool(matches_of(translated(view, piece), view.project))
 
 
-def _ordered(project: Project, evidence: Iterable[Evidence]) -> list[RankedMatch]:
+def _ordered(
+    project: Project, evidence: Iterable[Evidence], found: Sequence[Sequence[Match]]
+) -> list[RankedMatch]:
     """Return the matches of the evidence in the order in which their causes are shown."""
-    found = [matches_of(piece, project) for piece in evidence]
     if project.recalled and not any(found):
         found = [usual(piece, project) for piece in evidence]
     turns = enumerate(in_turns(found))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from analyzers.source.linediff import matching_blocks, unified
 from analyzers.source.project import Module
+from analyzers.source.trees import remembered
 
 
 class EditConflict(ValueError):
@@ -236,8 +237,7 @@ def leave_python(module: Module, edits: Sequence[Edit], text: str) -> bool:
     """Return True if `text`, the module after these edits, is valid Python. Only the changed part
     is parsed: from the outermost statement before the first edit to the one after the last.
     """
-    lines = [statement_first_line(statement) for statement in module.tree.body]
-    starts = [module.line_starts[line - 1] for line in lines]
+    starts = [module.line_starts[line - 1] for line in _first_lines(module.tree)]
     first, last = min(e.start for e in edits), max(e.end for e in edits)
     begin = max((start for start in starts if start < first), default=0)
     end = min((start for start in starts if start > last), default=len(module.text))
@@ -246,6 +246,11 @@ def leave_python(module: Module, edits: Sequence[Edit], text: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
+
+
+@remembered
+def _first_lines(tree: ast.Module) -> list[int]:
+    return [statement_first_line(statement) for statement in tree.body]
 
 
 def statement_first_line(statement: ast.stmt) -> int:

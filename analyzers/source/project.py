@@ -39,7 +39,7 @@ class Module:
         self.tree = ast.parse(text)
         self.handed_on = join_handed_on(self.tree, imported)
         self.lines = text.splitlines()
-        self._by_class: dict[type[ast.AST], list[ast.AST]] = {}
+        self._by_class = defaultdict[type[ast.AST], list[ast.AST]](list)
         if resolved:
             self.names = Names(self.tree)
 
@@ -59,9 +59,10 @@ class Module:
         return walk(self.tree)
 
     def each(self, kind: type[N]) -> list[N]:
-        """Return the nodes of one class (`ast.Call`), outer ones first. Callers must not modify the
-        list.
-        """
+        """Return the nodes of one class (`ast.Call`), outer ones first; nobody may change them."""
+        if not self._by_class:
+            for node in self.nodes:
+                self._by_class[type(node)].append(node)
         if kind not in self._by_class:
             self._by_class[kind] = [node for node in self.nodes if isinstance(node, kind)]
         return cast(list[N], self._by_class[kind])

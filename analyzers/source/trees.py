@@ -21,6 +21,8 @@ _OF_NODES = frozenset({"body", "args", "targets", "elts", "keywords", "orelse", 
 _OF_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 """Lists of statements, or of what holds these."""
 
+_KEPT = (ast.stmt, ast.mod)  # of which it is known what is below them
+
 N = TypeVar("N")
 T = TypeVar("T")
 
@@ -65,8 +67,13 @@ def end_of(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
+@remembered
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the direct children of a node, in source order."""
+    return _children(node)
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     held = node.__dict__
     for field in FIELDS[type(node)]:
@@ -82,22 +89,27 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 def walk(node: ast.AST) -> list[ast.AST]:
     """Return the node and all below it, breadth first: outer nodes come before inner ones."""
-    kept = isinstance(node, ast.stmt | ast.mod)
-    return [node, *(_kept_below(node) if kept else below(node))]
+    return [node, *(_kept_below(node) if isinstance(node, _KEPT) else _below(node, children))]
 
 
 def below(node: ast.AST) -> list[ast.AST]:
     """Return all nodes below a node, outer ones first, without caching: the
     tree may still change.
     """
-    found = children(node)
+    return _below(node, _children)
+
+
+def _below(node: ast.AST, inner: Callable[[ast.AST], list[ast.AST]]) -> list[ast.AST]:
+    found = list(inner(node))
     for outer in found:
         if FIELDS[type(outer)]:
-            found += children(outer)
+            found += inner(outer)
     return found
 
 
-_kept_below = remembered(below)
+@remembered
+def _kept_below(node: ast.AST) -> list[ast.AST]:
+    return _below(node, children)
 
 
 class _BlockFields(dict[type, tuple[str, ...]]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analyzers.explain.reuse.features import ReuseFeatures
@@ -11,7 +11,7 @@ from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import remembered, walk
 from analyzers.source.unpacking import whole_of
 from analyzers.source.writes import is_true
 from provenance import Referrer, ValueKind, ValuePart, ValueShape
@@ -156,12 +156,20 @@ def starts_as_none(scope: ast.AST, name: str) -> bool:
     return any(isinstance(value, ast.Constant) and value.value is None for value in values)
 
 
-def values_given(scope: ast.AST, name: str) -> Iterator[ast.expr]:
-    """Yield the values that plain assignments in a scope, nested ones included, bind to a name or a
-    path.
+def values_given(scope: ast.AST, name: str) -> list[ast.expr]:
+    """Return the values that plain assignments in a scope, nested ones included, bind to a name or
+    a path.
     """
+    return _values_given(scope).get(name, [])
+
+
+@remembered
+def _values_given(scope: ast.AST) -> dict[str, list[ast.expr]]:
+    found: dict[str, list[ast.expr]] = {}
     for node in walk(scope):
         pairs = assigned_pairs(node)
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             pairs = [(node.target, node.value)]
-        yield from (value for target, value in pairs if spelled(target) == name)
+        for target, value in pairs:
+            found.setdefault(spelled(target), []).append(value)
+    return found

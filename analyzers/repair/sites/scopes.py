@@ -62,12 +62,17 @@ def bound_outside(loop: Loop, scope: Scope, name: str) -> bool:
 
 def _bound_in(scope: Scope, name: str) -> set[ast.AST]:
     """Return where a scope, or a function in it, binds a plain name."""
-    return {
-        node
-        for node in walk(scope)
-        if (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
-        or (isinstance(node, ast.arg) and node.arg == name)
-    }
+    return _binding_nodes(scope).get(name, set())
+
+
+@remembered
+def _binding_nodes(scope: Scope) -> dict[str, set[ast.AST]]:
+    found: dict[str, set[ast.AST]] = {}
+    for node in walk(scope):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                found.setdefault(name, set()).add(node)
+    return found
 
 
 def guarded(lines: list[str], bindings: Sequence[Binding], step: str) -> list[str]:
