@@ -50,14 +50,16 @@ def causes_of(
     proposing = _searched if searched else _proposals
     pieces = tuple(in_read_names(project, piece) for piece in evidence)
     matches = [matches_of(piece, project) for piece in pieces]
-    own = _ordered(project, pieces, matches)
+    if project.recalled and not any(matches):
+        matches = [usual(piece, project) for piece in pieces]
+    own = _ordered(matches)
     view = inlined(project) if pieces and not project.recalled else None
     again = [piece for piece in pieces if view is not None and concerns(view, piece)]
     if view is not None and again:
         inside = {id(piece): matches_of(translated(view, piece), view.project) for piece in again}
         both = [inside.get(id(p), found) for p, found in zip(pieces, matches, strict=True)]
         of_view = {id(match) for found in inside.values() for match in found}
-        pairs = in_pairs(_ordered(project, pieces, both), own)
+        pairs = in_pairs(_ordered(both), own)
         causes = [
             _seen_twice(one, same, project, view, proposing)
             if id(one.match) in of_view
@@ -70,9 +72,7 @@ def causes_of(
 
 
 def is_recognised(project: Project, piece: Evidence) -> bool:
-    """Return True if a cause matches the evidence, in the source as it is or
-    with helpers inlined.
-    """
+    """Return True if a cause matches the evidence, in the source as it is or with calls inlined."""
     piece = in_read_names(project, piece)
     if matches_of(piece, project):
         return True
@@ -80,12 +80,8 @@ def is_recognised(project: Project, piece: Evidence) -> bool:
     return view is not None and bool(matches_of(translated(view, piece), view.project))
 
 
-def _ordered(
-    project: Project, evidence: Iterable[Evidence], found: Sequence[Sequence[Match]]
-) -> list[RankedMatch]:
+def _ordered(found: Iterable[Sequence[Match]]) -> list[RankedMatch]:
     """Return the matches of the evidence in the order in which their causes are shown."""
-    if project.recalled and not any(found):
-        found = [usual(piece, project) for piece in evidence]
     turns = enumerate(in_turns(found))
     return [RankedMatch(match, turn) for turn, matches in turns for match in matches][:MAX_CAUSES]
 
