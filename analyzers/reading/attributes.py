@@ -16,7 +16,7 @@ from analyzers.reading import (
 )
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost, NameBinding
-from analyzers.reading.machine import ATTRIBUTE, Machine
+from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaf_tensor
 from analyzers.reading.tensors import MODULE_METHODS, TENSOR_METHODS
 from analyzers.reading.torch_values import GradientValue, Layer, OptimizerValue
@@ -217,13 +217,14 @@ def write(
     log = logs.setdefault(name, [])
     moment = machine.tape.tick()
     log.append(moment)
+    machine.changed = moment
     if value.node is None and not value.keeps_names:
         return
     path = spelled(target)
     machine.name(
         value, NameBinding(path, frame.function, "attribute", "Tensor", frame.serial, log, moment)
     )
-    machine.write((path, ATTRIBUTE), value)
+    machine.write((path, "attribute"), value)
 
 
 def _set_by_property(

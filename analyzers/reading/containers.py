@@ -285,7 +285,7 @@ def named_in(
     """Record at the graph of a stored value where it is stored."""
     names: list[NameBinding] = getattr(target, "names", [])
     kind = getattr(target, "kind", "dict")
-    moment = machine.tape.tick()
+    machine.changed = moment = machine.tape.tick()
     if names:
         outer = names[-1]
         binding = outer.within(key, kind)

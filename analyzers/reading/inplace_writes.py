@@ -30,6 +30,7 @@ def write(
         target.shape = target.scalar = None
     if target.storage.leaf is not None:
         machine.changed_by_hand(target.storage.leaf)
+    machine.changed = machine.tape.moment
     incoming = value_graphs.graphs(values)
     old = target.node
     if not machine.grad or (old is None and not incoming) or op == "detach_":

@@ -38,6 +38,7 @@ class _Passes:
         self.node = node
         self.frame = frame
         self.outer = machine.writes
+        self.began = machine.tape.moment
         self.previous: set[tuple[object, ...]] | None = None
         self.count = 0
         self.forgotten = False
@@ -104,7 +105,7 @@ class _Passes:
         self.machine.writes = self.outer
         if self.cut:
             self.forget_counters()
-        check_growth(self.machine, self.node, self.frame, written)
+        check_growth(self.machine, self.node, self.frame, written, self.began)
         check_updates(self.machine, self.node, self.frame)
         if self.signal in (Signal.RETURN, Signal.RAISE):
             return self.signal

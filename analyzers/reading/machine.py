@@ -28,7 +28,6 @@ from provenance import CodeLine
 MAX_CALLS = 24
 MAX_RECURSION = 4
 MAX_FINDINGS = 24
-ATTRIBUTE = "attribute"  # the kind of a name that an object holds
 
 
 class Machine:
@@ -69,6 +68,7 @@ class Machine:
         self.undecided: set[ast.stmt | None] = set()  # where one of two arms had to be assumed
         self.writes: set[tuple[object, ...]] = set()
         self.walrus: set[str] = set()  # names that expressions bind
+        self.changed = 0  # when an object or a container took on a value, or a tensor was written
         self.moving = False
         self.measured: dict[int, tuple[Sequence, set[bool]]] = {}  # with what its length decided
         self.asked: int | None = None  # of which one the length was asked last

@@ -10,7 +10,7 @@ from analyzers.reading import attributes, containers, operators, value_graphs
 from analyzers.reading.conditions import key_of, unknown
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Lost
-from analyzers.reading.machine import ATTRIBUTE, Machine
+from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.torch_values import Layer, ParametersValue, StreamValue
 from analyzers.reading.values import (
@@ -223,7 +223,7 @@ def _setattr(
     attrs = getattr(args[0], "attrs", None) if len(args) > 2 else None
     if isinstance(attrs, dict) and isinstance(args[1], Const):
         attrs[str(args[1].value)] = args[2]
-        machine.write((str(args[1].value), ATTRIBUTE), args[2])
+        machine.changed = machine.tape.moment
     return NONE
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from analyzers.evidence import SilentFault
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.graph import Reached, Traversal
-from analyzers.reading.machine import ATTRIBUTE, Machine
+from analyzers.reading.machine import Machine
 from analyzers.reading.parameters import leaves
 from analyzers.reading.torch_values import OptimizerValue, ParametersValue
 from analyzers.reading.values import AbstractValue, Instance
@@ -45,10 +45,11 @@ def check_growth(
     node: ast.For | ast.While,
     frame: InterpreterFrame,
     written: Set[tuple[object, ...]],
+    since: int,
 ) -> None:
     """Report what outlives the loop's iterations and chains the freed graphs of several of them.
 
-    `written`: what its last iterations gave to names and attributes (`Machine.write`).
+    `written`: what its last iterations gave to names (`Machine.write`); `since`: when it began.
     """
     if len(machine.tape.calls) < 2:
         return
@@ -57,7 +58,7 @@ def check_growth(
     for name in sorted(facts.bound_names & frame.names.keys()):
         if (frame.function, name) in targets and _growing(frame.names[name]):
             report_growth(machine, name, frame.names[name], frame)
-    if not any(isinstance(target, tuple) and target[1] == ATTRIBUTE for target in targets):
+    if machine.changed < since:
         return
     mentioned = sorted(facts.names & frame.names.keys())
     for name, value in _attributes([(name, frame.names[name]) for name in mentioned]):
