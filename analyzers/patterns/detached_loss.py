@@ -59,7 +59,6 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.edit_search.uncut import with_graph
 from analyzers.repair.reconnect.enable_recording import (
     left_off,
-    non_reentrant,
     recording,
     switched_off_at,
     where_switched_off,
@@ -216,7 +215,6 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if isinstance(frozen, Freezing):
         yield from thawed_again(frozen, project)
     yield from with_graph(where, 0 if frozen is None else 1)
-    yield from non_reentrant(where)
     if evidence.lost_by in ("no_grad", "unknown"):
         yield from recording(where, project)
     if evidence.ended_at is None:

@@ -35,20 +35,13 @@ Fixed::
 
 from __future__ import annotations
 
-import ast
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import account, matched
-from analyzers.explain.reuse.features import ReuseFeatures, story_of
-from analyzers.explain.source_locations import resolve_location
+from analyzers.explain.reuse.features import story_of
 from analyzers.repair.combine.combining import runs_backward_per_part
-from analyzers.source.backward import backward_root
 from analyzers.source.project import Project
-from analyzers.source.reads import attributes_loaded, names_loaded
-from analyzers.source.trees import walk
-from provenance import BackwardCall
 
 ID = "GM003"
 NAME = "duplicate-backward"
@@ -75,23 +68,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain where the two calls are."""
     return account(match, project) + " One call is enough: take the other one out."
-
-
-def _is_wanted(story: ReuseFeatures, backward_call: BackwardCall, other: BackwardCall) -> bool:
-    """Return True if this backward call is the one to keep.
-
-    It is, as a helper's, if the other one is a bare statement of the function that calls the
-    helper; or if its root was computed for it alone.
-    """
-    frame = story.shared.frame if story.shared is not None else 0
-    if other.at.frame == frame != backward_call.at.frame:
-        return True
-    where = resolve_location(story.project, backward_call.at)
-    call = where.call("torch.Tensor.backward") if where is not None else None
-    root = backward_root(call) if call is not None else None
-    match root:
-        case ast.Name(id=name) if where is not None and call is not None:
-            return len(names_loaded(walk(where.module.scope_of(call)), name)) == 1
-        case ast.Attribute(attr=name) if where is not None:
-            return len(attributes_loaded(where.module.nodes, name)) == 1
-    return False

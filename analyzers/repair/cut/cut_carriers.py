@@ -46,7 +46,6 @@ def cuts(
 
 
 def _cuts(cutting: Cutting, rank: int, stored_first: bool, stored: int) -> Iterator[Proposal]:
-    yield from within.where_asked(cutting, rank)
     if stored_first:
         yield from within.where_collected(cutting, rank + stored)
         yield from within.where_stored(cutting, rank + stored)

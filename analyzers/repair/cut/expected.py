@@ -15,11 +15,10 @@ from analyzers.explain.reuse.recordtypes import is_named_tuple_field, tensor_fie
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.cut import between, within
-from analyzers.repair.cut.cutting import Cutting, cut
-from analyzers.repair.cut.detaching import LEAF, Idiom, expected_shape, idiom_for, starts_as_none
+from analyzers.repair.cut.cutting import Cutting
+from analyzers.repair.cut.detaching import LEAF, expected_shape, idiom_for, starts_as_none
 from analyzers.repair.sites.scopes import wants_gradient
 from analyzers.source.calls import asks_for_gradient, own_calls
-from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, declared_outer, reads, value_of
 from analyzers.source.project import Scope, spelled
 from analyzers.source.signatures import positional
@@ -50,29 +49,14 @@ def boundary_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
 
 
 def stored_cuts(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
-    """Yield proposals that detach the carriers where they escape into an object, and where they are
-    stored.
-    """
+    """Yield proposals that detach the carriers where they are stored."""
     idiom = idiom_for(story)
-    yield from _where_handed(story, idiom, rank - 1)
     path = tuple(_stores(story))
     if any(binding.at.frame == 0 for binding in path) or _among_entries(story):
         # What a segment, or a loss, reads of its own iteration stays connected.
         rank += SECOND_CHOICE
     cutting = Cutting(replace(story.reuse, path=path), story.project, idiom.template)
     yield from within.where_stored(cutting, rank)
-
-
-def _where_handed(story: ReuseFeatures, idiom: Idiom, rank: int) -> Iterator[Proposal]:
-    """Yield proposals for what the loop passes to an object that keeps it:
-    `bank.push(key.detach())`.
-    """
-    edits = [idiom.at(Editor(given.module), given.argument) for given in story.handed.values()]
-    if story.shared is not None and edits:
-        names = ", ".join(f"`{name}`" for name in story.handed)
-        owner = story.name.rpartition(".")[0]
-        title = f"Detach {names} for `{story.name if owner == 'self' else owner}`"
-        yield cut("detach-when-handed-over", title, tuple(edits), rank)
 
 
 def _stores(story: ReuseFeatures) -> Iterator[Binding]:

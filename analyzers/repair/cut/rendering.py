@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from provenance import ValuePart, ValueShape
 
 FEW = 4  # parts that are written out one by one
-_PLAIN = ("none", "number", "text", "function", "foreign", "module")
 
 
 def has_graph(kind: ValueShape) -> bool:

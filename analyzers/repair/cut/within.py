@@ -14,10 +14,9 @@ from analyzers.explain.reuse.escapes import handed_for_good
 from analyzers.explain.source_locations import SourceLocation, hops_at, resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.cutting import Cutting, cut, kind_carried
-from analyzers.repair.sites.scopes import is_seen, wants_gradient
+from analyzers.repair.sites.scopes import is_seen
 from analyzers.repair.sites.statement_facts import read_in, spellings, stores, under_own_name
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.targets import assigned_pairs
 from provenance import Binding
 
 TRIED = 2  # stores that are each cut alone
@@ -98,24 +97,6 @@ def where_handed(cutting: Cutting, rank: int) -> Iterator[Proposal]:
     if edits:
         title = f"Detach {said(binding.name for _, _, binding in given)} where it is handed over"
         yield cut("detach-when-handed-over", title, joined(edits), rank)
-
-
-def where_asked(cutting: Cutting, rank: int) -> Iterator[Proposal]:
-    """Yield a proposal that cuts where a name, with respect to which a
-    gradient is taken, is bound.
-    """
-    edits: list[Edit] = []
-    asked: list[Binding] = []
-    for binding, where in hops_at(cutting.project, cutting.reuse.path, "bound"):
-        for target, value in assigned_pairs(where.statement):
-            plain = isinstance(target, ast.Name) and target.id == binding.name
-            if plain and isinstance(value, ast.Name | ast.Subscript):
-                if wants_gradient(where.scope, binding.name):
-                    edits += cutting.replaced(where.module, value, binding.kind, binding.name)
-                    asked.append(binding)
-    if edits and cutting.covering(asked):
-        title = f"Make {said(binding.name for binding in asked)} a leaf"
-        yield cut("detach-when-taken", title, joined(edits), rank)
 
 
 def where_read(cutting: Cutting, rank: int) -> Iterator[Proposal]:

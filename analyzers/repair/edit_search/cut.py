@@ -17,7 +17,7 @@ from analyzers.repair.cut.cut_carriers import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.edit_search.circumstances import are_losses, second_use
 from analyzers.repair.reschedule.schedule import schedule_of
-from analyzers.repair.reschedule.stale_carriers import detach_attributes, detach_carried
+from analyzers.repair.reschedule.stale_carriers import detach_carried
 from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller
 from analyzers.repair.value_only.storing import stored_detached
 from analyzers.source.project import Project
@@ -35,11 +35,8 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if stale is None or stale.nature != "step":
         return
     schedule = schedule_of(stale)
-    if schedule is None:
-        yield from detach_attributes(stale)
-    elif not schedule.straight:
+    if schedule is not None and not schedule.straight:
         yield from detach_carried(stale, schedule)
-        yield from detach_attributes(stale, SECOND_CHOICE)
 
 
 def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:

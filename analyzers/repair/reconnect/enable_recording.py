@@ -159,20 +159,3 @@ def where_switched_off(stack: Sequence[CodeLine], project: Project) -> SourceLoc
     """Return the innermost of nested calls (outermost first) that runs under `no_grad`, or None."""
     spots = (resolve_location(project, place) for place in reversed(stack))
     return next((s for s in spots if s is not None and switched_off_at(s) is not None), None)
-
-
-def non_reentrant(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Propose `use_reentrant=False`: checkpoints that record whatever their inputs are."""
-    edits = tuple(
-        where.editor.replace(keyword.value, "False")
-        for call in calls_of(
-            where.scope,
-            "torch.utils.checkpoint.checkpoint",
-            "torch.utils.checkpoint.checkpoint_sequential",
-        )
-        for keyword in call.keywords
-        if keyword.arg == "use_reentrant" and spelled(keyword.value) == "True"
-    )
-    if edits:
-        title = "Checkpoint with `use_reentrant=False`"
-        yield Proposal("checkpoint-records", title, edits, "", rank)

@@ -13,14 +13,13 @@ from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.codebook_lookup import looked_up_again
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
 from analyzers.repair.reconnect.dropped_argument import given_to_part
-from analyzers.repair.reconnect.enable_recording import non_reentrant, recording, switched_off_at
+from analyzers.repair.reconnect.enable_recording import recording, switched_off_at
 from analyzers.repair.reconnect.fast_weights import as_weights
 from analyzers.repair.reconnect.function_none_grad import handed_on
 from analyzers.repair.reconnect.functional import called_with
 from analyzers.repair.reconnect.missing_gradients import Cut
 from analyzers.repair.reconnect.moved_cuts import (
     cut_other_reads,
-    later_cut,
     narrower_cut,
     other_cut,
     passed_on,
@@ -66,12 +65,11 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         rank += 1
     if switched_off_at(where) is not None:
         yield from recording(where, project, rank)
-    yield from non_reentrant(where, rank)
     yield from filled(where, rank)
     if in_torch := joined([*torch_edits(where), *_math(where)]):
         title = "Use torch's functions, which keep the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)
-    narrower = [*narrower_cut(where, rank), *later_cut(where, rank)]
+    narrower = list(narrower_cut(where, rank))
     yield from narrower
     for other in other_cut(where, rank):
         yield other

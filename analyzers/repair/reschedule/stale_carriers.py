@@ -9,7 +9,7 @@ from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import indentation, joined
-from analyzers.repair.cut.carrying import carried_attributes, carried_names, cut_lines
+from analyzers.repair.cut.carrying import carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
 from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
 from analyzers.repair.rewrite import head_of, without_retaining
@@ -56,17 +56,3 @@ def _where_kept(where: SourceLocation, loop: Loop, name: str) -> list[Edit]:
         for target, part in assigned_pairs(statement)
         if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
     ]
-
-
-def detach_attributes(stale: StaleValue, rank: int = 1) -> Iterator[Proposal]:
-    """Yield proposals that cut what an object passes to its next call, where the call begins to
-    read it.
-    """
-    where = stale.saving
-    if where is None:
-        return
-    for name, first in carried_attributes(where):
-        for lines in cut_lines(where.module.tree, name, indentation(where.module)):
-            edits = joined([where.editor.insert_before(first, *lines), *released(stale)])
-            yield cut("detach-carried", _TITLE.format(name), edits, rank)
-            rank += 1
