@@ -14,6 +14,7 @@ from typing import Any
 
 from analyzers.advice import (
     checkpoints,
+    functions,
     graphs,
     iterations,
     looking,
@@ -67,6 +68,7 @@ _NAMED: dict[str, BlockLook] = {
         loop_state,
         missing_parameters,
         checkpoints,
+        functions,
         training,
     )
     for name, look in vars(module).items()
@@ -82,7 +84,7 @@ def hints(
     Lines that the traceback names come first, then functions that it passes through, then others.
     `other_files`: files that are no source (a configuration, a command), by name.
     """
-    entry = entry_for(error.message, error.family, error.kind)
+    entry = entry_for(error.message, error.family, error.kind, error.code)
     return hints_of(entry, project, error, other_files) if entry is not None else ()
 
 

@@ -13,7 +13,9 @@ from analyzers.source import typeset
 MAX_LINE = 400
 _LINES = 5000
 _QUOTES = str.maketrans("", "", "'\"")
-_QUOTED = re.compile(r"(?<!`)`([^`]{3,200})`(?!`)")
+_QUOTED = re.compile(
+    r"""(?<!`)`([^`]{3,200})`(?!`)|["“]\s*([^"“”`]{3,200}[=+*/-][^"“”`]{1,200})["”]"""
+)
 _DENIED = (  # "I do not use …", "I removed the …"
     r"(?:\b(?:no|not|never|without|remov(?:e|ed|ing)|delet(?:e|ed|ing))|n't)"
     r"(?: \w{1,12}){0,2} [`'\"]?$"
@@ -60,8 +62,9 @@ def said_in(text: str, wanted: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def quoted_in(text: str) -> Iterator[str]:
-    """Yield what a text quotes in backquotes and does not deny."""
+    """Yield what a text quotes and does not deny: in backquotes, or statements between quotation
+    marks."""
     for line in text.splitlines()[:_LINES]:
         for quoted in _QUOTED.finditer(line[:MAX_LINE]):
             if re.search(_DENIED, line[: quoted.start()]) is None:
-                yield quoted[1]
+                yield (quoted[1] or quoted[2]).strip()

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.advice.checkpoints import is_read
 from analyzers.advice.looking import Found, calls, last_name, short
 from analyzers.source import priors
 from analyzers.source.backward import gradient_given
 from analyzers.source.callees import in_library
-from analyzers.source.flow import names_bound, walk_scope
 from analyzers.source.project import Module, spelled
-from analyzers.source.signatures import named
 
 _ONE_LINE = 400
 
@@ -89,10 +86,29 @@ def cleared_before_step(node: ast.AST, module: Module) -> Found:
     return None
 
 
+def cleared_in_accumulation(node: ast.AST, module: Module) -> Found:
+    """Match `zero_grad()` before the backward under `with accelerator.accumulate(model)`."""
+    if not isinstance(node, ast.With) or not _enters(node, module, "accumulate"):
+        return None
+    called = sorted(_calls(node), key=lambda call: call.lineno)
+    first = next((c for c in called if last_name(c.func) in ("zero_grad", "backward")), None)
+    if first is None or last_name(first.func) != "zero_grad":
+        return None
+    return short(first.func), first
+
+
 def cast_without_graph(node: ast.AST, module: Module) -> Found:
     """Match a call without gradients inside of autocast, which is repeated with gradients there."""
     if not isinstance(node, ast.With) or not _enters(node, module, "autocast"):
         return None
+    for call in _calls(node):
+        match call.func:
+            case ast.Attribute(value=owner, attr="generate"):  # records nothing
+                if any(
+                    spelled(c.func) == spelled(owner) and c.lineno > call.lineno
+                    for c in _calls(node)
+                ):
+                    return short(call.func), call
     for block in (n for n in ast.walk(node) if isinstance(n, ast.With)):
         if _enters(block, module, "no_grad", "inference_mode"):
             later = {spelled(c.func) for c in _calls(node) if c.lineno > (block.end_lineno or 0)}
@@ -140,64 +156,6 @@ def unscale_twice(node: ast.AST, module: Module) -> Found:
     return None
 
 
-def _is_function(node: ast.AST) -> bool:
-    bases = getattr(node, "bases", ())
-    return any(last_name(base) in ("Function", "InplaceFunction") for base in bases)
-
-
-def function_class(node: ast.AST, module: Module) -> str | None:
-    """Match a class that derives from `autograd.Function`."""
-    return node.name if isinstance(node, ast.ClassDef) and _is_function(node) else None
-
-
-def legacy_function(node: ast.AST, module: Module) -> str | None:
-    """Match a Function whose forward is an instance method."""
-    if not isinstance(node, ast.ClassDef) or not _is_function(node):
-        return None
-    methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "forward"]
-    plain = any(not m.decorator_list for m in methods)
-    return node.name if plain else None
-
-
-def function_backward(node: ast.AST, module: Module) -> str | None:
-    """Match the `return` of a Function's backward."""
-    if not isinstance(node, ast.Return) or node.value is None:
-        return None
-    scope = module.scope_of(node)
-    inside = isinstance(scope, ast.FunctionDef) and scope.name in ("backward", "vjp")
-    if not inside or not _is_function(module.parents.get(scope, scope)):
-        return None
-    return module.code(node.lineno)[:_ONE_LINE]
-
-
-def kept_from_forward(node: ast.AST, module: Module) -> str | None:
-    """Match what a Function's forward computes and keeps on `ctx`, where a script uses
-    `gradgradcheck`."""
-    scope = module.scope_of(node)
-    if "gradgradcheck" not in module.text or not isinstance(scope, ast.FunctionDef):
-        return None
-    if scope.name != "forward" or not _is_function(module.parents.get(scope, scope)):
-        return None
-    match node:
-        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=holder))], value=kept):
-            context = scope.args.args[0].arg if scope.args.args else ""
-            return (
-                spelled(kept) if holder == context and spelled(kept) not in named(scope) else None
-            )
-    return None
-
-
-def gradient_unused(node: ast.AST, module: Module) -> str | None:
-    """Match the `return` of a Function's backward that reads none of the gradients it is given."""
-    found = function_backward(node, module)
-    scope = module.scope_of(node)
-    if found is None or not isinstance(scope, ast.FunctionDef):
-        return None
-    given = {argument.arg for argument in scope.args.args[1:]}
-    read = {n.id for n in walk_scope(scope) if isinstance(n, ast.Name) and is_read(n)}
-    return found if given and not scope.args.vararg and not given & read else None
-
-
 def given_gradient(node: ast.AST, module: Module) -> str | None:
     """Match the gradient that a `backward` or `autograd.grad` is given to begin with."""
     if not isinstance(node, ast.Call) or last_name(node.func) not in ("backward", "grad"):
@@ -216,27 +174,6 @@ def loss_call(node: ast.AST, module: Module) -> str | None:
 def training_step(node: ast.AST, module: Module) -> str | None:
     """Match Lightning's `training_step`."""
     return node.name if isinstance(node, ast.FunctionDef) and node.name == "training_step" else None
-
-
-def returns_sometimes(node: ast.AST, module: Module) -> Found:
-    """Match the `forward` of a custom Function that returns only under a condition."""
-    if not isinstance(node, ast.FunctionDef) or not _is_function(module.parents.get(node, node)):
-        return None
-    last = node.body[-1]
-    inside = isinstance(last, ast.If) and not last.orelse
-    returns = inside and any(isinstance(n, ast.Return) for n in ast.walk(last))
-    return (node.name, last) if returns else None
-
-
-def saves_no_argument(node: ast.AST, module: Module) -> str | None:
-    """Match `ctx.save_for_backward(input)` where `input` is Python's own function."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="save_for_backward")):
-            scope = module.scope_of(node)
-            known = names_bound(scope) | {a.arg for a in ast.walk(scope) if isinstance(a, ast.arg)}
-            given = (a.id for a in node.args if isinstance(a, ast.Name))
-            return next((name for name in given if name not in known), None)
-    return None
 
 
 def stepped_uncleared(node: ast.AST, module: Module) -> str | None:

@@ -7,21 +7,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from analyzers.advice.functions import function_class
 from analyzers.advice.graphs import flag_on_module
-from analyzers.advice.training import function_class
 from analyzers.evidence import MissingGraph
 from analyzers.explain.source_locations import resolve_location
+from analyzers.source.callees import is_call
 from analyzers.source.flow import definitions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
 from provenance import CodeLine
+
+TRANSFORMS = tuple(
+    f"torch.func.{name}" for name in ("vmap", "grad", "jacrev", "jacfwd", "hessian", "vjp", "jvp")
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
     """What left a value without a graph, at a line, and what to do."""
 
-    kind: Literal["constant", "flag", "list"]
+    kind: Literal["constant", "flag", "list", "transform"]
     place: CodeLine
     why: str
     remedy: str
@@ -35,8 +40,33 @@ def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
     in_function = evidence.lost_by == "no_grad" and _is_in_function(evidence, project)
     if not in_function and (evidence.lost_by != "unknown" or evidence.ended_at is not None):
         return None
+    if (transformed := _transformed(evidence, project)) is not None:
+        return transformed
     found = _in_source(project)
     return next((one for one in found if one.kind == "list" or not in_function), None)
+
+
+def _transformed(evidence: MissingGraph, project: Project) -> Reason | None:
+    """Return the reason if the derivative is taken inside a function that `torch.func` calls."""
+    where = resolve_location(project, evidence.at)
+    if where is None or not isinstance(where.scope, ast.FunctionDef):
+        return None
+    for call in where.module.each(ast.Call):
+        given = next(iter(call.args), None)
+        if not isinstance(given, ast.Name) or given.id != where.scope.name:
+            continue
+        if is_call(call, *TRANSFORMS) or where.module.names.qualified(call.func) in TRANSFORMS:
+            by = spelled(call.func)
+            return Reason(
+                "transform",
+                where.place,
+                f"`{given.id}` runs under `{by}` (line {call.lineno}), and what that hands to it "
+                "has no graph inside, whatever it was computed from",
+                "take the derivative outside of the transform; or let it transform the function "
+                "that computes the value (`torch.func.grad`), from the parameters on.",
+                given.id,
+            )
+    return None
 
 
 def _is_in_function(evidence: MissingGraph, project: Project) -> bool:

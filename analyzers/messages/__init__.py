@@ -62,11 +62,13 @@ def plain(message: str) -> str:
     return " ".join(typeset.plain(message).lower().split())
 
 
-def entry_of(message: str) -> Message | None:
-    """The entry of a message: the one whose text covers most of it."""
+def entry_of(message: str, code: str = "") -> Message | None:
+    """The entry of a message: the one whose text covers most of it. `code`: the line that raised
+    it, as far as it is known."""
     text = plain(message)
     anchored = _anchored()
-    alike = [entry for word in {"", *_WORD.findall(text)} for entry in anchored.get(word, ())]
+    words = {"", *_WORD.findall(text)}
+    alike = [e for word in words for e in anchored.get(word, ()) if e.raised_at in code]
     best = max(alike, key=lambda entry: (entry.found_in(text), entry.id), default=None)
     return best if best is not None and best.found_in(text) else None
 
@@ -112,9 +114,9 @@ def said_of(line: str, alternatives: Sequence[Sequence[str]]) -> tuple[str, str]
     return next(filter(None, said), None)
 
 
-def entry_for(message: str, family: Family, kind: str | None) -> Message | None:
+def entry_for(message: str, family: Family, kind: str | None, code: str = "") -> Message | None:
     """The entry of a message; of one that no text identifies, that of its family and kind."""
-    found = entry_of(message)
+    found = entry_of(message, code)
     if found is not None and found.family == family:
         return found
     alike = (e for e in catalogue().values() if (e.family, e.kind) == (family, kind))

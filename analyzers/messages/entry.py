@@ -14,6 +14,7 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 `wrong`        remedies that are often given, and are wrong
 `same_causes`  the id of an entry that has the same causes
 `named`        like `asks`, for words that name a message without its text
+`raised_at`    what the line that raises it has to hold, where others raise the same message
 `let_pass`     what the sandbox reports where it let this pass, as older versions did
 `asks`         of a question, which nothing raises: the topics that it holds (`topics.py`); one of
                several such lists is enough
@@ -57,7 +58,7 @@ FORMS = frozenset(
 _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
-    "same_causes", "cause", "asks", "let_pass", "named", "threads", "patterns", "near",
+    "same_causes", "cause", "asks", "let_pass", "named", "raised_at", "threads", "patterns", "near",
 }  # fmt: skip
 
 
@@ -105,6 +106,7 @@ class Message:
     threads: Mapping[str, str]
     asks: tuple[tuple[str, ...], ...] = ()
     named: tuple[tuple[str, ...], ...] = ()
+    raised_at: str = ""
     let_pass: str | None = None
     patterns: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
@@ -158,6 +160,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         causes=tuple(_cause(name, one) for one in given),
         asks=tuple(tuple(topics.split()) for topics in table.get("asks", ())),
         named=tuple(tuple(topics.split()) for topics in table.get("named", ())),
+        raised_at=table.get("raised_at", ""),
         let_pass=table.get("let_pass"),
         patterns=tuple(table.get("patterns", ())),
         near=tuple(table.get("near", ())),

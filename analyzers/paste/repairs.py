@@ -12,6 +12,7 @@ from analyzers.source import typeset
 
 MAX_REPAIRED = 4000  # characters
 _REMARKS = ("//", "<--", "<-", "<==", "-->", "--->", "==>", "←", "→", "<<<")
+_FENCED = re.compile(r"```\s*(?:import|from)\s[^`]*$")
 _DOTS = re.compile(r"\.{4,}")
 _LEFT_OUT = re.compile(r"(?:,[ \t]*)?\.\.\.(?=[ \t]*[,)])")  # of a signature
 
@@ -42,10 +43,10 @@ def _attempts(text: str) -> Iterator[str]:
 
 def _without_emphasis(text: str) -> str:
     """Return a line without Markdown's stars around it (`**loss.backward()**`), or a backtick that
-    has its other one on another line.
+    has its other one on another line, or a fence ahead of an import.
     """
     text = text.replace("**", "")
-    return text.strip("`") if text.count("`") == 1 else text
+    return text.strip("`") if text.count("`") == 1 or _FENCED.match(text) else text
 
 
 def _with_comment(text: str) -> str:

@@ -102,6 +102,7 @@ _BY_REASON = {
     "constant": "the derivative is a constant",
     "flag": "a flag that is set on a module only makes an attribute",
     "list": "a custom Function follows no tensor within a list",
+    "transform": "a transform of `torch.func` hands it over without one",
 }
 _REMEDIES = {
     "item": "keep the tensor until backward() is done; `.item()` is for printing.",

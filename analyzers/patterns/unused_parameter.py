@@ -37,6 +37,7 @@ Fixed::
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -63,6 +64,9 @@ from analyzers.repair.reconnect.unused import (
     used_instead,
     zeros_for_unused,
 )
+from analyzers.source.backward import backward_root
+from analyzers.source.callees import is_call
+from analyzers.source.flow import definitions, names_read
 from analyzers.source.project import Project, spelled
 
 ID = "GM026"
@@ -71,6 +75,8 @@ FAMILY = "no-grad"
 TITLE = "The loss does not depend on a tensor whose gradient is wanted"
 TITLE_OF_NONE = "A gradient is cleared where it is None"
 KIND = "unused"
+
+_FROM_NUMBERS = tuple(f"torch.{name}" for name in ("tensor", "as_tensor", "from_numpy"))
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -115,10 +121,29 @@ def explain(match: Match, project: Project) -> str:
         what = "made of" if parts[0].copies else "a part of"
         text += f" `{parts[0].asked}` is {what} `{spelled(parts[0].whole)}`, and a new tensor: "
         text += "nothing was computed from it."
+    if (leaf := _new_leaf(evidence, project)) is not None:
+        text += f" And `{spelled(leaf.targets[0])}` is a new tensor, made of numbers at line "
+        text += f"{leaf.lineno}: nothing before that is recorded. Compute it with torch."
     if unread is not None:
         text += f" `{unread.function.name}` takes `{unread.parameter}` at "
         text += f"{line(unread.place, project)}, and does not read it."
     return text
+
+
+def _new_leaf(evidence: MissingGraph, project: Project) -> ast.Assign | None:
+    """Return the statement that makes the differentiated value of numbers: `torch.tensor(y)`."""
+    where = resolve_location(project, evidence.at)
+    call = where.call("torch.autograd.grad") if where is not None else None
+    outputs = backward_root(call) if call is not None else None
+    if where is None or outputs is None:
+        return None
+    for name in sorted(names_read(outputs)):
+        made = [s for s in definitions(where.scope, name) if s.lineno < where.statement.lineno]
+        match made[-1:]:
+            case [ast.Assign(value=ast.Call(args=[value, *_]) as call) as statement]:
+                if is_call(call, *_FROM_NUMBERS) and names_read(value):
+                    return statement
+    return None
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

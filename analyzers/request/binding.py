@@ -35,7 +35,7 @@ def explained_by(error: ParsedTraceback) -> type[Evidence] | None:
     """Return the kind of evidence that can explain the error; None for errors that are not
     autograd's. If the message identifies the fault, that is `KnownError`.
     """
-    entry = entry_of(error.message)
+    entry = entry_of(error.message, error.code)
     if entry is not None and entry.names_cause:
         return KnownError
     return _EXPLAINED_BY.get(error.family)

@@ -31,6 +31,10 @@ def with_hints(examined: Examined, sent: str) -> Examined:
         return replace(examined, hints=found, asked=question.id if question else None)
     found = hints(project, error, {"": _words(sent, project)})
     if explained_by(error) is None:
+        cut_off = not error.exception  # of frames alone
+        if cut_off and not found and (question := question_in(sent)) is not None:
+            found = hints_of(question, project, error, {"": _words(sent, project)})
+            return replace(examined, hints=found, asked=question.id)
         return replace(examined, hints=found)
     from_traceback = _causes_of_traceback(error, project.entry) or _cause_of_hint(
         error, found, project

@@ -10,6 +10,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, KnownError, MissingGraph
 from analyzers.explain.pattern import Match, of_several_losses, usually
 from analyzers.messages import entry_of
+from analyzers.source import priors
 from analyzers.source.flow import names_read
 from analyzers.source.priors import names_several_losses
 from analyzers.source.project import Project, spelled
@@ -49,7 +50,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
     if traceback.family == "engine":  # the script's backward call, not the engine's frame
         own = [f for f in own if f.function.rpartition(".")[2] not in _BACKWARD] or own
     stack = tuple(CodeLine(_file(frame, entry), frame.line, frame.function) for frame in own)
-    known = entry_of(traceback.message)
+    known = entry_of(traceback.message, traceback.code)
     if known is not None and known.names_cause and known.kind is not None:
         stack = tuple(place for place in stack if place.line)
         last = stack[-1] if stack else None
@@ -137,10 +138,17 @@ def _asked_for(frame: TracebackFrame) -> tuple[Referrer, ...]:
                 found.append(spelled(owner))
             case ast.Call(func=ast.Attribute(value=owner, attr="to" | "cuda")):
                 found.append(spelled(owner))
-            case ast.Call(args=[ast.Name(id=name) | ast.List(elts=[ast.Name(id=name)]), *_]):
-                found += [] if computes else [name]
+            case ast.Call(args=[ast.Name() | ast.List(elts=[ast.Name()]), *_] as given):
+                found += [] if computes else _meant(given)
     named = [name for name in found if name.replace(".", "_").isidentifier()]
     return tuple(Referrer(name, frame.function) for name in dict.fromkeys(named))[:1]
+
+
+def _meant(given: Iterable[ast.expr]) -> list[str]:
+    """Return the argument that is meant: the only name, or of several the only loss by its name."""
+    names = [spelled(arg).strip("[]") for arg in given if isinstance(arg, ast.Name | ast.List)]
+    losses = [name for name in names if priors.is_loss(name)]
+    return names if len(names) == 1 else losses if len(losses) == 1 else []
 
 
 def _is_computed(node: ast.expr) -> bool:

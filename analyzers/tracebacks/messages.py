@@ -43,7 +43,8 @@ _MARKUP = " \t*`_#>\"'?:-"
 def classify(part: TracebackPart) -> tuple[Family, str | None]:
     """Return the family of an error, and its kind if the message or the frames alone show it."""
     message = plain(part.message)
-    if (entry := entry_of(message)) is not None:
+    code = part.frames[-1].code if part.frames else ""
+    if (entry := entry_of(message, code)) is not None:
         return entry.family, entry.kind or _kind(part, entry.family)
     if "nonetype" in message and any(m in message for m in _NONE_GRAD) and _reads_grad(part):
         return "no-grad", "rebound"

@@ -59,6 +59,11 @@ class ParsedTraceback:
         return candidates[-1] if candidates else None
 
     @property
+    def code(self) -> str:
+        """Return the line that raised it; empty where it is not known."""
+        return self.frames[-1].code if self.frames else ""
+
+    @property
     def forward(self) -> TracebackFrame | None:
         """Return the user's innermost frame of the forward call, in anomaly mode."""
         own = [frame for frame in self.forward_frames if not frame.is_library]

@@ -15,7 +15,16 @@ def entry(case: Case) -> Message | None:
     given = case.traceback
     if case.asked is not None:
         return catalogue()[case.asked]
-    return entry_for(given.message, given.family, given.kind) if given is not None else None
+    if given is None:
+        return None
+    return entry_for(given.message, given.family, given.kind, given.code)
+
+
+def is_named_only(case: Case) -> bool:
+    """Return True if the words name an error without its message."""
+    given, found = case.traceback, entry(case)
+    named = found is not None and given is not None and given.message in found.texts
+    return named and given is not None and given.prose_only
 
 
 def named_cause(case: Case) -> Message | None:

@@ -11,6 +11,7 @@ from app.run.outcome import len_backwards
 from provenance import CodeLine
 from sandbox.protocol import Raised, RunResult
 
+_ENGINE = "_engine_run_backward"  # torch's own function around each backward call
 _LEAVES = (ast.Break, ast.Return, ast.Raise)
 
 
@@ -20,7 +21,9 @@ def by_itself(run: RunResult, case: Case) -> str:
     if raised is None:
         return f"The run ended with exit code {run.exit_code}."
     calls = len_backwards(run)
-    seen = f"{counted(calls, 'backward call')} ran clean" if calls else "nothing called backward"
+    within = any(frame.function == _ENGINE for frame in raised.frames)
+    nothing = "no backward call was completed" if within else "nothing called backward"
+    seen = f"{counted(calls, 'backward call')} ran clean" if calls else nothing
     return f"{_raised(raised, case)}. Until then {seen}."
 
 

@@ -53,9 +53,8 @@ def patterns_of(entry: Message) -> tuple[str, ...]:
 def messages_of(text: str) -> tuple[Message, ...]:
     """Return the entry of the error in a text, or those whose message holds all words of it."""
     error = parse(text)
-    known = (
-        entry_for(error.message, error.family, error.kind) or entry_of(text) or question_in(text)
-    )
+    named = entry_for(error.message, error.family, error.kind, error.code)
+    known = named or entry_of(text) or question_in(text)
     if known is not None:
         return (known,)
     words = _words(text)

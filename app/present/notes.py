@@ -15,6 +15,10 @@ def notes(decided: Verdict, case: Case) -> list[str]:
     return [*_of_traceback(case), *_of_counts(decided, case)]
 
 
+FEW = 2
+"""Lines of code that are quoted from a script, rather than the script."""
+
+
 def quotes_nothing(case: Case) -> bool:
     """Return True if a traceback quotes lines, and none of them is one of the script's."""
     if case.traceback is None or case.project.recalled:
@@ -24,8 +28,8 @@ def quotes_nothing(case: Case) -> bool:
     texts = [*case.project.files.values(), *(pasted.sent for pasted in case.pasted.values())]
     if case.notebook is not None:
         texts += [slot.source for slot in case.notebook.slots]
-    lines = {line.strip() for text in texts for line in text.splitlines()}
-    return bool(quoted) and not quoted & lines
+    lines = {line.strip() for text in texts for line in text.splitlines()} - {""}
+    return bool(quoted) and len(lines) > FEW and not quoted & lines
 
 
 def _of_traceback(case: Case) -> Iterator[str]:

@@ -180,6 +180,8 @@ def _of_given(case: Case, seen: Observation) -> str:
     is the question, the run only says what it does not come from.
     """
     script, source = "script", "in the traceback"
+    if answer.is_named_only(case):
+        source = "that the words name"
     if case.notebook is not None:
         script, source = "notebook", "that it holds or that was given"
     ran = (
@@ -189,7 +191,8 @@ def _of_given(case: Case, seen: Observation) -> str:
     first = answer.first_hint(case)
     shown = first is not None and (first.kind == "version" or _is_around(first))
     looked = "" if shown else inconclusive.look(case)
-    return " ".join(filter(None, (looked, answer.meaning(case), f"{ran}{_of_hints(case)}")))
+    means = "" if answer.is_named_only(case) else answer.meaning(case)
+    return " ".join(filter(None, (looked, means, f"{ran}{_of_hints(case)}")))
 
 
 def _of_hints(case: Case) -> str:

@@ -77,7 +77,7 @@ def _answering(seen: tuple[Evidence, ...], case: Case) -> tuple[Evidence, ...]:
     given = case.traceback
     if given is None or given.family == "other":
         return seen
-    entry = entry_of(given.message)
+    entry = entry_of(given.message, given.code)
     asked = entry.id if entry is not None else ""
     return tuple(
         piece

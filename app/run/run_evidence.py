@@ -69,7 +69,7 @@ def _let_pass(trace: Trace) -> Iterator[KnownError]:
 
 def _known_error(failed: Failed) -> Iterator[KnownError]:
     """Yield the error that ended the run, if its message alone identifies the kind of fault."""
-    entry = entry_of(failed.message)
+    entry = entry_of(failed.message, failed.frames[-1].code if failed.frames else "")
     if entry is None or not entry.names_cause or entry.kind is None:
         return
     stack = tuple(

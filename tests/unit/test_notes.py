@@ -53,6 +53,11 @@ def test_a_traceback_of_another_script_is_noted_and_names_no_command(
     assert local_run.command(case) == f"gradmend run -- python {command}"
 
 
+def test_two_lines_that_are_quoted_from_a_script_are_not_that_script() -> None:
+    quoted = "I changed\n\n    losses.append(loss)\n"
+    assert notes("likely", case_of(quoted, FOREIGN)) == []
+
+
 def notebook(*counts: int | None) -> str:
     cells: list[dict[str, object]] = [
         {"cell_type": "code", "execution_count": n, "source": "x = 1", "outputs": []}

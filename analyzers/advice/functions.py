@@ -1,0 +1,156 @@
+"""Custom Functions, what their forward saves and their backward does: named looks."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.advice.checkpoints import is_read
+from analyzers.advice.looking import Found, last_name, written_in_place
+from analyzers.source.flow import names_bound, walk_scope
+from analyzers.source.project import Module, spelled
+from analyzers.source.signatures import named
+from analyzers.source.targets import assigned
+
+_ONE_LINE = 400
+
+
+def _is_function(node: ast.AST) -> bool:
+    bases = getattr(node, "bases", ())
+    return any(last_name(base) in ("Function", "InplaceFunction") for base in bases)
+
+
+def function_class(node: ast.AST, module: Module) -> str | None:
+    """Match a class that derives from `autograd.Function`."""
+    return node.name if isinstance(node, ast.ClassDef) and _is_function(node) else None
+
+
+def legacy_function(node: ast.AST, module: Module) -> str | None:
+    """Match a Function whose forward is an instance method."""
+    if not isinstance(node, ast.ClassDef) or not _is_function(node):
+        return None
+    methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "forward"]
+    plain = any(not m.decorator_list for m in methods)
+    return node.name if plain else None
+
+
+def function_backward(node: ast.AST, module: Module) -> str | None:
+    """Match the `return` of a Function's backward."""
+    if not isinstance(node, ast.Return) or node.value is None:
+        return None
+    scope = module.scope_of(node)
+    inside = isinstance(scope, ast.FunctionDef) and scope.name in ("backward", "vjp")
+    if not inside or not _is_function(module.parents.get(scope, scope)):
+        return None
+    return module.code(node.lineno)[:_ONE_LINE]
+
+
+def kept_from_forward(node: ast.AST, module: Module) -> str | None:
+    """Match what a Function's forward computes and keeps on `ctx`, where a script uses
+    `gradgradcheck`."""
+    scope = module.scope_of(node)
+    if "gradgradcheck" not in module.text or not isinstance(scope, ast.FunctionDef):
+        return None
+    if scope.name != "forward" or not _is_function(module.parents.get(scope, scope)):
+        return None
+    match node:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=holder))], value=kept):
+            context = scope.args.args[0].arg if scope.args.args else ""
+            return (
+                spelled(kept) if holder == context and spelled(kept) not in named(scope) else None
+            )
+    return None
+
+
+def gradient_unused(node: ast.AST, module: Module) -> str | None:
+    """Match the `return` of a Function's backward that reads none of the gradients it is given."""
+    found = function_backward(node, module)
+    scope = module.scope_of(node)
+    if found is None or not isinstance(scope, ast.FunctionDef):
+        return None
+    given = {argument.arg for argument in scope.args.args[1:]}
+    read = {n.id for n in walk_scope(scope) if isinstance(n, ast.Name) and is_read(n)}
+    return found if given and not scope.args.vararg and not given & read else None
+
+
+def returns_sometimes(node: ast.AST, module: Module) -> Found:
+    """Match the `forward` of a custom Function that returns only under a condition."""
+    if not isinstance(node, ast.FunctionDef) or not _is_function(module.parents.get(node, node)):
+        return None
+    last = node.body[-1]
+    inside = isinstance(last, ast.If) and not last.orelse
+    returns = inside and any(isinstance(n, ast.Return) for n in ast.walk(last))
+    return (node.name, last) if returns else None
+
+
+def saves_no_argument(node: ast.AST, module: Module) -> str | None:
+    """Match `ctx.save_for_backward(input)` where `input` is Python's own function."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="save_for_backward")):
+            scope = module.scope_of(node)
+            known = names_bound(scope) | {a.arg for a in ast.walk(scope) if isinstance(a, ast.arg)}
+            given = (a.id for a in node.args if isinstance(a, ast.Name))
+            return next((name for name in given if name not in known), None)
+    return None
+
+
+def backward_writes(node: ast.AST, module: Module) -> str | None:
+    """Match a write in a Function's backward into a gradient that it is given, or into what its
+    forward saved."""
+    method = _method_of(node, module, "backward")
+    written = written_in_place(node, module) if method is not None else None
+    if method is None or written is None:
+        return None
+    saved = (n for n in ast.walk(method) if isinstance(n, ast.Assign) if _is_saved(n.value))
+    theirs = {
+        *(a.arg for a in method.args.args[1:]),
+        *(name for n in saved for name in assigned(n)),
+    }
+    return written if _root(written) in theirs else None
+
+
+def undeclared_write(node: ast.AST, module: Module) -> str | None:
+    """Match a write in a Function's forward into one of its inputs, which it does not mark."""
+    method = _method_of(node, module, "forward")
+    written = written_in_place(node, module) if method is not None else None
+    if method is None or written is None or "mark_dirty" in module.text:
+        return None
+    return written if _root(written) in {a.arg for a in method.args.args} else None
+
+
+def unpacks_others(node: ast.AST, module: Module) -> str | None:
+    """Match `a, b, c = ctx.saved_tensors` where `save_for_backward` is given another number."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=value) if _is_saved(value):
+            method = _method_of(node, module, "backward")
+            owner = module.parents.get(method) if method is not None else None
+            given = (
+                [
+                    call.args
+                    for call in ast.walk(owner)
+                    if isinstance(call, ast.Call)
+                    if last_name(call.func) == "save_for_backward"
+                ]
+                if owner is not None
+                else []
+            )
+            open_ended = any(isinstance(a, ast.Starred) for args in [*given, parts] for a in args)
+            if given and not open_ended and all(len(args) != len(parts) for args in given):
+                return spelled(node.targets[0])
+    return None
+
+
+def _method_of(node: ast.AST, module: Module, name: str) -> ast.FunctionDef | None:
+    """Return the method of this name of a custom Function that a statement is in."""
+    scope = module.scope_of(node)
+    if not isinstance(scope, ast.FunctionDef) or scope.name != name:
+        return None
+    return scope if _is_function(module.parents.get(scope, scope)) else None
+
+
+def _is_saved(value: ast.expr) -> bool:
+    return isinstance(value, ast.Attribute) and value.attr == "saved_tensors"
+
+
+def _root(written: str) -> str:
+    """Return the name that a write begins with: `a` of `a[1:2]`."""
+    return written.partition(".")[0].partition("[")[0]
