@@ -10,29 +10,63 @@ import importlib.util
 import io
 import re
 import warnings
+from collections.abc import Iterable
 
 from sandbox.protocol import Job
 
-PACKAGES = (
-    *("pandas", "scipy", "sklearn", "matplotlib.pyplot", "seaborn", "gymnasium"),
-    *("transformers", "peft", "accelerate", "torchmetrics", "lightning", "pytorch_lightning"),
-    *("torch_geometric", "dgl"),
+_DATA = ("pandas", "scipy", "sklearn", "matplotlib.pyplot", "seaborn")
+_OTHERS = (
+    *("gymnasium", "transformers", "peft", "accelerate", "torchmetrics", "lightning"),
+    *("pytorch_lightning", "torch_geometric", "dgl", "omegaconf", "hydra", "typer"),
 )
-_TOPS = "|".join(sorted({"gym", *(name.partition(".")[0] for name in PACKAGES)}))
-_IMPORT = re.compile(rf"^[ \t]*(?:from|import)[ \t]+(?:{_TOPS})\b", re.MULTILINE)
+# What these import only where it is used, and what is imported next to them.
+_DATA_PARTS = (
+    *(f"sklearn.{name}" for name in ("cluster", "datasets", "decomposition", "ensemble")),
+    *(f"sklearn.{name}" for name in ("feature_extraction.text", "linear_model", "manifold")),
+    *(f"sklearn.{name}" for name in ("metrics", "model_selection", "neighbors", "pipeline")),
+    *("sklearn.preprocessing", "sklearn.svm", "scipy.io", "scipy.signal", "scipy.stats"),
+    *("matplotlib.animation", "matplotlib.backends.backend_agg", "tqdm.auto"),
+)
+_OTHER_PARTS = (
+    *(f"transformers.{name}" for name in ("optimization", "trainer", "data.data_collator")),
+    *(f"transformers.models.{name}.modeling_{name}" for name in ("bert", "distilbert", "gpt2")),
+    *(f"transformers.models.{name}.modeling_{name}" for name in ("roberta", "t5", "vit")),
+    *(f"transformers.models.{name}.tokenization_{name}" for name in ("bert", "gpt2")),
+    *("gymnasium.envs.classic_control", "gymnasium.wrappers", "click", "fire", "einops"),
+)
+# The fewer a parent has imported, the cheaper is a fork of it: most scripts need the first group.
+GROUPS = {
+    "data": (*_DATA, *_DATA_PARTS),
+    "all": (*_DATA, *_OTHERS, *_DATA_PARTS, *_OTHER_PARTS),
+}
 
 
-def wanted(job: Job) -> bool:
-    """Return True if a file of the job imports one of the packages, as far as its lines show."""
-    return any(_IMPORT.search(text) for name, text in job.files.items() if name.endswith(".py"))
+def _tops(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in names)
 
 
-def load() -> None:
-    """Import each package that is installed, and drop what it prints.
+_TOPS = {"data": _tops(_DATA), "all": _tops((*_DATA, *_OTHERS, "gym"))}
+_IMPORT = re.compile(
+    rf"^[ \t]*(?:from|import)[ \t]+({'|'.join(sorted(_TOPS['all']))})\b", re.MULTILINE
+)
+
+
+def wanted(job: Job) -> str | None:
+    """Return the group that has the packages which files of the job import, as far as their lines
+    show; None if they import none."""
+    texts = (text for name, text in job.files.items() if name.endswith(".py"))
+    needed = {package for text in texts for package in _IMPORT.findall(text)}
+    return (
+        next((group for group, tops in _TOPS.items() if needed <= tops), None) if needed else None
+    )
+
+
+def load(group: str) -> None:
+    """Import each package of a group that is installed, and drop what it prints.
 
     A package whose import fails is skipped: scripts that import it get the error.
     """
-    for name in PACKAGES:
+    for name in GROUPS[group]:
         if importlib.util.find_spec(name.partition(".")[0]) is not None:
             unread = io.StringIO()
             with (

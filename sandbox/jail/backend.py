@@ -23,8 +23,8 @@ _TRIES = 3
 
 
 class Jail:
-    """Runs jobs in jails forked from warm parents: one that has imported torch, and, once a job
-    asks for it, one that has imported the packages of `sandbox.preload`, too."""
+    """Runs jobs in jails forked from warm parents: one that has imported torch, and for each group
+    of `sandbox.preload` one that has imported its packages, too, once a job asks for it."""
 
     abreast = None
 
@@ -37,7 +37,7 @@ class Jail:
     ) -> None:
         self._allow_missing = sorted(allow_missing)
         self._plain = Parent(entry, runs_per_zygote)
-        self._packages = Parent(entry, runs_per_zygote, packages=True)
+        self._groups = {name: Parent(entry, runs_per_zygote, name) for name in preload.GROUPS}
 
     async def run(self, job: Job) -> RunResult:
         """Run one job; `unavailable` when no zygote can be had or a wall cannot be raised."""
@@ -73,10 +73,11 @@ class Jail:
         return await (await self._plain.warm()).run(request)
 
     async def _parent_for(self, job: Job) -> tuple[Parent, Zygote]:
-        """Return where a job is forked from. It never waits for the packages' parent: until that
+        """Return where a job is forked from. It never waits for the parent of a group: until that
         is warm, a script imports its packages itself."""
-        if preload.wanted(job) and (ready := self._packages.ready()) is not None:
-            return self._packages, ready
+        if (group := preload.wanted(job)) is not None:
+            if (ready := self._groups[group].ready()) is not None:
+                return self._groups[group], ready
         return self._plain, await self._plain.warm()
 
     async def readiness(self) -> Readiness:
@@ -88,5 +89,5 @@ class Jail:
         return judge(outcome, NAME, self._allow_missing)
 
     async def close(self) -> None:
-        await self._plain.close()
-        await self._packages.close()
+        for parent in (self._plain, *self._groups.values()):
+            await parent.close()

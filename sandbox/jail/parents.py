@@ -30,16 +30,16 @@ class Zygote:
         self.retired = False
 
     @classmethod
-    async def start(cls, entry: str, *, packages: bool = False) -> Zygote:
+    async def start(cls, entry: str, group: str | None = None) -> Zygote:
         """Start one and wait until it is warm; raises `WireError` with the reason if it is not.
 
-        `packages`: it also imports the packages of `sandbox.preload`.
+        It also imports the packages of this group of `sandbox.preload`.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # -P: a script's or launcher's working directory must not shadow modules.
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "sandbox.jail.zygote"),
-            *(str(theirs.fileno()), str(os.getpid()), entry, *(["preload"] if packages else [])),
+            *(str(theirs.fileno()), str(os.getpid()), entry, *([group] if group else [])),
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             start_new_session=True,  # Ctrl-C is for the launcher, which ends it
@@ -117,10 +117,10 @@ class Zygote:
 class Parent:
     """The current zygote of one kind; replaced when it is dead, or has served `runs` runs."""
 
-    def __init__(self, entry: str, runs: int, *, packages: bool = False) -> None:
+    def __init__(self, entry: str, runs: int, group: str | None = None) -> None:
         self._entry = entry
         self._runs = runs
-        self._packages = packages
+        self._group = group
         self._zygote: Zygote | None = None
         self._retired: list[Zygote] = []
         self._starting = asyncio.Lock()
@@ -135,7 +135,7 @@ class Parent:
                 current = None
             if current is None or not current.alive:
                 self._zygote = None
-                current = await Zygote.start(self._entry, packages=self._packages)
+                current = await Zygote.start(self._entry, self._group)
                 self._zygote = current
             return current
 

@@ -1,9 +1,9 @@
 """The warm parent, started by the launcher:
 
-    python -m sandbox.jail.zygote CHANNEL PARENT ENTRY [preload]
+    python -m sandbox.jail.zygote CHANNEL PARENT ENTRY [GROUP]
 
-CHANNEL is the descriptor of a SOCK_SEQPACKET socket. With `preload`, the parent also imports the
-packages of `sandbox.preload`. It first sends, as JSON, `{"ready": …}` or `{"refused": [wall,
+CHANNEL is the descriptor of a SOCK_SEQPACKET socket. With a group of `sandbox.preload`,
+the parent also imports its packages. It first sends, as JSON, `{"ready": …}` or `{"refused": [wall,
 reason]}`; after that, each socket that arrives there is for one run.
 """
 
@@ -37,7 +37,7 @@ _OUTER = {
 }
 
 
-def main(channel: socket.socket, parent: int, entry: str, *, packages: bool = False) -> None:
+def main(channel: socket.socket, parent: int, entry: str, group: str | None) -> None:
     """Become the parent of a zygote, and end with it."""
     paths = needed_paths()
     as_root = os.geteuid() == 0
@@ -51,13 +51,13 @@ def main(channel: socket.socket, parent: int, entry: str, *, packages: bool = Fa
         _refuse(channel, error)
         return
     if zygote == 0:
-        _live(channel, paths, entry, as_root, packages)
+        _live(channel, paths, entry, as_root, group)
     channel.close()
     os.waitpid(zygote, 0)
 
 
 def _live(
-    channel: socket.socket, paths: list[str], entry: str, as_root: bool, packages: bool
+    channel: socket.socket, paths: list[str], entry: str, as_root: bool, group: str | None
 ) -> NoReturn:
     """Run as pid 1 of the outer pid namespace; when it ends, every run ends."""
     try:
@@ -67,7 +67,7 @@ def _live(
         else:
             privileges.drop_capabilities()
         libc.die_with_parent(0)  # the keeper is outside of this pid namespace, hence 0
-        run_job = _warm(entry, packages)
+        run_job = _warm(entry, group)
         channel.send(json.dumps({"ready": True}).encode())
         _serve(channel, paths, run_job)
     except WallError as error:
@@ -76,12 +76,14 @@ def _live(
         os._exit(0)
 
 
-def _warm(entry: str, packages: bool) -> RunJob:
+def _warm(entry: str, group: str | None) -> RunJob:
     """Import what runs need, once for all of them."""
     module, _, function = entry.partition(":")
     try:
-        if packages:
-            preload.load()  # first: what warming up reads of the loaded modules is to be complete
+        if group is not None:
+            preload.load(
+                group
+            )  # first: what warming up reads of the loaded modules is to be complete
         importlib.import_module(WARM_UP).warm_up()
         run_job: RunJob = getattr(importlib.import_module(module), function)
     except Exception as error:
@@ -113,5 +115,5 @@ if __name__ == "__main__":
         socket.socket(fileno=int(sys.argv[1])),
         int(sys.argv[2]),
         sys.argv[3],
-        packages="preload" in sys.argv[4:],
+        next(iter(sys.argv[4:]), None),
     )

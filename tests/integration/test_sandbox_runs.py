@@ -179,16 +179,24 @@ async def test_a_parent_that_does_not_get_warm_in_time_is_said_and_ended(
     assert children(os.getpid()) <= before
 
 
-async def test_packages_are_imported_once_for_many_runs(box: EmbeddedSandbox) -> None:
+@pytest.mark.parametrize(
+    ("imported", "needed", "others"),
+    [
+        ("lightning", "import lightning", "import gym"),  # whose place Gymnasium takes
+        ("sklearn.model_selection", "from sklearn.model_selection import KFold", "import pandas"),
+    ],
+)
+async def test_packages_are_imported_once_for_many_runs(
+    box: EmbeddedSandbox, imported: str, needed: str, others: str
+) -> None:
     """A run that imports one of them is soon forked from a parent that has imported it."""
-    source = "import sys\nprint('lightning' in sys.modules)\nimport lightning\n"
+    shows = f"import os, sys\nprint({imported!r} in sys.modules, 'dgl' in sys.modules)\n"
+    has_all = imported == "lightning"
     async with asyncio.timeout(120):
-        while (result := await box.run(job(source))).stdout_tail != "True\n":
+        while (result := await box.run(job(shows + needed))).stdout_tail != f"True {has_all}\n":
             assert result.status == "finished"
-    plain = await box.run(job("import sys\nprint('lightning' in sys.modules)"))
-    assert plain.stdout_tail == "False\n"
-    older = await box.run(job("import sys\nprint('gymnasium' in sys.modules)\nimport gym"))
-    assert older.stdout_tail == "True\n"  # whose place Gymnasium takes
+    assert (await box.run(job(shows))).stdout_tail == "False False\n"
+    assert (await box.run(job(shows + others))).stdout_tail == f"True {has_all}\n"
 
 
 async def test_a_sandbox_that_was_started_gets_warm_before_it_is_asked() -> None:
