@@ -10,6 +10,7 @@ from analyzers.source.callees import is_call, plain_name
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import is_plainly_number, names_read
 from analyzers.source.project import Module, spelled
+from analyzers.source.writes import writes_in_place
 
 # What a cause finds in a syntax node of a module: the name to tell it by, or nothing.
 Look = Callable[[ast.AST, Module], str | None]
@@ -141,7 +142,7 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
             return None if number or is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Subscript(value=value, slice=index)]):
             return None if _is_text(index) else short(value)
-        case ast.Call(func=ast.Attribute(value=value, attr=name)) if _is_inplace(name):
+        case ast.Call(func=ast.Attribute(value=value, attr=name)) if writes_in_place(name):
             return None if is_aside(value) or _root(value) in _LIBRARIES else short(node.func)
     return None
 
@@ -159,10 +160,6 @@ def _root(node: ast.expr) -> str:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _is_inplace(name: str) -> bool:
-    return name.endswith("_") and not name.startswith("_") and name != "requires_grad_"
 
 
 def last_name(node: ast.expr) -> str:

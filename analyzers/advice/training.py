@@ -29,26 +29,30 @@ def cache_in_use(node: ast.AST, module: Module) -> str | None:
 
 def wrapped_called_twice(node: ast.AST, module: Module) -> Found:
     """Match two calls of a DDP module before one backward call."""
-    block = getattr(node, "body", None)
-    if not isinstance(block, list):
-        return None
+    inside = _in_block(node)
     wrapped = {
         name
-        for statement in module.each(ast.Assign)
+        for statement in (module.each(ast.Assign) if inside else ())
         if calls("DistributedDataParallel", "DDP")(statement.value, module) is not None
         for name in map(spelled, statement.targets)
     }
     before: dict[str, int] = {}
-    for statement in block:
-        for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
-            name = spelled(call.func)
-            if last_name(call.func) == "backward":
-                before.clear()
-            elif name in wrapped:
-                before[name] = before.get(name, 0) + 1
-                if before[name] == 2:
-                    return name, call
+    for call in inside:
+        name = spelled(call.func)
+        if last_name(call.func) == "backward":
+            before.clear()
+        elif name in wrapped:
+            before[name] = before.get(name, 0) + 1
+            if before[name] == 2:
+                return name, call
     return None
+
+
+def _in_block(node: ast.AST) -> list[ast.Call]:
+    """Return the calls in a block, statement by statement."""
+    block = getattr(node, "body", None)
+    statements = block if isinstance(block, list) else []
+    return [call for statement in statements for call in _calls(statement)]
 
 
 def optimizer_before_move(node: ast.AST, module: Module) -> str | None:
@@ -70,19 +74,15 @@ def _replaced_below(owner: str, line: int, module: Module) -> str | None:
 
 def cleared_before_step(node: ast.AST, module: Module) -> Found:
     """Match `zero_grad()` between a backward call and the step in one block."""
-    block = getattr(node, "body", None)
-    if not isinstance(block, list):
-        return None
     last, cleared = "", None
-    for statement in block:
-        for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
-            name = last_name(call.func)
-            if name == "zero_grad" and last == "backward":
-                cleared = call
-            if name == "step" and cleared is not None:
-                return short(cleared.func), cleared
-            if name in ("backward", "step"):
-                last, cleared = name, None
+    for call in _in_block(node):
+        name = last_name(call.func)
+        if name == "zero_grad" and last == "backward":
+            cleared = call
+        if name == "step" and cleared is not None:
+            return short(cleared.func), cleared
+        if name in ("backward", "step"):
+            last, cleared = name, None
     return None
 
 
@@ -143,16 +143,12 @@ def half_parameters(node: ast.AST, module: Module) -> str | None:
 
 def unscale_twice(node: ast.AST, module: Module) -> Found:
     """Match two calls of `unscale_` without an `update()` between them, in one block."""
-    block = getattr(node, "body", None)
-    if not isinstance(block, list):
-        return None
     seen = 0
-    for statement in block:
-        for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
-            name = last_name(call.func)
-            seen = 0 if name == "update" else seen + (name == "unscale_")
-            if seen == 2:
-                return short(call.func), call
+    for call in _in_block(node):
+        name = last_name(call.func)
+        seen = 0 if name == "update" else seen + (name == "unscale_")
+        if seen == 2:
+            return short(call.func), call
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -95,23 +95,20 @@ class _Translation:
         return CodeLine(place.file, one.call.lineno, one.function, frame)
 
 
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield a value and all that it consists of."""
+    yield value
+    inner: Iterable[Any] = value if isinstance(value, tuple) else ()
+    if is_dataclass(value) and not isinstance(value, type | CodeLine):
+        inner = (getattr(value, field.name) for field in fields(value))
+    for part in inner:
+        yield from _parts(part)
+
+
 def _places(value: Any) -> Iterator[CodeLine]:
-    if isinstance(value, CodeLine):
-        yield value
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from _places(part)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from _places(getattr(value, field.name))
+    return (part for part in _parts(value) if isinstance(part, CodeLine))
 
 
 def _stacks(value: Any) -> Iterator[tuple[CodeLine, ...]]:
-    if isinstance(value, tuple):
-        if value and all(isinstance(part, CodeLine) for part in value):
-            yield value
-        for part in value:
-            yield from _stacks(part)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from _stacks(getattr(value, field.name))
+    tuples = (part for part in _parts(value) if isinstance(part, tuple) and part)
+    return (one for one in tuples if all(isinstance(part, CodeLine) for part in one))

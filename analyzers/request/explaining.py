@@ -13,7 +13,6 @@ from analyzers.explain.inlined_evidence import concerns, translated
 from analyzers.explain.pattern import (
     CrossedBoundary,
     Match,
-    Pattern,
     Proposal,
     patterns,
 )
@@ -110,63 +109,39 @@ def matches_of(piece: Evidence, project: Project) -> list[Match]:
 
 
 def _explained(one: RankedMatch, project: Project, candidates: list[Candidate]) -> RankedCause:
-    match = one.match
+    """Return the cause of a match. Of a traceback alone, nothing can be patched and little is
+    certain.
+    """
+    match, recalled = one.match, project.recalled
     evidence, pattern = match.evidence, patterns()[match.pattern]
-    created, freed, reached = _graph_events(evidence, project)
+    title = match.title or pattern.TITLE
+    code = project.code(match.location.file, match.location.line)
+    created, freed, reached = (None, None, None) if recalled else _graph_events(evidence, project)
     if isinstance(evidence, SilentFault) and match.location == evidence.optimizer_at:
-        code = project.code(match.location.file, match.location.line)
         created = GraphEvent(match.location, code, op=OPTIMIZER)
-    if project.recalled:
-        return _recalled(match, pattern, project)
     return RankedCause(
         pattern=match.pattern,
         family=pattern.FAMILY,
-        title=match.title or pattern.TITLE,
-        certainty=match.certainty,
-        basis="read" if evidence.how == "predicted" else "seen",
+        title=title,
+        certainty=Certainty.USUAL if recalled and is_vague(match) else match.certainty,
+        basis="error" if recalled else "read" if evidence.how == "predicted" else "seen",
         how=evidence.how,
         engine=evidence.engine if isinstance(evidence, GraphReuse | SilentFault) else "torch",
         location=match.location,
-        code=project.code(match.location.file, match.location.line),
+        code=code,
         carrier=match.carrier,
-        boundary=match.boundary,
+        boundary=CrossedBoundary() if recalled else match.boundary,
         created=created,
         freed_by=freed,
         reached_again_by=reached,
-        explanation=pattern.explain(match, project),
+        explanation=explained(title, match.location, code)
+        if recalled
+        else pattern.explain(match, project),
         parameters=evidence.params if isinstance(evidence, SilentFault) else (),
         silent=isinstance(evidence, SilentFault),
         by_message=isinstance(evidence, KnownError),
         remedy=match.remedy,
         candidates=candidates,
-    )
-
-
-def _recalled(match: Match, pattern: Pattern, project: Project) -> RankedCause:
-    """Return a cause that only a traceback supports: nothing can be patched
-    and little is certain.
-    """
-    code = project.code(match.location.file, match.location.line)
-    return RankedCause(
-        pattern=match.pattern,
-        family=pattern.FAMILY,
-        title=match.title or pattern.TITLE,
-        certainty=Certainty.USUAL if is_vague(match) else match.certainty,
-        basis="error",
-        how=match.evidence.how,
-        engine=match.evidence.engine
-        if isinstance(match.evidence, GraphReuse | SilentFault)
-        else "torch",
-        location=match.location,
-        code=code,
-        carrier=match.carrier,
-        boundary=CrossedBoundary(),
-        created=None,
-        freed_by=None,
-        reached_again_by=None,
-        explanation=explained(match.title or pattern.TITLE, match.location, code),
-        by_message=isinstance(match.evidence, KnownError),
-        remedy=match.remedy,
     )
 
 

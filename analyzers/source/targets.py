@@ -63,24 +63,24 @@ def each_taken(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.ex
             return
         if isinstance(parent, _OF_EACH):
             for generator in parent.generators:
-                yield from _pairs(generator.target, generator.iter)
+                yield from entry_sources(generator.target, generator.iter)
         elif isinstance(parent, ast.For):
-            yield from _pairs(parent.target, parent.iter)
+            yield from entry_sources(parent.target, parent.iter)
 
 
 def taken_by(loop: ast.For) -> list[tuple[ast.expr, ast.expr]]:
-    """Return the source of each target of a loop: two pairs for `a, b in zip(xs, ys)`."""
-    return _pairs(loop.target, loop.iter)
+    """Return the source of each target of a loop."""
+    return entry_sources(loop.target, loop.iter)
 
 
-def _pairs(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """Return the source of each target of a loop: two pairs for `a, b in zip(xs, ys)`."""
+def entry_sources(target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Return the source of each target: two pairs for `a, b in zip(xs, ys)`."""
     match target, source:
         case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources):
             both = zip(targets, sources, strict=False)
-            return [pair for t, s in both for pair in _pairs(t, s)]
+            return [pair for t, s in both for pair in entry_sources(t, s)]
         case ast.Tuple(elts=[_, entry]), ast.Call(func=ast.Name(id="enumerate"), args=[held, *_]):
-            return _pairs(entry, held)
+            return entry_sources(entry, held)
         case ast.Tuple(elts=[_, entry]), ast.Call(
             func=ast.Attribute(attr="named_parameters" | "items")
         ):

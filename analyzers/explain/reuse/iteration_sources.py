@@ -7,7 +7,7 @@ import ast
 from analyzers.source.flow import names_read
 from analyzers.source.passes import passes
 from analyzers.source.project import Loop, Scope, spelled
-from analyzers.source.targets import target_names
+from analyzers.source.targets import entry_sources
 from analyzers.source.unpacking import whole_of
 
 
@@ -17,35 +17,23 @@ def taken_from(loop: Loop, scope: Scope, name: str) -> str | None:
     """
     through = passes(loop, scope)
     targets = through.targets if through is not None and not through.counted else ()
-    found = (_taken(target, through.over, name) for target in targets if through is not None)
+    found = (
+        _collection(source)
+        for target in targets
+        if through is not None
+        for entry, source in entry_sources(target, through.over)
+        if isinstance(entry, ast.Name) and entry.id == name
+    )
     return next((source for source in found if source is not None), None)
 
 
-def _taken(target: ast.expr, source: ast.expr, name: str) -> str | None:
-    while True:
-        if isinstance(target, ast.Name):
-            if target.id != name:
-                return None
-            source = whole_of(source)
-            if (shared := common_operand(source)) is not None:
-                return shared
-            return spelled(source) if isinstance(source, ast.Name | ast.Attribute) else None
-        if not isinstance(target, ast.Tuple) or not isinstance(source, ast.Call):
-            return None
-        inner = [i for i, t in enumerate(target.elts) if name in target_names(t)]
-        call = spelled(source.func)
-        if not inner:
-            return None
-        if call == "enumerate" and inner[0] == 1 and source.args:
-            target, source = target.elts[1], source.args[0]
-        elif call == "zip" and inner[0] < len(source.args):
-            target, source = target.elts[inner[0]], source.args[inner[0]]
-        elif isinstance(source.func, ast.Attribute) and source.func.attr == "items":
-            if inner[0] != 1:
-                return None
-            target, source = target.elts[1], source.func.value
-        else:
-            return None
+def _collection(source: ast.expr) -> str | None:
+    match source:
+        case ast.Call(func=ast.Attribute(value=held, attr="items")):
+            source = held
+    source = whole_of(source)
+    named = isinstance(source, ast.Name | ast.Attribute)
+    return common_operand(source) or (spelled(source) if named else None)
 
 
 def common_operand(source: ast.expr) -> str | None:
