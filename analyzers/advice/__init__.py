@@ -14,7 +14,7 @@ from typing import Any
 
 from analyzers.advice import (
     checkpoints,
-    functions,
+    custom_functions,
     graphs,
     iterations,
     looking,
@@ -68,7 +68,7 @@ _NAMED: dict[str, BlockLook] = {
         loop_state,
         missing_parameters,
         checkpoints,
-        functions,
+        custom_functions,
         training,
     )
     for name, look in vars(module).items()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from analyzers.advice.functions import function_class
+from analyzers.advice.custom_functions import function_class
 from analyzers.advice.graphs import flag_on_module
 from analyzers.evidence import MissingGraph
 from analyzers.explain.source_locations import resolve_location

@@ -24,7 +24,7 @@ from analyzers.repair.remake.moving import forward_into_loop, recompute_before_b
 from analyzers.repair.remake.recompute import computed_for_next_pass, recompute_where_used
 from analyzers.repair.remake.repeated_chains import computed, draws
 from analyzers.repair.remake.thread_parameter import called_again, recompute_where_read
-from analyzers.repair.reschedule.fresh_forward import fresh_forward
+from analyzers.repair.reschedule.fresh_forward import forward_in_loop, fresh_forward
 from analyzers.repair.reschedule.schedule import schedule_of
 from analyzers.repair.rewrite import head_of
 from analyzers.source.backward import BACKWARD_CALLS
@@ -118,3 +118,4 @@ def _after_step(stale: StaleValue) -> Iterator[Proposal]:
         yield from called_again(stale, schedule, rank=1)
     elif schedule is not None:
         yield from recompute_where_read(stale)
+        yield from forward_in_loop(stale, schedule)

@@ -1,5 +1,5 @@
-"""Fixes that move a cut: to one part of a sum, to the other side of a comparison, or to what is
-stored with a derived value."""
+"""Fixes that move a cut: to one part of a sum, to the other side of a comparison, to what is stored
+with a derived value, or after the losses that need its input."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import Idiom
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_at, cuts_in, opposed
 from analyzers.repair.reconnect.uncutting import is_delimited, uncut
+from analyzers.repair.rewrite import move_into
 from analyzers.source.edits import needs_parentheses
-from analyzers.source.flow import bindings, own_expressions, value_of, walk_scope
+from analyzers.source.flow import bindings, names_read, own_expressions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import reads_after
+from analyzers.source.statement_ranges import bound_by, statements_after
 
 
 def narrower_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
@@ -106,6 +108,23 @@ def _is_with(module: Module, node: ast.expr, names: set[str]) -> bool:
 def _is_compared(module: Module, node: ast.expr) -> bool:
     around = module.parents.get(node)
     return isinstance(around, ast.Call) and is_loss(around)
+
+
+def later_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+    """Propose `q = x + (q - x).detach()` after the losses that read `q`.
+
+    Without its cut the statement has no effect; with it those losses see the gradient of `x` only.
+    """
+    statement, names = where.statement, bindings(where.statement)
+    if not passed_on(where):
+        return
+    following = statements_after(where.module, statement)
+    readers = [s for s in following if names_read(s) & {*names}]
+    given = bound_by(following[: following.index(readers[-1])] if readers else [])
+    if len(readers) < 2 or given & names_read(statement) or not {*names} <= names_read(statement):
+        return
+    edits = joined(move_into(where.editor, [statement], readers[-1]))
+    yield Proposal("later-cut", f"Cut `{names[0]}` after what learns from it", edits, "", rank)
 
 
 def passed_on(where: SourceLocation) -> bool:

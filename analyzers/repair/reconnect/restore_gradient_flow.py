@@ -20,6 +20,7 @@ from analyzers.repair.reconnect.functional import called_with
 from analyzers.repair.reconnect.missing_gradients import Cut
 from analyzers.repair.reconnect.moved_cuts import (
     cut_other_reads,
+    later_cut,
     narrower_cut,
     other_cut,
     passed_on,
@@ -69,7 +70,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
     if in_torch := joined([*torch_edits(where), *_math(where)]):
         title = "Use torch's functions, which keep the graph"
         yield Proposal("torch-functions", title, in_torch, "", rank)
-    narrower = list(narrower_cut(where, rank))
+    narrower = [*narrower_cut(where, rank), *later_cut(where, rank)]
     yield from narrower
     for other in other_cut(where, rank):
         yield other

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import lines_with
+from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.repeated_chains import computed, is_data, makers, names_bound
-from analyzers.repair.reschedule.schedule import StepBeforeBackward
+from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
+from analyzers.repair.rewrite import head_of
+from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, names_read, value_of
-from analyzers.source.statement_ranges import bound_by, names_feeding
+from analyzers.source.flow import bindings, bound_within, names_read, value_of
+from analyzers.source.project import Loop
+from analyzers.source.statement_ranges import ahead_of, bound_by, names_feeding
 from analyzers.source.trees import position, walk
 
 _FRESH = "The loss is computed from the weights as the step has left them"
@@ -65,3 +70,35 @@ def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt
     given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
     cuts = [editor.append_to(a, ".detach()") for a in given]
     return lines_with(editor, statement, cuts) if cuts else []
+
+
+def forward_in_loop(
+    stale: StaleValue, schedule: StepBeforeBackward, rank: int = 0
+) -> Iterator[Proposal]:
+    """Yield proposals that compute in each iteration what is computed once before the loop and used
+    by each backward call.
+    """
+    for loop in schedule.loops[:1]:
+        module, editor = schedule.where.module, schedule.where.editor
+        preceding = ahead_of(module, loop)
+        inner = [s for node in preceding for s in walk(node) if isinstance(s, ast.stmt)]
+        before = [s for s in inner if not constructs(module, s)]
+        leading = schedule.block[: schedule.block.index(schedule.backward)]
+        # gradients cleared only before the loop should accumulate: one step after it
+        gathers = _cleared_before(schedule, loop, preceding)
+        names = schedule.roots if gathers else names_feeding(leading, schedule.roots)
+        head, cost = head_of(loop), "The forward runs once in each pass."
+        where, freed = "inside the loop", [*released(stale, loop)]
+        for at, chain in enumerate(makers(before, names - bound_within(loop)), rank):
+            moved = set(chain) <= set(preceding)
+            yield computed(
+                "forward-into-loop", editor, chain, head, where, cost, at, moved=moved, also=freed
+            )
+
+
+def _cleared_before(
+    schedule: StepBeforeBackward, loop: Loop, preceding: Sequence[ast.stmt]
+) -> bool:
+    """Return True if what steps in each iteration is cleared before the loop, and not within it."""
+    stepped = receivers_of(steps(schedule.step)) - receivers_of(calls_of(loop, *ZERO_GRAD))
+    return any(receivers_of(calls_of(s, *ZERO_GRAD)) & stepped for s in preceding)

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from analyzers.advice.functions import function_class, gradient_unused
+from analyzers.advice.custom_functions import function_class, gradient_unused
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
