@@ -46,6 +46,7 @@ NEAREST: dict[tuple[str, ...], tuple[str, ...]] = {
     ("sandbox/inside/harness/",): ("tests/integration/test_harness_*.py",),
     ("sandbox/inside/detectors/", "sandbox/inside/recorders/"): (
         "tests/integration/test_tracer_*.py",
+        "tests/integration/test_judging_terms.py",
     ),
 }
 """Parts of the tracer, and the tests that `make test`, too, runs live where that part has changed
