@@ -25,6 +25,7 @@ from analyzers.reading.values import AbstractTensor, AbstractValue, Instance, Se
 from analyzers.source.project import Project
 from provenance import CodeLine
 
+MAX_DEPTH = 60
 MAX_CALLS = 24
 MAX_RECURSION = 4
 MAX_FINDINGS = 24
@@ -55,6 +56,7 @@ class Machine:
         self.guessed: dict[TapeNode, Storage] = {}
         # what made the losses that a frame has from outside
         self.unseen: dict[InterpreterFrame, TapeNode] = {}
+        self.depth = 0
         self.active: list[ast.AST] = []
         self.facts: dict[ast.AST, LoopFacts] = {}
         self.frames = 0
@@ -111,7 +113,14 @@ class Machine:
         self.steps -= 1
         if self.steps < 0:
             raise OutOfBudgetError
-        return EXPRESSIONS[type(node)](self, node, frame)
+        if self.depth >= MAX_DEPTH:  # one deep expression does not end the whole reading
+            self.gave_up("expressions nested too deeply")
+            return Unknown()
+        self.depth += 1
+        try:
+            return EXPRESSIONS[type(node)](self, node, frame)
+        finally:
+            self.depth -= 1
 
     def execute(self, body: Seq[ast.stmt], frame: InterpreterFrame) -> Signal | None:
         """Execute a block; return why it ended early, or None."""

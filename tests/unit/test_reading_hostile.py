@@ -83,6 +83,14 @@ def test_the_beginning_of_an_endless_script_is_still_read() -> None:
     )
 
 
+def test_behind_an_expression_that_is_nested_too_deeply_is_still_read() -> None:
+    reading = read(Project({"train.py": f"scale = {'-' * 800}1\n{SCRIPT}"}))
+    assert "expressions nested too deeply" in reading.incomplete
+    assert any(
+        isinstance(found, GraphReuse) and found.reached.at.line == 5 for found in reading.evidence
+    )
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.booleans())
 def test_random_programs_are_read(seed: int, cut: bool) -> None:

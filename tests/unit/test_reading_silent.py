@@ -75,6 +75,30 @@ def test_a_sum_of_losses_after_inner_steps_is_no_growing_total() -> None:
     assert found(ADAPTED) == ()
 
 
+WRITTEN_IN_PLACE = """\
+class History:
+    def __init__(self):
+        self.rows = torch.ones(20, 4)
+    def update(self, at, losses):
+        for i, loss in zip(at, losses):
+            self.rows[i] = torch.cat([self.rows[i, 1:], loss.reshape(1)])
+history = History()
+for _ in range(40):
+    losses = net(x).pow(2).mean(1)
+    opt.zero_grad()
+    losses.mean().backward()
+    opt.step()
+    history.update([0, 1], losses)
+"""
+
+
+def test_a_tensor_that_grows_by_writes_in_place_is_found() -> None:
+    (fault,) = found(WRITTEN_IN_PLACE)
+    assert isinstance(fault, SilentFault)
+    assert fault.kind == "growing-graph"
+    assert fault.holders[0].path == "self.rows"
+
+
 @pytest.mark.parametrize("kind", SILENT)
 def test_silent_faults_are_found(kind: str) -> None:
     (fault,) = found(SILENT[kind])
