@@ -80,10 +80,8 @@ def _warm(entry: str, group: str | None) -> RunJob:
     """Import what runs need, once for all of them."""
     module, _, function = entry.partition(":")
     try:
-        if group is not None:
-            preload.load(
-                group
-            )  # first: what warming up reads of the loaded modules is to be complete
+        if group is not None:  # first: warming up reads which modules are loaded
+            preload.load(group)
         importlib.import_module(WARM_UP).warm_up()
         run_job: RunJob = getattr(importlib.import_module(module), function)
     except Exception as error:
