@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from io import BytesIO
 from typing import Annotated
 
@@ -107,6 +108,10 @@ def _judged(result: RunResult, outcome: ProcessOutcome, doubts: list[str]) -> Ru
             doubts.append("its exit code and its last record disagree")
     if outcome.exit_code != 0:
         raised = _raised(result, outcome)
+        if outcome.near_task_limit and raised is not None and _is_refused_task(raised):
+            # The watch looks from time to time, and the script gave up in between.
+            met = {"status": "limit_hit", "limit": "processes", "tampered": doubts}
+            return result.model_copy(update=met)
         return result.model_copy(update={"status": "raised", "raised": raised, "tampered": doubts})
     status = "stopped" if ended is not None and ended.reason == "stopped" else "finished"
     return result.model_copy(update={"status": status, "tampered": doubts})
@@ -231,6 +236,13 @@ def _raised(result: RunResult, outcome: ProcessOutcome) -> Raised | None:
     frames = [RaisedFrame(**frame.model_dump(exclude={"library"})) for frame in failed.frames]
     traceback = printed.traceback if printed else ""
     return Raised(type=failed.type, message=failed.message, frames=frames, traceback=traceback)
+
+
+def _is_refused_task(raised: Raised) -> bool:
+    """Return True if this is what Python raises where the kernel refuses a process or a thread."""
+    if raised.type == "BlockingIOError":
+        return f"[Errno {errno.EAGAIN}]" in raised.message
+    return raised.type == "RuntimeError" and "can't start new thread" in raised.message
 
 
 def _from_signal(exit_code: int | None) -> Raised | None:

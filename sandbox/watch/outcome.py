@@ -18,7 +18,8 @@ class ProcessOutcome:
 
     `exit_code` is negative for a signal. `walls` are those that were up when the script began.
     `stdout` and `stderr` are tails; `records` is complete up to its cap. Seconds and MiB; of the
-    duration, the script waited for a free processor for `waited_s`.
+    duration, the script waited for a free processor for `waited_s`. `near_task_limit`: half as many
+    tasks as the run may have were seen at once.
     """
 
     ending: Ending
@@ -29,6 +30,7 @@ class ProcessOutcome:
     duration_s: float = 0.0
     waited_s: float = 0.0
     peak_memory_mib: float = 0.0
+    near_task_limit: bool = False
     walls: list[str] = field(default_factory=list)
     raising_s: float = 0.0
     stdout: bytes = b""

@@ -156,7 +156,9 @@ class Watcher:
     def _look_at_counts(self, proc: int) -> None:
         """Check what is cheap to count and grows quickly."""
         running = memory.processes(proc, self._run.ours)
-        if memory.tasks(proc, running) >= self._limits.tasks:
+        tasks = memory.tasks(proc, running)
+        self._outcome.near_task_limit |= 2 * tasks >= self._limits.tasks
+        if tasks >= self._limits.tasks:
             self._end("limit_hit", "processes")
         elif memory.sockets(proc) > self._limits.sockets:
             self._end("limit_hit", "sockets")

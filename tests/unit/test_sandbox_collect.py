@@ -109,6 +109,27 @@ def test_a_chained_exception_is_read_as_python_prints_it() -> None:
     assert "noise" not in raised.traceback
 
 
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [
+        ("BlockingIOError: [Errno 11] Resource temporarily unavailable", True),
+        ("RuntimeError: can't start new thread", True),
+        ("BlockingIOError: [Errno 115] Operation now in progress", False),
+        ("RuntimeError: Trying to backward through the graph a second time", False),
+    ],
+)
+def test_a_refused_task_has_met_the_limit_of_processes_where_many_ran(
+    error: str, refused: bool
+) -> None:
+    printed = f"Traceback (most recent call last):\n{error}\n".encode()
+    job = Job(files={"train.py": ""}, mode="plain")
+    for many in (True, False):
+        outcome = ProcessOutcome("exited", exit_code=1, near_task_limit=many, stderr=printed)
+        result = run_result(job, outcome, "jail")
+        met = ("limit_hit", "processes") if many and refused else ("raised", None)
+        assert (result.status, result.limit) == met
+
+
 def test_output_without_a_traceback_raised_nothing() -> None:
     assert last_exception("Warning: something\n") is None
 
