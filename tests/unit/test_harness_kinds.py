@@ -58,6 +58,24 @@ def test_what_is_gone_through_by_words_has_items() -> None:
     assert roles_in("level = {name: 0 for name in names}\n")["names"] == "words"
 
 
+def test_the_keyword_of_a_call_says_what_it_gets() -> None:
+    found = roles_in("low = smoothness(judge(page), lambda_gp=self.L_SM, seen=self.much)\n")
+    assert (found["self.L_SM"], found["self.much"]) == ("number", "tensor")
+    kernels = roles_in("low = conv2d(page, weight=self.taps, bias=self.rest)\n")
+    assert (kernels["self.taps"], kernels["self.rest"]) == ("tensor", "tensor")
+
+
+@pytest.mark.parametrize(
+    ("path", "observed"),
+    [
+        *(("self.real_A", True), ("labels", True), ("x_real", True), ("loader[]", True)),
+        *(("self.fake_A", False), ("real_features", False), ("unreal", False)),
+    ],
+)
+def test_data_by_its_name_has_no_graph(path: str, *, observed: bool) -> None:
+    assert roles.is_observed(path) == observed
+
+
 def test_a_method_that_no_tensor_has_makes_it_none() -> None:
     assert roles_in("board.add(3)\nboard.shown()\n")["board"] == "holder"
     assert roles_in("x.add(3)\n")["x"] == "tensor"

@@ -63,12 +63,14 @@ class Uses(Paths, ast.NodeVisitor):
             elif name not in ("print", "len", "enumerate", "iter", "zip", "isinstance", "str"):
                 found.data = True
         for keyword in node.keywords:
-            if keyword.arg in ("lr", "dim", "size") and (found := self.use(keyword.value)):
-                found.number = True
-            if keyword.arg is None and (found := self.use(keyword.value)):
+            if (found := self.use(keyword.value)) is None:
+                continue
+            if keyword.arg is None:
                 found.mapping = True
-            if keyword.arg == "device" and (found := self.use(keyword.value)):
-                found.device = True
+            else:
+                found.keywords.add(keyword.arg.lower())
+            found.number |= keyword.arg in ("lr", "dim", "size")
+            found.device |= keyword.arg == "device"
         if name == "to" and len(given) == 1 and (found := self.use(given[0])):
             found.device = True
 

@@ -55,6 +55,7 @@ _SETTINGS: tuple[tuple[str, float], ...] = (  # names that no tensor has
     (r"\w_(dim|size|width|channels|features)$|^(dim|size|width|nz|nhid|ninp|units)$", 8),
     (r"^(num|n)_\w|^n[a-z]$|_freq$|_interval$|_every$|_steps?$", 3),
 )
+_FACTOR = re.compile(r"lambda|lamda|coef|decay|_ratio$|_scale$|(^|_)(alpha|beta|gamma|tau|eps|lr)$")
 _NUMBERS: tuple[tuple[str, float], ...] = (
     *_SETTINGS,
     (r"vocab|class|token|action|hidden|embed|dim|size|width|channel|feature|latent|in|out", 8),
@@ -65,6 +66,7 @@ _DATA = re.compile(
     r"^x|^y|^z$|input|target|label|image|img|data|batch|real|fake|hidden|state|obs|output|pred|out$"
     r"|logit|noise|feat|mask|tensor|src|tgt|seq|^h\d?$|^c\d?$|reward|prob|grad|mean|std|mu|logvar"
 )
+_OBSERVED = re.compile(r"(^|_)(real|gt|labels?)(_[a-z\d])?$")  # `real_A`, where `fake_A` is made
 _CUTTING = re.compile(r"detach|repackage|stop_?grad")
 _SWITCHED_OFF = re.compile(
     r"cuda|gpu|debug|verbose|resume|distributed|parallel|fp16|amp|half|eval|test"
@@ -85,6 +87,11 @@ def is_cutting(path: str) -> bool:
 def is_loaded(path: str) -> bool:
     """Return True if it is a part of a loader's items: data, without a graph."""
     return "[" in path and bool(_LOADER.search(plain_name(path.partition("[")[0]).lower()))
+
+
+def is_observed(path: str) -> bool:
+    """Return True if it is data, without a graph, by its own name or as a part of a loader's."""
+    return is_loaded(path) or bool(_OBSERVED.search(plain_name(path).lower()))
 
 
 def number(path: str) -> float | int:
@@ -224,6 +231,7 @@ def _by_rest(path: str, use: ValueUse, name: str) -> str:
     if use.given_to & _OPTIMIZERS and not path.endswith(")"):
         return "weights"
     named_so = any(re.search(pattern, name) for pattern, _ in _SETTINGS)
+    named_so |= any(map(_FACTOR.search, use.keywords))
     if named_so and not is_tensor_like(use) and not (is_loaded(path) or "[]" in path):
         return "number"
     if "lr" in use.given_to or (use.number and not (_DATA.search(name) and use.data)):

@@ -143,7 +143,7 @@ class SynthesizedValues:
         if 1 < count <= 8 and path not in self.plan.shapes:
             return tuple(self.make(f"{path}[{n}]") for n in range(count))
         made = self.tensors.fresh(path)
-        if self.plan.data == "graph" and made.is_floating_point() and not roles.is_loaded(path):
+        if self.plan.data == "graph" and made.is_floating_point() and not roles.is_observed(path):
             # each batch is its own
             source = self.known_models.anchor() if "[" in path else self.known_models.source(path)
             return marked(torch.sigmoid(source * made), path)

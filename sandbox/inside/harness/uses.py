@@ -47,7 +47,8 @@ class ValueUse:
     it is the matrix of a product; `device`: something is moved to it; `begins`: a range does;
     `sizes`: `*x` stands among those of a new tensor; `mapping`: a call gets `**x`; `key`: a
     dictionary is made with it as a key; `counted`: a range ends there; `cycled`: only every so
-    many of them count. `names` are those that the text binds to it.
+    many of them count. `names` are those that the text binds to it, `keywords` those under which
+    calls get it.
     """
 
     called: list[ast.Call] = field(default_factory=list)
@@ -76,6 +77,7 @@ class ValueUse:
     factor: bool = False
     given_to: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    keywords: set[str] = field(default_factory=set)
 
     @property
     def count(self) -> int:
