@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from analyzers.advice import (
+    backward_hooks,
     checkpoints,
     custom_functions,
     graphs,
@@ -64,6 +65,7 @@ _NAMED: dict[str, BlockLook] = {
     for module in (
         looking,
         graphs,
+        backward_hooks,
         iterations,
         loop_state,
         missing_parameters,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from analyzers.advice.looking import last_name, short
@@ -11,6 +12,8 @@ from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
 _MODULES = ("Module", "MessagePassing", "LightningModule", "PreTrainedModel")
+_SAMPLE = re.compile(r"^[a-z]$|^eps|noise|hidden|state|input|data|batch|target|sample|fixed|mask")
+_BUFFERS = ("Buffer", "register_buffer")
 _KNOWN = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
 _GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain", "zip")
 _DRAINED_BY = 2  # reads of a generator, of which the second finds nothing
@@ -52,6 +55,29 @@ def _makes_layers(value: ast.expr) -> bool:
     """Return True if a part of an expression is made by a class: `nn.Linear(4, 2)`, `Block(8)`."""
     called = (last_name(n.func) for n in walk(value) if isinstance(n, ast.Call))
     return any(name[:1].isupper() for name in called)
+
+
+def plain_tensor(node: ast.AST, module: Module) -> str | None:
+    """Match `self.keys = torch.randn(...)`: an attribute that starts with random numbers, as what
+    learns does, and is no parameter.
+    """
+    if not isinstance(node, ast.Assign) or not spelled(node.targets[0]).startswith("self."):
+        return None
+    if _SAMPLE.search(last_name(node.targets[0])):
+        return None
+    made = [n for n in walk(node.value) if isinstance(n, ast.Call)]
+    drawn = any(last_name(call.func) in ("randn", "rand", "normal") for call in made)
+    known = any(last_name(call.func) in (*_KNOWN, *_BUFFERS) for call in made)
+    return short(node.targets[0]) if drawn and not known else None
+
+
+def frozen_adapters(node: ast.AST, module: Module) -> str | None:
+    """Match `PeftModel.from_pretrained(...)` without `is_trainable=True`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="from_pretrained") as func):
+            trainable = any(k.arg == "is_trainable" for k in node.keywords)
+            return short(func) if "Peft" in spelled(owner) and not trainable else None
+    return None
 
 
 def used_up_generator(node: ast.AST, module: Module) -> str | None:

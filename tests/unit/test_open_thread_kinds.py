@@ -136,3 +136,126 @@ def test_what_generates_under_autocast_leaves_casts_without_a_graph() -> None:
     examined = asked(f"The gradients of all weights are None, why?\n\n{code}")
     assert examined.asked == "nothing-learns"
     assert any("`net.generate`" in hint.text for hint in examined.hints)
+
+
+HOOKED = """\
+{question}
+
+import torch
+from torch import nn
+
+net = nn.Linear(2, 1)
+
+
+def look(module, inward, outward):
+    {body}
+
+
+net.register_full_backward_hook(look)
+net(torch.ones(3, 2)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "answer"),
+    [
+        ("print(module.weight.grad)", 10, "before those of its parameters"),
+        ("print(torch.ones(2, requires_grad=True).exp())", 10, "where recording is off"),
+        ("print(outward)", 0, "recording is off within a hook"),
+    ],
+)
+def test_what_a_backward_hook_cannot_see_is_explained(body: str, line: int, answer: str) -> None:
+    question = "Why is the grad None in my backward hook?"
+    examined = asked(HOOKED.format(question=question, body=body))
+    assert examined.asked == "gradient-in-hook"
+    hint = examined.hints[0]
+    assert (hint.place.line if hint.place is not None else 0) == line
+    assert answer in hint.text
+
+
+def test_what_is_recorded_again_in_a_hook_is_no_fault() -> None:
+    body = "with torch.enable_grad(): torch.ones(2, requires_grad=True)"
+    question = "Why is there no grad_fn in a backward hook?"
+    examined = asked(HOOKED.format(question=question, body=body))
+    assert examined.hints[0].place is None
+
+
+CAPTURED = (
+    "RuntimeError: During a grad (vjp, jvp, grad, etc) transform, the function provided attempted "
+    "to call in-place operation (aten::{op}) that would mutate a captured Tensor."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "op", "answer"),
+    [
+        ("It only fails under DistributedDataParallel.", "copy_", "without its wrapper"),
+        (
+            "norm = nn.BatchNorm1d(3)\njacrev(norm)(page)\n",
+            "add_.Tensor",
+            "`nn.BatchNorm1d` writes",
+        ),
+        ("def f(page):\n    seen[0] = page\n    return page\n", "copy_", "`seen` is written"),
+    ],
+)
+def test_a_transform_that_writes_what_it_captured(text: str, op: str, answer: str) -> None:
+    examined = asked(f"{text}\n\n{CAPTURED.format(op=op)}\n")
+    assert any(answer in hint.text for hint in examined.hints[:1])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`",
+        "'skip function grad in file /lib/torch/autograd/__init__.py'",
+        "Unsupported Tensor.backward() call",
+    ],
+)
+def test_a_gradient_inside_of_what_is_compiled(message: str) -> None:
+    found = entry_of(message)
+    assert found is not None
+    assert found.id == "untraced-gradient"
+    code = "def slope(page):\n    return torch.autograd.grad(page.sum(), page)\n"
+    examined = asked(f"{code}\nIt raises this.\n\ntorch._dynamo.exc.Unsupported: {message}\n")
+    assert examined.hints[0].text.startswith("`torch.autograd.grad` is called inside")
+
+
+def test_adapters_that_were_loaded_for_inference_are_named() -> None:
+    code = 'net = PeftModel.from_pretrained(net, "some/adapter"{more})\nscaler.step(opt)\n'
+    error = "AssertionError: No inf checks were recorded for this optimizer."
+    frozen = asked(f"{code.format(more='')}\n{error}\n")
+    assert frozen.hints[0].text.startswith("`PeftModel.from_pretrained` loads adapters")
+    trained = asked(f"{code.format(more=', is_trainable=True')}\n{error}\n")
+    assert all("loads adapters" not in hint.text for hint in trained.hints)
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        ("self.keys = torch.randn(4, 2)", True),
+        ("self.keys = nn.Parameter(torch.randn(4, 2))", False),
+        ("self.noise = torch.randn(4, 2)", False),
+    ],
+)
+def test_a_plain_tensor_in_a_module_is_no_parameter(made: str, named: bool) -> None:
+    examined = asked(f"Why do my keys not change? The model is not training.\n\n{made}\n")
+    assert examined.asked == "nothing-learns"
+    assert any("is a plain tensor" in hint.text for hint in examined.hints) == named
+
+
+def test_a_sum_of_losses_that_is_only_shown() -> None:
+    text = "You want to accumulate the gradient here.\nShould total_loss get the backward?\n"
+    examined = asked(text)
+    assert examined.asked == "accumulation"
+    assert "for showing only" in examined.hints[0].text
+
+
+@pytest.mark.parametrize(("op", "named"), [("DivBackward0", True), ("TBackward", False)])
+def test_the_operation_of_a_message_says_that_no_step_did_it(op: str, named: bool) -> None:
+    error = (
+        "RuntimeError: one of the variables needed for gradient computation has been modified by "
+        f"an inplace operation: [torch.FloatTensor [2, 3]], which is output 0 of {op}, is at "
+        "version 2; expected version 1 instead."
+    )
+    hints = asked(f"{error}\n").hints
+    assert ("no optimizer step does that" in hints[0].text) == named
