@@ -200,6 +200,7 @@ class RunReport(ApiModel):
     stderr_tail: str = ""
     duration_s: float = 0.0
     backward_calls: int = 0
+    stopped: bool = Field(False, description="whether it was ended when enough of it was seen")
     peak_memory_mib: float = 0.0
     checks: list[Check] = Field([], description="what a healthy run shows of its own training")
     stand_ins: list[str] = []

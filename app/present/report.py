@@ -228,6 +228,7 @@ def run_report(seen: Observation, case: Case, *, healthy: bool) -> RunReport | N
         stderr_tail=run.stderr_tail,
         duration_s=round(run.duration_s, 3),
         backward_calls=len_backwards(run),
+        stopped=run.status == "stopped",
         peak_memory_mib=round(run.peak_memory_mib, 1),
         checks=_own_checks(run) if healthy else [],
         stand_ins=[s.name for s in run.trace.stubs] if run.trace is not None else [],

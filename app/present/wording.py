@@ -220,7 +220,7 @@ def ran(run: RunReport) -> str:
         return "nothing was run"
     ended = {
         "reproduced": "your error was reproduced",
-        "ran_clean": "no error",
+        "ran_clean": "no error as far as it was followed" if run.stopped else "no error",
         "other_error": "ended in another way",
         "timed_out": "stopped at its time limit",
         "limit_hit": "stopped at a limit",

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from app.schemas import Cause, Findings, Location, Patch
+from app.schemas import Cause, Findings, Location, Patch, RunReport
 
 WIDTH = 100
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z`])")
@@ -35,10 +35,16 @@ def _lines(found: Findings) -> Iterator[str]:
 
 def _run(found: Findings) -> Iterator[str]:
     if found.run is not None:
-        yield f"run: {found.run.status}, {found.run.backward_calls} backward calls"
+        yield f"run: {found.run.status}, {_calls(found.run)}"
     if found.error is not None:
         at = f" at {_place(found.error.location)}" if found.error.location else ""
         yield f"error: {found.error.family}, {found.error.exception}{at}"
+
+
+def _calls(run: RunReport) -> str:
+    """How many backward calls it made, unless that depends on how fast the machine is."""
+    stopped = run.stopped or run.status == "timed_out"
+    return "until it was stopped" if stopped else f"{run.backward_calls} backward calls"
 
 
 def _cause(cause: Cause, said: set[str]) -> Iterator[str]:

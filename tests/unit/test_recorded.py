@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from app.schemas import Findings, RunReport
 from sandbox.protocol import Job, RunResult, Session
 from tests.recorded import findings, packs
 from tests.recorded.box import RecordedSession
+from tests.recorded.describing import described
 from tests.recorded.findings import Kept, Recorded
 from tests.recorded.packs import Address, Run
 from tests.recorded.recorder import Mode, Recorder, Scope
@@ -115,6 +117,14 @@ def test_an_entry_of_a_list_counts_unless_time_ended_the_run() -> None:
     ended, other = ({"status": "stopped", "trace": {"steps": [n, 3.0, 4.0]}} for n in (1.0, 3.0))
     assert differences(ended, long) == []  # the last of each says where its run was stopped
     assert differences(other, long) != []
+
+
+def test_findings_count_calls_unless_that_depends_on_the_machine() -> None:
+    ended, stopped = (
+        RunReport(status="ran_clean", backward_calls=60, stopped=s) for s in (False, True)
+    )
+    texts = [described(Findings(verdict="healthy", run=run)) for run in (ended, stopped)]
+    assert ["60 backward calls" in text for text in texts] == [True, False]
 
 
 def test_a_line_of_a_library_may_move_and_its_function_may_not() -> None:
