@@ -9,9 +9,9 @@ TOOLS := $(VENV)/tests
 # TORCH_INDEX=URL adds PyTorch's index of CPU builds, which are much smaller than the default ones.
 PIP := -m pip --disable-pip-version-check install -c constraints.txt \
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-# Two processes more than cores, since tests wait for programs, and one a core where all is live
+# One process more than cores, since tests wait for programs, and one a core where all is live
 # (WORKERS=0: all in one process); tests that share something expensive stay together.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 test-all record: WORKERS = auto
 # Each program that a test starts would compile all of ours anew.
 unexport PYTHONDONTWRITEBYTECODE

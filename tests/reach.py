@@ -45,12 +45,14 @@ NEAREST: dict[tuple[str, ...], tuple[str, ...]] = {
     ("sandbox/inside/stubs/",): ("tests/integration/test_stubs.py",),
     ("sandbox/inside/harness/",): ("tests/integration/test_harness_*.py",),
     ("sandbox/inside/detectors/", "sandbox/inside/recorders/"): (
-        "tests/integration/test_tracer_*.py",
         "tests/integration/test_judging_terms.py",
     ),
 }
 """Parts of the tracer, and the tests that `make test`, too, runs live where that part has changed
 and their recordings are of the tracer before."""
+TRACED = ("core", "detectors", "errors", "recorders", "references")
+"""Parts of the tracer that are held so by all tests of `tests/integration` that run a script under
+the tracer alone."""
 
 
 def changed(base: str) -> list[str] | None:
@@ -58,6 +60,11 @@ def changed(base: str) -> list[str] | None:
     words = ["git", "diff", "--name-only", base]
     reported = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     return reported.stdout.splitlines() if reported.returncode == 0 else None
+
+
+def is_traced(files: Iterable[str]) -> bool:
+    """Return True if one of the files belongs to a part that tests of the tracer alone hold."""
+    return any(file.startswith(tuple(f"{TRACER[0]}/{part}/" for part in TRACED)) for file in files)
 
 
 def reached(

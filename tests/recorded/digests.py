@@ -8,8 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 TRACER = ("sandbox/inside",)
 """What decides on a run's records."""
 PROBE = ("tests/probe.py", "benchmarks/plain.py")
-_TREE = "GRADMEND_TESTED_TREE"
+_COMPUTED = "GRADMEND_TESTS_"  # and the name of a digest: an environment variable
 SIZE = 20  # hexadecimal digits: no two of a million keys are equal
 
 
@@ -27,26 +26,28 @@ def digest_of(value: Any) -> str:
     return _digest([json.dumps(value, sort_keys=True).encode()])
 
 
-@cache
 def tracer_digest() -> str:
     """Return the digest of the tracer and of the versions that it runs under."""
-    return _digest([*_code(TRACER), *_versions()])
+    return _once("TRACER", lambda: _digest([*_code(TRACER), *_versions()]))
 
 
-@cache
 def probe_digest() -> str:
     """Return the digest of the probe of plain runs and of the versions that it runs under."""
-    return _digest([*_code(PROBE), *_versions()])
+    return _once("PROBE", lambda: _digest([*_code(PROBE), *_versions()]))
 
 
-@cache
 def tree_digest() -> str:
-    """Return the digest of every file of the tree, committed or not; empty without Git. It stays
-    the same while a process and the workers that it starts record."""
-    if _TREE in os.environ:
-        return os.environ[_TREE]
-    os.environ[_TREE] = _tree_digest()
-    return os.environ[_TREE]
+    """Return the digest of every file of the tree, committed or not; empty without Git."""
+    return _once("TREE", _tree_digest)
+
+
+def _once(name: str, compute: Callable[[], str]) -> str:
+    """Return a digest that stays the same while a process and the workers that it starts record;
+    these compute none that it has computed."""
+    variable = f"{_COMPUTED}{name}"
+    if variable not in os.environ:
+        os.environ[variable] = compute()
+    return os.environ[variable]
 
 
 def _tree_digest() -> str:

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.reach import NEAREST, changed, reached
+from tests.reach import NEAREST, changed, is_traced, reached
 from tests.recorded import findings, packs
-from tests.recorded.digests import ROOT
+from tests.recorded.digests import ROOT, probe_digest, tracer_digest, tree_digest
 from tests.recorded.packs import Address
 from tests.recorded.recorder import Recorder, Scope
 
 NAME = "recordings"
+INTEGRATION = ROOT / "tests/integration"
 
 
 class Recordings:
@@ -29,13 +30,18 @@ class Recordings:
         self._differing: list[str] = []
         self._asked: dict[Address, set[str]] = {}
         self._passed = False
-        self._nearest = {ROOT / name for name in reached(changed("HEAD~1") or [], NEAREST)}
+        if self._distributed:
+            for digest in (tracer_digest, probe_digest, tree_digest):
+                digest()  # its workers need them all
+        files = changed("HEAD~1") or []
+        self._nearest = {ROOT / name for name in reached(files, NEAREST)}
+        self._traced = is_traced(files)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Fixtures may run jobs, too."""
         self._passed = False
-        self.recorder.begin(replace(scope_of(item), nearest=item.path in self._nearest))
+        self.recorder.begin(replace(scope_of(item), nearest=self._is_nearest(item)))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -93,6 +99,11 @@ class Recordings:
                 write(f"{packs.prune(self._asked)} runs are asked for no longer, and were removed")
             for name in findings.gather():
                 write(f"changed findings: {name}")
+
+    def _is_nearest(self, item: pytest.Item) -> bool:
+        """Whether the test holds what has changed in the tracer."""
+        alone = "traced" in getattr(item, "fixturenames", ()) and item.path.parent == INTEGRATION
+        return item.path in self._nearest or (self._traced and alone)
 
     @property
     def _distributed(self) -> bool:

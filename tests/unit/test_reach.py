@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.reach import AREAS, NEAREST, reached
-from tests.recorded.digests import ROOT
+from tests.reach import AREAS, NEAREST, TRACED, is_traced, reached
+from tests.recorded.digests import ROOT, TRACER
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,11 @@ def test_a_part_of_the_tracer_has_tests_that_hold_it_most_closely() -> None:
     assert held == ["tests/integration/test_stubs.py"]
 
 
+def test_a_detector_is_held_by_the_tests_of_the_tracer_alone() -> None:
+    assert is_traced(["docs/testing.md", "sandbox/inside/detectors/silent.py"])
+    assert not is_traced(["sandbox/inside/stubs/gym.py", "sandbox/jail/run.py"])
+
+
 def test_without_history_everything_is_reached() -> None:
     assert {"tests/abuse", "tests/browser", "tests/corpus", "tests/integration"} <= {*reached(None)}
 
@@ -39,3 +44,5 @@ def test_every_place_is_there() -> None:
     for places, tests in [*AREAS.items(), *NEAREST.items()]:
         for place in (*places, *tests):
             assert any(ROOT.glob(f"{place}*")), place
+    for part in TRACED:
+        assert (ROOT / TRACER[0] / part).is_dir()
