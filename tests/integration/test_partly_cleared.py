@@ -84,8 +84,9 @@ def accumulation(before: str = "pass", after: str = "pass", stepped: str = "pass
         (accumulation(before="net.zero_grad(set_to_none=False)"), True),
         (accumulation(stepped=CLEAR), False),
         (accumulation(after=CLIP, stepped=CLEAR), False),
+        (accumulation(before=f"if number == 6: {CLEAR}", stepped=CLEAR), False),
     ],
-    ids=["each", "zeros", "accumulated", "clipped"],
+    ids=["each", "zeros", "accumulated", "clipped", "one step of several"],
 )
 def test_what_each_step_loses_is_counted(traced: Tracing, script: str, lost: bool) -> None:
     faults = [fault for fault in traced(script).trace.silent if fault.detail == PARTLY]
