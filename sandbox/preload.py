@@ -15,9 +15,10 @@ from collections.abc import Iterable
 from sandbox.protocol import Job
 
 _DATA = ("pandas", "scipy", "sklearn", "matplotlib.pyplot", "seaborn")
+_TEXT = ("transformers", "peft", "accelerate")
 _OTHERS = (
-    *("gymnasium", "transformers", "peft", "accelerate", "torchmetrics", "lightning"),
-    *("pytorch_lightning", "torch_geometric", "dgl", "omegaconf", "hydra", "typer"),
+    *("gymnasium", "torchmetrics", "lightning", "pytorch_lightning", "torch_geometric", "dgl"),
+    *("omegaconf", "hydra", "typer"),
 )
 # What these import only where it is used, and what is imported next to them.
 _DATA_PARTS = (
@@ -27,17 +28,19 @@ _DATA_PARTS = (
     *("sklearn.preprocessing", "sklearn.svm", "scipy.io", "scipy.signal", "scipy.stats"),
     *("matplotlib.animation", "matplotlib.backends.backend_agg", "tqdm.auto"),
 )
-_OTHER_PARTS = (
+_TEXT_PARTS = (
     *(f"transformers.{name}" for name in ("optimization", "trainer", "data.data_collator")),
     *(f"transformers.models.{name}.modeling_{name}" for name in ("bert", "distilbert", "gpt2")),
     *(f"transformers.models.{name}.modeling_{name}" for name in ("roberta", "t5", "vit")),
     *(f"transformers.models.{name}.tokenization_{name}" for name in ("bert", "gpt2")),
-    *("gymnasium.envs.classic_control", "gymnasium.wrappers", "click", "fire", "einops"),
+    *("tqdm.auto", "einops"),
 )
-# The fewer a parent has imported, the cheaper is a fork of it: most scripts need the first group.
+_OTHER_PARTS = ("gymnasium.envs.classic_control", "gymnasium.wrappers", "click", "fire")
+# The fewer a parent has imported, the cheaper is a fork of it: a run takes the first that suffices.
 GROUPS = {
     "data": (*_DATA, *_DATA_PARTS),
-    "all": (*_DATA, *_OTHERS, *_DATA_PARTS, *_OTHER_PARTS),
+    "text": (*_TEXT, *_TEXT_PARTS),
+    "all": (*_DATA, *_TEXT, *_OTHERS, *_DATA_PARTS, *_TEXT_PARTS, *_OTHER_PARTS),
 }
 
 
@@ -45,7 +48,11 @@ def _tops(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in names)
 
 
-_TOPS = {"data": _tops(_DATA), "all": _tops((*_DATA, *_OTHERS, "gym"))}
+_TOPS = {
+    "data": _tops(_DATA),
+    "text": _tops(_TEXT),
+    "all": _tops((*_DATA, *_TEXT, *_OTHERS, "gym")),
+}
 _IMPORT = re.compile(
     rf"^[ \t]*(?:from|import)[ \t]+({'|'.join(sorted(_TOPS['all']))})\b", re.MULTILINE
 )

@@ -17,6 +17,8 @@ CLONE_NEWUSER = 0x1000_0000
 CLONE_NEWPID = 0x2000_0000
 CLONE_NEWNET = 0x4000_0000
 
+MADV_COLLAPSE = 25
+
 MS_RDONLY = 1
 MS_NOSUID = 2
 MS_NODEV = 4
@@ -51,6 +53,11 @@ def syscall(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | N
 def prctl(option: int, *arguments: int) -> int:
     words = [ctypes.c_ulong(a) for a in (*arguments, 0, 0, 0, 0)[:4]]
     return _checked(_libc.prctl(ctypes.c_int(option), *words), f"prctl({option})")
+
+
+def madvise(start: int, length: int, advice: int) -> None:
+    address, size = ctypes.c_void_p(start), ctypes.c_size_t(length)
+    _checked(_libc.madvise(address, size, ctypes.c_int(advice)), f"madvise({advice})")
 
 
 def unshare(flags: int) -> None:

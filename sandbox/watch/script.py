@@ -22,6 +22,7 @@ from sandbox.walls import landlock, libc, limits, privileges, probe, seccomp
 from sandbox.walls.errors import WallError, raising
 from sandbox.walls.limits import Limits
 from sandbox.walls.places import PROJECT, WRITABLE
+from sandbox.watch import pages
 
 RunJob = Callable[[dict[str, Any], int], int]
 
@@ -175,6 +176,8 @@ def _write_files(job: dict[str, Any]) -> None:
 
 
 def prepare() -> None:
-    """Keep the collector from touching, hence copying, pages that runs share with the zygote."""
+    """Keep the collector from touching, hence copying, pages that runs share with the zygote; and
+    have fewer of them."""
     gc.collect()
     gc.freeze()
+    pages.join()
