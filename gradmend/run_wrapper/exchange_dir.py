@@ -32,7 +32,7 @@ class Process:
     argv: tuple[str, ...] = ()
     words: tuple[str, ...] = ()  # that it was started with, interpreter and all
     parent: int = 0
-    as_begun: bool = False  # whether it changed no setting of torch's before it imported it
+    settings: dict[str, str | None] = field(default_factory=dict)  # of torch's, that it changed
     main: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     torch: tuple[str, ...] = ()  # modules of torch's that it loaded after torch itself

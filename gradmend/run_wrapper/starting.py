@@ -97,10 +97,9 @@ def why_no_rerun(arguments: RunArguments) -> str | None:
 def can_be_warm(first: Process) -> bool:
     """Return True if a fork does what the process that failed did.
 
-    Gradmend started it directly, it used no device that a fork cannot, and it changed no setting
-    that torch reads at import.
+    Gradmend started it directly, and it used no device that a fork cannot.
     """
-    return sys.platform == "linux" and first.as_begun and _is_alone(first)
+    return sys.platform == "linux" and _is_alone(first)
 
 
 def runs_at_once(first: Process) -> int:
@@ -161,7 +160,7 @@ class Warm:
         with theirs:
             own = sorted(first.files.values())
             options: dict[str, Any] = {"warm": theirs.fileno(), "words": first.words, "own": own}
-            options |= {"load": first.torch, "mode": "plain"}
+            options |= {"load": first.torch, "settings": first.settings, "mode": "plain"}
             furnish(home, options, eager=first.is_compiled)
             self._process = start_fresh(home.path, command, theirs.fileno())
 

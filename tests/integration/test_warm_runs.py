@@ -75,7 +75,7 @@ def home() -> Iterator[ExchangeDir]:
 def process(command: list[str], **more: Any) -> Process:
     """What a run of the command would have reported of itself."""
     files = {path.name: str(path.resolve()) for path in Path.cwd().rglob("*.py")}
-    reported = {"files": files, "parent": os.getpid(), "as_begun": True, **more}
+    reported = {"files": files, "parent": os.getpid(), **more}
     return Process(pid=0, words=tuple(command), **reported)
 
 
@@ -178,7 +178,6 @@ async def test_what_is_not_begun_warm(project: Path, home: ExchangeDir) -> None:
     assert can_be_warm(first)
     assert not can_be_warm(process(command, cuda=True))
     assert not can_be_warm(process(command, parent=1))
-    assert not can_be_warm(process(command, as_begun=False))
     (project / "random.py").write_text("")  # torch has imported another one by then
     assert await Warm(home, command, process(command)).ready() is None
 

@@ -55,6 +55,12 @@ def torch_settings() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k.startswith(_READ_BY_TORCH)}
 
 
+def changed(before: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the settings of torch that have changed since, and what they are now."""
+    now = torch_settings()
+    return {k: now.get(k) for k in before.keys() | now.keys() if before.get(k) != now.get(k)}
+
+
 def _import_torch(box: str) -> None:
     """Import torch for a program that does without: what watches its own engine needs torch."""
     try:
@@ -73,7 +79,7 @@ def _hear_engines(box: str, before: Mapping[str, str]) -> None:
         with suppress(Exception):  # the program never hears of it
             from .process_report import leave_for_engine
 
-            leave_for_engine(box, begun, as_begun=before == torch_settings())
+            leave_for_engine(box, begun, changed(before))
 
     atexit.register(ended)
 
@@ -118,7 +124,7 @@ def _torch_is_there(box: str, job: Json, before: Mapping[str, str]) -> None:
     try:
         from .tracer import AttachedTracer
 
-        AttachedTracer(box, job, as_begun=before == torch_settings()).begin()
+        AttachedTracer(box, job, changed(before)).begin()
     except Exception as error:
         version = getattr(sys.modules.get("torch"), "__version__", "?")
         why = f"{type(error).__name__}: {error}"

@@ -8,6 +8,7 @@ import resource
 import sys
 import sysconfig
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from traceback import walk_tb
@@ -25,16 +26,18 @@ _FAILING = (
 
 
 class ProcessReport:
-    """The word of one process. `as_begun` says that the program changed no setting of torch's
-    before it imported it, `engine` that it is an engine of the user's own that failed."""
+    """The word of one process. `settings` of torch's are those that the program changed before it
+    imported torch; `engine`: it is an engine of the user's own that failed."""
 
-    def __init__(self, box: str, begun: float, *, as_begun: bool, engine: bool = False) -> None:
+    def __init__(
+        self, box: str, begun: float, settings: Mapping[str, str | None], *, engine: bool = False
+    ) -> None:
         self.main = main_file()  # Python takes its name away before the process ends
         self._box = box
         self._pid = os.getpid()
         self._begun = begun
         self._loaded = frozenset(sys.modules)
-        self._kind = {"as_begun": as_begun, "engine": engine}
+        self._kind = {"settings": dict(settings), "engine": engine}
 
     def leave(self, error: BaseException | None) -> None:
         """Leave it, in place of what was left before."""
@@ -63,12 +66,12 @@ class ProcessReport:
         return os.path.join(self._box, f"{self._pid}.{kind}")
 
 
-def leave_for_engine(box: str, begun: float, *, as_begun: bool) -> None:
+def leave_for_engine(box: str, begun: float, settings: Mapping[str, str | None]) -> None:
     """Leave a report of a program that ends without torch, if its own engine's backward failed."""
     error = last_error()
     if "torch" in sys.modules or error is None or not engine_seen(error):
         return
-    word = ProcessReport(box, begun, as_begun=as_begun, engine=True)
+    word = ProcessReport(box, begun, settings, engine=True)
     frames.start_in(os.getcwd(), os.path.dirname(word.main or os.getcwd()))
     Path(word.path("jsonl")).touch()
     word.leave(error)

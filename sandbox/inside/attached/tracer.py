@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -23,13 +23,13 @@ class AttachedTracer:
     """The tracer in a process that it did not start.
 
     `box` is where the records go, `job` the instructions that a run in the sandbox would get;
-    `as_begun`: the program changed no setting of torch's before it imported torch.
+    `settings` of torch's are those that the program changed before it imported torch.
     """
 
-    def __init__(self, box: str, job: Json, *, as_begun: bool = False) -> None:
+    def __init__(self, box: str, job: Json, settings: Mapping[str, str | None]) -> None:
         self._job = job
         self._pid = os.getpid()
-        self._word = ProcessReport(box, time.time(), as_begun=as_begun)
+        self._word = ProcessReport(box, time.time(), settings)
         self._failed: BaseException | None = None
         self._parts: Iterator[Callable[[], int]] = iter(())
         self._ended = False

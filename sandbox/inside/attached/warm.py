@@ -20,8 +20,8 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -40,7 +40,8 @@ def serve(home: str, job: Json) -> str:
     with their box."""
     channel = socket.socket(fileno=job["warm"])
     os.set_inheritable(channel.fileno(), False)
-    refused = _prepared(job["own"], job["load"])
+    with _settings(job["settings"]):
+        refused = _prepared(job["own"], job["load"])
     _send(channel, **({"refused": refused} if refused else {"ready": True}))
     running: dict[int, str] = {}
     while not refused:
@@ -55,6 +56,23 @@ def serve(home: str, job: Json) -> str:
             return _begun(home, box, channel, parent, _taken(job["own"]))
         running[pid] = box
     os._exit(0)
+
+
+@contextmanager
+def _settings(wanted: Mapping[str, str | None]) -> Iterator[None]:
+    """Have environment variables as the program sets them before it imports torch."""
+    before = {name: os.environ.get(name) for name in wanted}
+    _set(wanted)
+    yield
+    _set(before)
+
+
+def _set(variables: Mapping[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def _report_ended(running: dict[int, str], channel: socket.socket) -> None:
