@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 TRACER = ("sandbox/inside",)
 """What decides on a run's records."""
 PROBE = ("tests/probe.py", "benchmarks/plain.py")
+RECORDINGS = "tests/recordings/"
 _COMPUTED = "GRADMEND_TESTS_"  # and the name of a digest: an environment variable
 SIZE = 20  # hexadecimal digits: no two of a million keys are equal
 
@@ -37,7 +38,8 @@ def probe_digest() -> str:
 
 
 def tree_digest() -> str:
-    """Return the digest of every file of the tree, committed or not; empty without Git."""
+    """Return the digest of every file of the tree, committed or not, but recordings, which live
+    tests renew; empty without Git."""
     return _once("TREE", _tree_digest)
 
 
@@ -59,7 +61,8 @@ def _tree_digest() -> str:
     )
     if listed.returncode:
         return ""
-    paths = sorted({ROOT / name for name in listed.stdout.decode().split("\0") if name})
+    names = {name for name in listed.stdout.decode().split("\0") if name}
+    paths = sorted(ROOT / name for name in names if not name.startswith(RECORDINGS))
     parts = (part for path in paths if path.is_file() for part in (bytes(path), path.read_bytes()))
     return _digest(parts)
 

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.recorded.digests import ROOT, digest_of
+from tests.recorded.digests import RECORDINGS, ROOT, digest_of
 
-PACKS = ROOT / "tests/recordings"
+PACKS = ROOT / RECORDINGS
 LOOSE = ROOT / ".cache/recordings"
 _EPOCH = (2020, 1, 1, 0, 0, 0)  # equal members are equal bytes
 

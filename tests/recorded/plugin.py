@@ -93,7 +93,7 @@ class Recordings:
             write("Not recorded, and made live (`make record`):")
             for name in sorted(self._missing):
                 write(f"  {name}")
-        if self.recorder.mode == "record":
+        if self.recorder.mode != "recorded":
             write(f"{packs.gather()} members were recorded")
             if self._config.getoption("prune") and not exitstatus:  # all were asked for
                 write(f"{packs.prune(self._asked)} runs are asked for no longer, and were removed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tests.recorded import packs
@@ -25,7 +25,7 @@ class Scope:
 @dataclass
 class Recorder:
     """Answers from recordings in two of its modes; `record` keeps what is missing or outdated,
-    `live` answers nothing.
+    `live` answers nothing, and gives recordings with which its runs agree the tracer's new digest.
 
     `tally` counts runs: `replayed`, `outdated` (replayed, made by another tracer), `live`.
     `missing` names the tests that asked for a run which is not recorded; `differing` says in what a
@@ -54,9 +54,9 @@ class Recorder:
         self._turns.clear()
 
     def end(self, *, passed: bool) -> None:
-        """Record what was run, if the test passed."""
+        """Keep what is to be recorded, if the test passed."""
         if (
-            self.mode == "record"
+            self.mode != "recorded"
             and self._scope is not None
             and passed
             and self._new
@@ -106,6 +106,8 @@ class Recorder:
             self.tally["compared"] += 1
             found = differences(recorded.answer, run.answer)
             self.differing += [f"{address}: {key}{difference}" for difference in found]
+            if not found and recorded.made_by != run.made_by:
+                self._new[key] = replace(recorded, made_by=run.made_by)
 
     def _loaded(self, address: Address) -> Member:
         if address not in self._members:

@@ -11,6 +11,7 @@ from sandbox.protocol import Job, RunResult, Session
 from tests.recorded import findings, packs
 from tests.recorded.box import RecordedSession
 from tests.recorded.describing import described
+from tests.recorded.digests import tracer_digest
 from tests.recorded.findings import Kept, Recorded
 from tests.recorded.packs import Address, Run
 from tests.recorded.recorder import Mode, Recorder, Scope
@@ -102,6 +103,20 @@ async def test_live_runs_are_compared_with_their_recording() -> None:
     assert (await RecordedSession(Counted(), live).run(JOB)).duration_s == 0.3
     assert len(live.differing) == 1
     assert ".status" in live.differing[0]
+
+
+@pytest.mark.parametrize(("status", "current"), [("finished", True), ("raised", False)])
+async def test_a_recording_with_which_a_live_run_agrees_is_current_again(
+    status: str, *, current: bool
+) -> None:
+    before = Run({}, {"status": status, "duration_s": 9.0}, "another tracer")
+    packs.save(ADDRESS, {key_of(JOB): before})
+    live = recorder("live")
+    await RecordedSession(Counted(), live).run(JOB)
+    live.end(passed=True)
+    after = packs.load(ADDRESS)[key_of(JOB)]
+    assert after.answer == before.answer
+    assert after.made_by == (tracer_digest() if current else "another tracer")
 
 
 def test_what_was_measured_of_the_machine_is_not_recorded() -> None:
