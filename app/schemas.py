@@ -222,7 +222,7 @@ class Environment(ApiModel):
 class Assumption(ApiModel):
     """Something that was assumed so that a part of a program could run."""
 
-    kind: Literal["import", "package", "file", "argument", "name", "api"]
+    kind: Literal["import", "package", "file", "argument", "name", "api", "indentation"]
     name: str
     text: str
 

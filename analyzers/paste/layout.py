@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analyzers.paste.flattened import FlatLine, restored
 from analyzers.paste.logical import Logical
 
 TAB = 8
@@ -53,6 +54,32 @@ def laid_out(code: Sequence[Code]) -> list[tuple[int, str]]:
     ]
 
 
+def is_restored(code: Sequence[Code]) -> bool:
+    """Whether a part of the code had lost its indentation."""
+    return any(_is_flat(code[start:end]) for start, end in _parts(code))
+
+
+def _parts(code: Sequence[Code]) -> list[tuple[int, int]]:
+    """Return where the pieces of code begin and end."""
+    starts = [at for at, piece in enumerate(code) if piece.begins or at == 0]
+    return [*zip(starts, [*starts[1:], len(code)], strict=True)]
+
+
+def _is_flat(piece: Sequence[Code]) -> bool:
+    """Whether nothing in a piece of code stands right of anything, though headers have lines below
+    them."""
+    is_level = len({code.column() for code in piece}) == 1
+    return is_level and any(code.header for code in piece[:-1])
+
+
+def _lines(piece: Sequence[Code]) -> list[FlatLine]:
+    ends = [piece[0].line.first - 1, *(code.line.last for code in piece)]
+    return [
+        FlatLine(code.text, code.header, blank=code.line.first - end - 1)
+        for code, end in zip(piece, ends, strict=False)
+    ]
+
+
 def _has_body(code: Sequence[Code], placed: Sequence[tuple[int, str]], at: int) -> bool:
     """Whether nothing is missing below the line."""
     if not code[at].header:
@@ -75,8 +102,10 @@ def _enter(levels: list[_Level], column: int) -> None:
 def _columns(code: Sequence[Code]) -> list[int]:
     """Where lines stand; the first of a piece, when copying began within it, with the rest."""
     columns = [piece.column() for piece in code]
-    starts = [at for at, piece in enumerate(code) if piece.begins or at == 0]
-    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
+    for start, end in _parts(code):
+        if _is_flat(code[start:end]):
+            columns[start:end] = restored(_lines(code[start:end]))
+            continue
         rest = columns[start + 1 : end]
         least = min(rest, default=0)
         cut = rest and least > columns[start] and (not code[start].header or rest[0] > least)

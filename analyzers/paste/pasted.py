@@ -15,10 +15,12 @@ LOST_BODY = ": pass"  # what a header gets below which nothing stands
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """`text` has as many lines as `sent`; where nothing had to be done, they are the same."""
+    """`text` has as many lines as `sent`; where nothing had to be done, they are the same.
+    `restored`: the code was sent without its indentation, and has it again."""
 
     text: str
     sent: str
+    restored: bool = False
 
     @property
     def first_changed(self) -> tuple[int, str] | None:
@@ -65,9 +67,9 @@ class Pasted:
     def back(self, patched: str) -> str:
         """Return a patched form of `text` in terms of what was sent.
 
-        Lines that the patch leaves alone are as they were pasted; new ones are indented, after the
-        same prompt, like those around them. Prose that quotes a statement stays, and quotes it as
-        it is in the patch.
+        Lines that the patch leaves alone are as they were pasted, but with an indentation that they
+        had lost; new ones are indented, after the same prompt, like those around them. Prose that
+        quotes a statement stays, and quotes it as it is in the patch.
         """
         if self.text == self.sent:
             return patched
@@ -75,6 +77,9 @@ class Pasted:
         new = patched.splitlines(keepends=True)
         if len(read) != len(sent):  # a line end that only one of the two has
             return patched
+        if self.restored:
+            pairs = zip(read, sent, strict=True)
+            sent = [line if line.strip() == row.strip() else row for line, row in pairs]
         out: list[str] = []
         for tag, a, a_end, b, b_end in opcodes(read, new):
             if tag == "equal":

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analyzers.paste.diffs import after_changes
-from analyzers.paste.layout import TAB, Code, laid_out
+from analyzers.paste.layout import TAB, Code, is_restored, laid_out
 from analyzers.paste.logical import Lines, Logical
 from analyzers.paste.margins import without_numbers, without_speakers
 from analyzers.paste.parsing import (
@@ -78,7 +78,7 @@ class _Reader:
                 parted |= line is None
                 at += 1
                 continue
-            found, idle = self._code(at, region, body if code else 0)
+            found, idle = self._code(at, region, body if code else 0, code[-1:])
             if line.rstrip() in _LEFT_OUT and not region.marked:  # what follows is from elsewhere
                 found, idle = None, False
             if found is None and not (idle or region.marked) and code and not line[:1].isspace():
@@ -97,7 +97,9 @@ class _Reader:
         if code and not (region.marked and all(map(_is_printed, code))):
             yield Piece(tuple(code), region.marked)
 
-    def _code(self, at: int, region: Region, body: int) -> tuple[Code | None, bool]:
+    def _code(
+        self, at: int, region: Region, body: int, above: Sequence[Code]
+    ) -> tuple[Code | None, bool]:
         """What begins at this line, if it is code; and whether it is idle, word or result."""
         for line in self.lines.starting_at(at, region.end):
             as_it_is = statement(line.text)
@@ -108,11 +110,19 @@ class _Reader:
             node = statement(text) if text is not None else None
             if text is None or node is None:
                 continue
-            within = region.marked or (body > 0 and bool(line.indent))
+            within = region.marked or (body > 0 and bool(line.indent)) or _is_field(node, above)
             if is_sentence(node) and not within:
                 return None, True
             return Code(line, text, opens_block(text)), False
         return None, False
+
+
+def _is_field(node: ast.stmt, above: Sequence[Code]) -> bool:
+    """Whether it is a field of a class, `loss: torch.Tensor`, below its header or another field."""
+    match node, statement(above[-1].text) if above else None:
+        case ast.AnnAssign(), ast.ClassDef() | ast.AnnAssign():
+            return True
+    return False
 
 
 def _is_printed(code: Code) -> bool:
@@ -149,7 +159,7 @@ def written(text: str, parts: Sequence[Piece]) -> Pasted | None:
         python = "".join(_rows(text, code))
         fault = _fault(python)
         if fault is None:
-            return Pasted(with_quoted(python, text), text)
+            return Pasted(with_quoted(python, text), text, is_restored(code))
         kept = [c for c in code if not c.line.first <= fault - 1 <= c.line.last]
         code = kept if len(kept) < len(code) else code[:-1]
     return None

@@ -99,9 +99,15 @@ def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.ex
 
 
 def asks_for_gradient(call: ast.Call) -> bool:
-    """Return True if a call sets whether its tensor requires a gradient."""
+    """Return True if a call has its tensor require a gradient: not with `False`."""
     is_method = is_call(call, "torch.Tensor.requires_grad_")
-    return is_method or any(keyword.arg == "requires_grad" for keyword in call.keywords)
+    given = [k.value for k in call.keywords if k.arg == "requires_grad"] or call.args * is_method
+    return not is_false(given[0]) if given else is_method
+
+
+def is_false(value: ast.AST) -> bool:
+    """Return True for the constant `False`."""
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def makes_leaf(value: ast.expr) -> bool:

@@ -48,7 +48,7 @@ def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorRep
     if raised is None:
         return None
     family = verdict.family_of(raised.message, raised.type)
-    if family == "other" and is_completed(seen) and not (causes and seen.from_run):
+    if family == "other" and is_completed(case, seen) and not (causes and seen.from_run):
         return None  # in what was synthesized it is not the user's: `run` reports it
     frames = [
         ErrorFrame(file=f.file, line=f.line, code=f.code, function=f.function)

@@ -160,7 +160,7 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
         return _ENDED_IN_IT
     if case.is_error_given:
         return f"The run here stops before that error ({ending(seen.run)})."
-    if is_completed(seen):
+    if is_completed(case, seen):
         return (
             "The run stopped in what was synthesized because it was not sent (see what was "
             "assumed), so your script's own fault did not show."

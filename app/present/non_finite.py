@@ -49,7 +49,7 @@ def sentences(seen: Observation, case: Case) -> str:
     return (
         f"The loss became {record.value} at iteration {record.call.iteration} of "
         f"{case.cell_of(at) or f'line {at.line}'}{after}. {_how(record)}"
-        f"{_SYNTHESIZED if is_completed(seen) else ''}"
+        f"{_SYNTHESIZED if is_completed(case, seen) else ''}"
     )
 
 

@@ -46,7 +46,7 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
     if case.fault is not None and not causes:
         return "inconclusive"
     given = case.is_error_given
-    if is_completed(seen):  # what was assumed may be what differs
+    if is_completed(case, seen):  # what was assumed may be what differs
         clean = seen.plan is not None and seen.ran_clean and case.reading.backward_lines
         return "likely" if causes else "unreproduced" if given and clean else "inconclusive"
     if run is not None and seen.ran_clean:
@@ -117,7 +117,7 @@ def _summary(
         return f"{sentence} This comes from reading the source; {_WORLD_MISSED}."
     if decided == "likely" and is_suspected(case, seen):
         return f"{sentence} This would explain the error; the fragment alone does not show it."
-    shown = seen.from_run and is_completed(seen) and not (seen.run and seen.run.tampered)
+    shown = seen.from_run and is_completed(case, seen) and not (seen.run and seen.run.tampered)
     if decided == "likely" and not (shown or seen.from_run):
         return f"{sentence} This comes from reading the source{_because(seen)}."
     if decided == "likely" and shown:

@@ -41,6 +41,7 @@ ASSUMED = {
     "argument": "argument",
     "name": "missing name",
     "api": "older version",
+    "indentation": "indentation",
 }
 _LIKELY = 0.7
 

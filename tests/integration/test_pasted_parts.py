@@ -220,7 +220,21 @@ for seqs, kinds in loader:
 UserWarning: The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad
 TypeError: unsupported operand type(s) for *: 'NoneType' and 'Tensor'
 """
+FLAT = """\
+A post that lost its indentation. First it said "a second time", now this:
+
+for epoch in range(EPOCHS):
+mood = torch.zeros((num_layers, batch_size, hidden_dim), requires_grad=False)
+tone = torch.zeros((num_layers, batch_size, hidden_dim), requires_grad=False)
+for batch in data_loader:
+optimizer.zero_grad()
+played, (mood, tone) = lstm(batch[0], mood, tone)
+loss = loss_fn(played.reshape(-1, embedding_dim), batch[1])
+loss.backward(retain_graph=True)
+optimizer.step()
+"""
 PARTS = {
+    "code without indentation": Part(FLAT, "step-between-backwards", 11, error=IN_PLACE),
     "a method behind dots": Part(DOTS, "inplace-activation", 18, error=IN_PLACE),
     "a method without its class": Part(METHOD, "recurrent-state", 5, error=AGAIN),
     "a step that clears one of two": Part(TWO_STEPS, "missing-zero-grad", 9),
@@ -260,3 +274,11 @@ async def test_a_part_is_completed_to_its_fault_and_fixed(service: Service, part
     assert first.location.line == part.line
     assert found.basis == "completed"
     assert found.patches[0].verification.status == "passed"
+
+
+async def test_states_that_began_alike_are_cut_alike(service: Service) -> None:
+    found = await asked(service, PARTS["code without indentation"])
+    added = [line[1:] for line in found.patches[0].diff.splitlines() if line.startswith("+ ")]
+    assert "        mood = mood.detach()" in added
+    assert "        tone = tone.detach()" in added
+    assert "indentation" in {one.kind for one in found.world}

@@ -195,7 +195,7 @@ def test_silent_faults_are_reported_when_asked_for(tmp_path: Path) -> None:
     ("words", "code", "said"),
     [
         ([], 2, "which command?"),
-        (["--steps", "many", "--", "true"], 2, "a number"),
+        (["--steps", "many", "--", "true"], 2, "a whole number"),
         (["--format", "xml", "--", "true"], 2, "json or text"),
         (["--fast", "--", "true"], 2, "--fast is no option"),
         (["--", "no-such-command"], 127, "no-such-command: no such command"),

@@ -15,7 +15,7 @@ from analyzers.explain.source_locations import (
 from analyzers.repair.blocks import lines_with
 from analyzers.repair.rewrite import move_after
 from analyzers.source.callees import is_call, own_name
-from analyzers.source.calls import OPTIMIZER_STEP, PARAMETERS
+from analyzers.source.calls import OPTIMIZER_STEP, PARAMETERS, is_false
 from analyzers.source.edits import Editor
 from analyzers.source.flow import mentions
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
@@ -105,7 +105,7 @@ def _thawing(where: SourceLocation, project: Project) -> list[str]:
     module's `requires_grad_(True)`.
     """
     editor, statement = where.editor, where.statement
-    said = [node for node in walk(statement) if _is_false(node)]
+    said = [node for node in walk(statement) if is_false(node)]
     if said:  # what else it says may stay
         return lines_with(editor, statement, [editor.replace(said[0], "True")])
     call = statement.value if isinstance(statement, ast.Expr) else None
@@ -154,10 +154,6 @@ def _flags(statement: ast.stmt, project: Project) -> set[bool]:
 
 def _constants(values: Sequence[ast.expr]) -> set[bool]:
     return {v.value for v in values if isinstance(v, ast.Constant) and isinstance(v.value, bool)}
-
-
-def _is_false(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False
 
 
 def _passes_on(name: str, project: Project) -> bool:
@@ -244,7 +240,7 @@ def _innermost(owners: set[str]) -> set[str]:
 
 def unfrozen(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Propose the freezing statement with `True`."""
-    said = [node for node in walk(where.statement) if _is_false(node)]
+    said = [node for node in walk(where.statement) if is_false(node)]
     if said:
         title = f"Let what line {where.statement.lineno} freezes learn"
         yield Proposal("unfreeze", title, (where.editor.replace(said[0], "True"),), "", rank)
