@@ -47,6 +47,17 @@ for step in range(4):
     total.backward()
     optimizer.step()
 """
+ADAPTERS = """\
+import torch
+from peft import PeftModel
+from transformers import AutoModelForCausalLM
+
+base = AutoModelForCausalLM.from_pretrained("some/gpt2-like")
+model = PeftModel.from_pretrained(base, "some/adapter"{more})
+learning = [name for name, p in model.named_parameters() if p.requires_grad]
+assert bool(learning) == {learns}
+assert all("lora_" in name for name in learning)
+"""
 each_lacking = pytest.mark.parametrize(
     ("script", "pattern", "missing"),
     [
@@ -238,3 +249,11 @@ async def test_a_data_set_that_cannot_be_downloaded(sandbox: RecordedSandbox) ->
         """,
     )
     assert assumed(result) == {"fetch_california_housing"}
+
+
+@pytest.mark.parametrize(("more", "learns"), [(", is_trainable=True", True), ("", False)])
+async def test_an_adapter_that_was_not_sent_learns_if_asked_to(
+    sandbox: RecordedSandbox, more: str, learns: bool
+) -> None:
+    result = await ran(sandbox, ADAPTERS.format(more=more, learns=learns))
+    assert assumed(result) == {"some/gpt2-like", "some/adapter"}
