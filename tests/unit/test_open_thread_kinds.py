@@ -220,9 +220,16 @@ def test_a_gradient_inside_of_what_is_compiled(message: str) -> None:
     assert examined.hints[0].text.startswith("`torch.autograd.grad` is called inside")
 
 
-def test_adapters_that_were_loaded_for_inference_are_named() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        "AssertionError: No inf checks were recorded for this optimizer.",
+        "ValueError: optimizer got an empty parameter list",
+        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+    ],
+)
+def test_adapters_that_were_loaded_for_inference_are_named(error: str) -> None:
     code = 'net = PeftModel.from_pretrained(net, "some/adapter"{more})\nscaler.step(opt)\n'
-    error = "AssertionError: No inf checks were recorded for this optimizer."
     frozen = asked(f"{code.format(more='')}\n{error}\n")
     assert frozen.hints[0].text.startswith("`PeftModel.from_pretrained` loads adapters")
     trained = asked(f"{code.format(more=', is_trainable=True')}\n{error}\n")
@@ -243,9 +250,10 @@ def test_a_plain_tensor_in_a_module_is_no_parameter(made: str, named: bool) -> N
     assert any("is a plain tensor" in hint.text for hint in examined.hints) == named
 
 
-def test_a_sum_of_losses_that_is_only_shown() -> None:
-    text = "You want to accumulate the gradient here.\nShould total_loss get the backward?\n"
-    examined = asked(text)
+@pytest.mark.parametrize("call", ["backward", "accelerator.backward"])
+def test_a_sum_of_losses_that_is_only_shown(call: str) -> None:
+    text = "You want to accumulate the gradient here.\nIs {call}(total_loss) better?\n"
+    examined = asked(text.format(call=call))
     assert examined.asked == "accumulation"
     assert "for showing only" in examined.hints[0].text
 
@@ -259,3 +267,15 @@ def test_the_operation_of_a_message_says_that_no_step_did_it(op: str, named: boo
     )
     hints = asked(f"{error}\n").hints
     assert ("no optimizer step does that" in hints[0].text) == named
+
+
+def test_a_registered_backward_is_named_where_its_gradients_are_counted() -> None:
+    code = "def slope(ctx, grad):\n    return ()\n\n\nhalf.register_autograd(slope)\n"
+    error = (
+        "RuntimeError: function GeneratedBackwardFor_mine_half_default returned an incorrect "
+        "number of gradients (expected 2, got 1)"
+    )
+    hint = asked(f"{code}\n{error}\n").hints[0]
+    assert hint.place is not None
+    assert hint.place.line == 5
+    assert "`half.register_autograd` registers" in hint.text
