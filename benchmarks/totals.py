@@ -18,6 +18,8 @@ SINCE = 60  # the first batch that counts
 _RUNNING, _READING = "running", "reading"
 _FRAGMENTS, _PROJECTS, _HEALTHY, _SILENT = "fragments", "projects", "healthy", "silent"
 _ROW = re.compile(r"\| batch(\d+) \|")
+LOTS_SINCE = "K"  # the first lot of public threads that counts
+_LOT = re.compile(r"Lot ([A-Z]),")
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,23 @@ def report(found: Sequence[Row]) -> Iterator[str]:
     )
 
 
+def threads(text: str) -> Iterator[str]:
+    """Yield the README's sentence about public threads: how many of the last lots were right."""
+    lots: dict[str, list[str]] = {}
+    lot = ""
+    for line in text.splitlines():
+        lot = found[1] if (found := _LOT.match(line)) else lot
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if lot >= LOTS_SINCE and line.startswith("|") and cells[0] not in ("thread", "---"):
+            lots.setdefault(lot, []).append(cells[3])
+    answers = [answer for rows_of in lots.values() for answer in rows_of]
+    yield (
+        f"Public threads are harder: of the last {len(answers)}, pasted as they stand, "
+        f"{sum(answer.startswith('right') for answer in answers)} got the right answer "
+        f"(lots {min(lots)} to {max(lots)})."
+    )
+
+
 def _line(name: str, some: Sequence[Row], tested: str = "") -> str:
     n = _sum(some, 0)
     shares = [f"{sum(row.right(column) for row in some) / n:.0%}" for column in (1, 2, 3)]
@@ -98,7 +117,8 @@ def _number(cell: str) -> int:
 
 def main() -> None:
     """Print the report."""
-    print(*report(rows(RECORD.read_text())), sep="\n")
+    text = RECORD.read_text()
+    print(*report(rows(text)), "", *threads(text), sep="\n")
 
 
 if __name__ == "__main__":

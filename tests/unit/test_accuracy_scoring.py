@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from benchmarks.accuracy_tables import first_contact, levels
 from benchmarks.baselines import retain_everywhere
 from benchmarks.plain import Line
 from benchmarks.scoring import Score, is_place, score
-from benchmarks.totals import RECORD, report, rows
+from benchmarks.totals import RECORD, report, rows, threads
 from benchmarks.trials import Trial, prepare
 from tests.case_files import load_case
 from tests.plain_runs import run_files, run_once
@@ -104,6 +105,37 @@ def test_readme_and_the_page_on_accuracy_hold_the_totals() -> None:
     for line in lines:
         assert line in (page if line.startswith("|") else " ".join(page.split()))
         assert line in readme or not line.startswith("|")
+    (sentence,) = threads(RECORD.read_text())
+    assert sentence in re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", " ".join(readme.split()))
+
+
+LOTS = """\
+Lot J, by address, which is too old to count:
+
+| thread | year | family | answer | what was wrong |
+|---|---|---|---|---|
+| a/b#1 | 2020 | silent | right | |
+
+Lot K, by address:
+
+| thread | year | family | answer | what was wrong |
+|---|---|---|---|---|
+| a/b#2 | 2020 | silent | right, wrong patch | the first patch |
+| a/b#3 | 2020 | silent | partly | the line |
+
+Lot M, by address:
+
+| thread | year | family | answer | what was wrong |
+|---|---|---|---|---|
+| a/b#4 | 2020 | silent | right | |
+"""
+
+
+def test_threads_are_counted_over_the_last_lots() -> None:
+    assert list(threads(LOTS)) == [
+        "Public threads are harder: of the last 3, pasted as they stand, 2 got the right answer "
+        "(lots K to M)."
+    ]
 
 
 ROWS = """\
