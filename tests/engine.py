@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import os
-import re
 import shutil
 import subprocess
 import tarfile
@@ -19,10 +18,10 @@ import docker  # type: ignore[import-untyped]
 import pytest
 
 import sandbox
+from tests.bare_root import anybody_may_read, site, write_root
 
 BASE = "python:3.11-slim-bookworm"
 IMAGE = "gradmend-sandbox-under-test"
-_SITE = "/usr/local/lib/python3.11/dist-packages"
 _CACHE = Path(tempfile.gettempdir(), "gradmend-test-docker")
 _MAKE_BASE = Path(__file__).with_name("docker_base.sh")
 _START_S = 60
@@ -94,13 +93,14 @@ def _answers(address: str) -> bool:
 
 
 def build_image(address: str, tag: str = IMAGE) -> str:
-    """An image of this interpreter's torch and of the sandbox as it is now; its tag."""
+    """An image of this interpreter, its torch, and the sandbox as it is now; its tag."""
     client = docker.DockerClient(base_url=address)
-    make_base(client, address)
-    torch_image = f"gradmend-torch:{importlib.metadata.version('torch').replace('+', '-')}"
-    if not client.images.list(torch_image):
-        _layer(client, BASE, torch_image, _libraries())
-    _layer(client, torch_image, tag, {"sandbox": Path(sandbox.__file__).parent})
+    root = f"gradmend-root:{importlib.metadata.version('torch').replace('+', '-')}"
+    if not client.images.list(root):
+        with tempfile.TemporaryFile() as file:
+            write_root(file)
+            client.api.import_image(file, *root.split(":"))
+    _add_sandbox(client, root, tag)
     client.close()
     return tag
 
@@ -117,42 +117,15 @@ def make_base(client: Any, address: str) -> None:
     subprocess.run([_MAKE_BASE, BASE], check=True, env={**os.environ, "DOCKER_HOST": address})
 
 
-def _libraries() -> dict[str, Path]:
-    """Name → file or directory of torch, NumPy and what they require, in site-packages."""
-    found: dict[str, Path] = {}
-    todo, seen = ["torch", "numpy"], set[str]()
-    while todo:
-        name = todo.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        try:
-            distribution = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue  # required on other machines only
-        tops = {file.parts[0] for file in distribution.files or []} - {"..", "__pycache__"}
-        found |= {top: Path(str(distribution.locate_file(top))) for top in tops}
-        needs = [need for need in distribution.requires or [] if "extra ==" not in need]
-        todo += [re.split(r"[^\w.-]", need)[0] for need in needs]
-    return found
-
-
-def _layer(client: Any, base: str, tag: str, contents: dict[str, Path]) -> None:
-    """`base` with `contents` in its site-packages, as the image `tag`."""
+def _add_sandbox(client: Any, base: str, tag: str) -> None:
+    """`base` with the sandbox among its packages, as the image `tag`."""
     container = client.containers.create(base, ["python"])
     try:
-        for name, path in contents.items():
-            with tempfile.TemporaryFile() as file:
-                with tarfile.open(fileobj=file, mode="w") as archive:
-                    archive.add(path, name, filter=_anybody_may_read)
-                file.seek(0)
-                container.put_archive(_SITE, file)
+        with tempfile.TemporaryFile() as file:
+            with tarfile.open(fileobj=file, mode="w") as archive:
+                archive.add(Path(sandbox.__file__).parent, "sandbox", filter=anybody_may_read)
+            file.seek(0)
+            container.put_archive(site(), file)
         container.commit(tag)
     finally:
         container.remove(force=True)
-
-
-def _anybody_may_read(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    entry.uid = entry.gid = 0
-    entry.mode |= 0o755 if entry.isdir() else 0o644
-    return entry
