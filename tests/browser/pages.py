@@ -12,6 +12,7 @@ from playwright.async_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Error,
     Page,
     Request,
     ViewportSize,
@@ -27,6 +28,7 @@ PHONE = ViewportSize(width=360, height=740)
 TALLEST = 12_000  # pixels of a picture: one of 50,000 takes half a minute
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true })"
 GRAVE = ("serious", "critical")
+WINDOWS: dict[str, Page] = {}  # by service: where results are looked at, one after the other
 
 
 class Visit:
@@ -38,6 +40,7 @@ class Visit:
         self.foreign: list[str] = []
         self._browser = browser
         self._contexts: list[BrowserContext] = []
+        self._heard_of: list[Page] = []
 
     async def open(self, path: str, *, scripts: bool = True, phone: bool = False) -> Page:
         """A page of a new visitor. `scripts` off: as without JavaScript."""
@@ -50,19 +53,38 @@ class Visit:
         )
         self._contexts.append(context)
         page = await context.new_page()
-        page.set_default_timeout(SETTLED_MS)
-        page.on("console", self._heard)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", self._asked)
+        self._listen(page)
         await page.goto(path)
         if scripts and await page.evaluate(SHOWN_EDITORS):
             await page.wait_for_selector(".cm-content")
         return page
 
+    async def look(self, path: str, *, phone: bool = False) -> Page:
+        """A page in the window of all who only look: that of a new visitor takes a second."""
+        if self.base not in WINDOWS:
+            context = await self._browser.new_context(base_url=self.base, accept_downloads=True)
+            WINDOWS[self.base] = await context.new_page()
+        page = WINDOWS[self.base]
+        self._listen(page)
+        await page.set_viewport_size(PHONE if phone else DESK)
+        await page.emulate_media(color_scheme="light")
+        await page.goto(path)
+        return page
+
+    def _listen(self, page: Page) -> None:
+        page.set_default_timeout(SETTLED_MS)
+        page.on("console", self._heard)
+        page.on("pageerror", self._raised)
+        page.on("request", self._asked)
+        self._heard_of.append(page)
+
     def _heard(self, message: ConsoleMessage) -> None:
         # That a page was answered with an error status is what some tests are about.
         if message.type == "error" and "server responded with a status" not in message.text:
             self.complaints.append(message.text)
+
+    def _raised(self, error: Error) -> None:
+        self.complaints.append(str(error))
 
     def _asked(self, request: Request) -> None:
         asked = urlsplit(request.url)
@@ -70,6 +92,10 @@ class Visit:
             self.foreign.append(request.url)
 
     async def close(self) -> None:
+        for page in self._heard_of:
+            page.remove_listener("console", self._heard)
+            page.remove_listener("pageerror", self._raised)
+            page.remove_listener("request", self._asked)
         for context in self._contexts:
             await context.close()
 
@@ -108,7 +134,7 @@ RESULTS: dict[tuple[str, str], str] = {}  # by service and example, so that each
 
 async def result_of(visit: Visit, example: str, *, phone: bool = False) -> Page:
     """The result of an example, which no test changes."""
-    page = await visit.open(RESULTS.get((visit.base, example), "/"), phone=phone)
+    page = await visit.look(RESULTS.get((visit.base, example), "/"), phone=phone)
     if (visit.base, example) not in RESULTS:
         await diagnosed(page, example)
         RESULTS[visit.base, example] = page.url
