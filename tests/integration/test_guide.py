@@ -15,7 +15,7 @@ from app.pages.examples import examples
 from tests.browser.running import ROOT, running_service
 from tests.processes import COMMAND
 
-pytestmark = pytest.mark.rotating
+pytestmark = [pytest.mark.rotating, pytest.mark.usefixtures("warm")]
 
 LSTM = next(example for example in examples() if example.name == "lstm")
 COMMANDS = [
@@ -46,7 +46,7 @@ class Tagger(L.LightningModule):
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def service(warm: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service with its real sandbox."""
     with running_service(tmp_path_factory.mktemp("service")) as url:
         yield url

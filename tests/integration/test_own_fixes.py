@@ -12,6 +12,7 @@ from tests.serving import serving
 from tests.verified import FAILING, FIXED, FORGETFUL, diff
 
 VERIFY = "/v1/verifications?wait=60"
+pytestmark = pytest.mark.usefixtures("warm")
 
 
 @pytest.fixture

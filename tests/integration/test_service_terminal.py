@@ -13,7 +13,7 @@ import pytest
 from tests.case_files import load_case
 from tests.processes import COMMAND
 
-pytestmark = pytest.mark.rotating
+pytestmark = [pytest.mark.rotating, pytest.mark.usefixtures("warm")]
 
 FAILING = load_case("recurrent_state/char_lm").stripped
 RERUN = load_case("notebook_rerun/one_step_at_a_time").stripped

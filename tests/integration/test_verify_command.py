@@ -12,7 +12,7 @@ import pytest
 from tests.repository import GitRepository
 from tests.verified import CHANGED, HEALTHY, RAISES, REFACTORED, UNREPEATABLE, diff
 
-pytestmark = pytest.mark.rotating
+pytestmark = [pytest.mark.rotating, pytest.mark.usefixtures("warm")]
 
 
 @pytest.fixture(scope="module")
