@@ -18,9 +18,10 @@ def join() -> None:
     """Move what this process has allocated into huge pages, as far as the kernel can: before
     version 6.1 it cannot."""
     for start, end in _allocated():
-        for at in range(-(-start // _HUGE) * _HUGE, end - _HUGE + 1, _HUGE):
-            with contextlib.suppress(OSError):  # an unused range, or no free huge page
-                libc.madvise(at, _HUGE, libc.MADV_COLLAPSE)
+        first, last = -(-start // _HUGE) * _HUGE, end // _HUGE * _HUGE
+        if first < last:  # one call for all, for each has the kernel wait for every processor
+            with contextlib.suppress(OSError):  # a part is not used, or no huge page is free
+                libc.madvise(first, last - first, libc.MADV_COLLAPSE)
 
 
 def _allocated() -> Iterator[tuple[int, int]]:
