@@ -72,7 +72,7 @@ def _of_growth(given: ParsedTraceback) -> bool:
 def _lacks(run: RunResult) -> bool:
     """Return True if the run used packages of which nothing is known here."""
     stubs = run.trace.stubs if run.trace is not None else []
-    return any(stub.detail.endswith(_UNKNOWN) for stub in stubs)
+    return any(_UNKNOWN in stub.detail for stub in stubs)
 
 
 def _is_synthesized(run: RunResult) -> bool:

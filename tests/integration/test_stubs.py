@@ -53,6 +53,34 @@ async def test_a_package_that_would_call_the_script_is_replaced_by_the_call(
     }
 
 
+CONFIGURED = """
+    import unheard
+    @unheard.main(version_base=None, config_path="conf", config_name="config")
+    def main(cfg: unheard.DictConfig) -> None:
+        assert (cfg.optim.lr, cfg["optim"].name, cfg.epochs) == (0.5, "sgd", 3)
+    main()
+    """
+CONFIGURATION = {
+    "conf/config.yaml": "defaults:\n  - optim: small\n  - _self_\nepochs: 2\noptim:\n  lr: 0.5\n",
+    "conf/optim/small.yaml": "name: sgd\nlr: 0.1\n",
+}
+
+
+async def test_the_settings_that_a_decorator_names_are_read(sandbox: RecordedSandbox) -> None:
+    files = {"train.py": dedent(CONFIGURED), **CONFIGURATION}
+    result = await sandbox.run(Job(files=files, argv=["epochs=3"]))
+    assert result.status == "finished", result.stderr_tail
+    assert named(result.trace) == {"unheard"}
+
+
+async def test_settings_that_are_to_be_computed_are_synthesized(sandbox: RecordedSandbox) -> None:
+    script = CONFIGURED.replace('== (0.5, "sgd", 3)', "")
+    files = {"train.py": dedent(script), "conf/config.yaml": "epochs: ${steps}\n"}
+    result = await sandbox.run(Job(files=files))
+    assert result.status == "finished", result.stderr_tail
+    assert named(result.trace) == {"unheard", "cfg"}
+
+
 ON_A_GPU = """
     import torch
     moved = torch.zeros(3, requires_grad=True).cuda()

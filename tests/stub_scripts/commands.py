@@ -52,6 +52,20 @@ COMMANDS: dict[str, tuple[set[str], str]] = {
         assert ran[0] > 0
         """,
     ),
+    "a class that is passed to an unknown package at the end": (
+        {"unheard", "Trainer.train", "--width"},
+        """
+        import unheard
+        class Trainer:
+            def __init__(self, width: int, lr=0.1):
+                self.lr = lr * width
+            def describe(self): raise AssertionError
+            def train(self, steps=2):
+                assert self.lr > 0 and steps == 2
+        if __name__ == "__main__":
+            unheard.Fire(Trainer)
+        """,
+    ),
     "functions that are passed to an unknown package stay what they are": (
         {"unheard"},
         """
@@ -90,5 +104,9 @@ ENDING = {
     "that decorated it": (
         "import unheard\napp = unheard.App()\n@app.command()\ndef test(): pass\n"
         "@app.command()\ndef train(lr: float = 0.1): {ran}\napp()"
+    ),
+    "whose result ends the script": (
+        "import sys, unheard\napp = unheard.App()\n@app.command()\n"
+        "def train(lr: float = 0.1): {ran}\nif __name__ == '__main__':\n    sys.exit(app())"
     ),
 }

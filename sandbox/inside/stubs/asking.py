@@ -10,6 +10,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 FEW = 12  # instructions after one
+_EXITS = frozenset({"exit", "quit", "sys.exit", "SystemExit"})
 
 
 @lru_cache(maxsize=1024)
@@ -63,6 +64,8 @@ def bound_to(frame: FrameType) -> str:
 def ends_with(frame: FrameType | None) -> bool:
     """Return True if the frame's current call is the last thing that the script does."""
     while frame is not None:
+        if handed_to(frame) in _EXITS:
+            return True
         names = [one.opname for one in _following(frame, 3)]
         if names[:1] != ["POP_TOP"] or names[-1] not in ("RETURN_VALUE", "RETURN_CONST"):
             return False

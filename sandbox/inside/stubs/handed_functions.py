@@ -8,6 +8,7 @@ to call the package, what was handed to it runs.
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from .asked_settings import names_settings
 from .asking import ends_with, is_loaded
 from .configs import read_value
 from .finding import Report
+from .named_settings import settings_in
 from .null_object import NullObject, nothing
 
 _MAIN = ("train", "main", "run")
@@ -37,6 +39,7 @@ class HandedFunction:
     function: FunctionType
     package: str
     options: dict[str, NullObject] = field(default_factory=dict)
+    settings: Any = None  # those in the file that a decorator names
     members: list[Any] = field(default_factory=list)
     ran: bool = False
 
@@ -92,6 +95,8 @@ def _value(name: str, parameter: inspect.Parameter, entry: HandedFunction | None
         return next(iter(_asked(kind).get("", [()])[0]), None)
     is_free = option is None and parameter.default is _REQUIRED
     if is_free and (names_settings(name) or _is_null(kind)):
+        if entry is not None and entry.settings is not None:
+            return entry.settings
         _say(name, f"`{name}` is not read here: synthesized settings are used.")
         return AnyKeyMapping()
     if is_free and entry is not None and entry.options:  # an object of the package
@@ -100,7 +105,7 @@ def _value(name: str, parameter: inspect.Parameter, entry: HandedFunction | None
 
 
 def _asked(option: Any) -> Mapping[str, Any]:
-    """Return the keywords that an option was made with, and its other arguments under ``."""
+    """Return the keywords that an option was made with, and its other arguments under `""`."""
     return option._asked if isinstance(option, NullObject) else {}
 
 
@@ -139,6 +144,8 @@ def given_back(function: Any, decorator: NullObject, asking: FrameType) -> Any:
         function = _entered(HandedFunction(function, decorator._package))
         entry = _entries[function]
     entry.options.update(dict.fromkeys(_names(decorator), decorator))
+    home = os.path.dirname(entry.function.__code__.co_filename)
+    entry.settings = settings_in(home, _asked(decorator)) or entry.settings
     return function
 
 
@@ -189,9 +196,26 @@ def taken_over(frame: FrameType, package: str, args: tuple[Any, ...]) -> bool:
 def _handed(component: Any, frame: FrameType) -> Any:
     if isinstance(component, dict):
         return _named([one for one in component.values() if isinstance(one, FunctionType)])
+    if isinstance(component, type):
+        return _method(component)
     if not isinstance(component, FunctionType):
         return None
     return component if component in _entries or owner(component.__code__) == USER else None
+
+
+def _method(kind: type) -> Any:
+    """Return what makes an object of a class of the script's and calls the method that an argument
+    names, or that trains by its name; None if it has none."""
+    own = {name: one for name, one in vars(kind).items() if isinstance(one, FunctionType)}
+    wanted = next((name for name in (*sys.argv[1:], *_MAIN) if name in own), None)
+    if wanted is None or owner(own[wanted].__code__) != USER:
+        return None
+
+    def chosen() -> Any:
+        return called(getattr(called(kind), wanted))
+
+    chosen.__name__ = f"{kind.__name__}.{wanted}"
+    return chosen
 
 
 def _waiting(package: str) -> Any:

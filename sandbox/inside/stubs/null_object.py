@@ -26,7 +26,7 @@ _TRAINED = {
     *("requires_grad_", "zero_grad"),
 }
 KIND = "package"
-SAYS = "not installed here: its calls do nothing"
+SAYS = "not installed here: its calls do nothing, or run a function of the script that it was given"
 
 
 def needed(package: str) -> NoReturn:
