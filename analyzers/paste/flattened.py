@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 
+from analyzers.paste.open_blocks import FlatLine, OpenBlock
 from analyzers.paste.outline import (
     FUNCTIONS,
-    begun,
     bound,
     called,
     differentiated,
@@ -26,6 +25,7 @@ from analyzers.paste.outline import (
     kind,
     names,
     sets_mode,
+    stepped,
 )
 from analyzers.paste.parsing import statement
 
@@ -44,45 +44,6 @@ _ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _UNRECORDED = ("no_grad", "inference_mode", "set_grad_enabled(False)")
 
 
-@dataclass(frozen=True, slots=True)
-class FlatLine:
-    """A logical line. `header`: a body belongs below it; `blank`: empty lines above it."""
-
-    text: str
-    header: bool
-    blank: int = 0
-
-    @property
-    def word(self) -> str:
-        """Its first word; `@` of a decorator."""
-        return "@" if self.text.startswith("@") else self.text.split(None, 1)[0].rstrip(":")
-
-
-@dataclass(slots=True)
-class _Block:
-    """An open block: its header, which names were set above it, and which of them as an empty list
-    or a number; the last statement of its body so far, and what names the body sets, adds to,
-    begins as empty, and calls."""
-
-    line: FlatLine
-    node: ast.stmt | None = None
-    known: frozenset[str] = frozenset()
-    empty: frozenset[str] = frozenset()
-    last: ast.stmt | None = None
-    sets: set[str] = field(default_factory=set)
-    adds: set[str] = field(default_factory=set)
-    begins: set[str] = field(default_factory=set)
-    calls: set[str] = field(default_factory=set)
-
-    def add(self, node: ast.stmt) -> None:
-        """Take a statement into the body."""
-        self.last = node
-        self.sets |= bound(node)
-        self.adds |= filled(node)
-        self.begins |= begun(node)
-        self.calls |= called(node)
-
-
 def restored(lines: Sequence[FlatLine]) -> list[int]:
     """Return a column for each line of a piece of code that has lost its indentation; zeros where
     there are too many lines, or blocks in each other.
@@ -97,9 +58,9 @@ class _Restorer:
     def __init__(self, lines: Sequence[FlatLine]) -> None:
         self.lines = lines
         self.nodes = [statement(line.text) or ast.Pass() for line in lines]
-        self.module = _Block(FlatLine("", header=True))
+        self.module = OpenBlock(FlatLine("", header=True))
         self.known: set[str] = set()
-        self.open: list[_Block] = []
+        self.open: list[OpenBlock] = []
 
     def levels(self) -> list[int]:
         """Return how deep each line stands."""
@@ -114,7 +75,7 @@ class _Restorer:
             above.add(node)
             if line.header:
                 known, empty = frozenset(self.known), frozenset(above.begins)
-                self.open.append(_Block(line, node, known, empty))
+                self.open.append(OpenBlock(line, node, known, empty))
             self.known |= bound(node)
         return found
 
@@ -159,7 +120,7 @@ class _Restorer:
         is_static = any(line.text.startswith(("@staticmethod", "@classmethod")) for line in above)
         return self._innermost("class") + 1 if is_static or is_method(node) else 0
 
-    def _needs(self, block: _Block, at: int) -> bool:
+    def _needs(self, block: OpenBlock, at: int) -> bool:
         """Whether this line, or one behind it before another block begins, uses a name that only
         the block sets."""
         own = block.sets - block.known
@@ -206,6 +167,16 @@ def _second_loops(reader: _Restorer, node: ast.stmt, at: int) -> int:
             if names(block.node.target) == names(node.target) != {"_"}:
                 return level
     return reader._innermost(*_LOOPS) if sets_mode(node) else len(reader.open)
+
+
+def _sections(reader: _Restorer, node: ast.stmt, at: int) -> int:
+    """A loop in a loop that trains one model ends at the empty line or comment behind which another
+    model is trained."""
+    loops = [n for n, block in enumerate(reader.open) if block.line.word in _LOOPS]
+    if len(loops) > 1 and reader.lines[at].blank and (done := reader.open[loops[-1]].steps):
+        due = {name for one in reader._before_definitions(at) for name in stepped(one)}
+        return loops[-1] if due and not due & done else len(reader.open)
+    return len(reader.open)
 
 
 def _reports(reader: _Restorer, node: ast.stmt, at: int) -> int:
@@ -279,6 +250,7 @@ def _carried(reader: _Restorer, node: ast.stmt, at: int) -> int:
 _RULES: tuple[Callable[[_Restorer, ast.stmt, int], int], ...] = (
     _users,
     _second_loops,
+    _sections,
     _reports,
     _sums,
     _parameters,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analyzers.paste.flattened import FlatLine, restored
+from analyzers.paste.flattened import restored
 from analyzers.paste.logical import Logical
+from analyzers.paste.open_blocks import FlatLine
 
 TAB = 8
 

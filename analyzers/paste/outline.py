@@ -61,6 +61,15 @@ def handed_on(node: ast.stmt) -> frozenset[str]:
     return frozenset(found)
 
 
+@remembered
+def stepped(node: ast.stmt) -> frozenset[str]:
+    """Return what a step is taken of: `optimizer` for `optimizer.step()`."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="step"))):
+            return frozenset({ast.unparse(owner)})
+    return frozenset()
+
+
 def filled(node: ast.stmt) -> set[str]:
     """Return the names that a statement adds to: `total += x`, `h = f(h)`, `xs.append(x)`."""
     match node:

@@ -103,16 +103,17 @@ def iterate(
     elif isinstance(value, Layer):
         yield from value.children
     elif isinstance(value, ParametersValue):
-        found: list[AbstractValue] = [*leaves(value)] or [
-            _parameter_of(machine, value.source, frame)
-        ]
-        for leaf in found:
+        found: list[AbstractValue] = [*leaves(value)]
+        for leaf in found or [_parameter_of(machine, value.source, frame)]:
             yield Sequence([Unknown(data=True), leaf], "tuple") if value.named else leaf
     elif isinstance(value, AbstractTensor):
         yield from _rows(machine, value, frame)
     elif not isinstance(value, Const):
         carries = value.node is not None and (machine.suspecting or value.node.strong)
         while True:  # what was not seen to be made of parameters is a loader, and gives data
+            if carries and isinstance(value, Unknown) and len(value.given) > 1:
+                yield Sequence([part_of(machine, one, frame) for one in value.given], "tuple")
+                continue
             data = not priors.is_derived(getattr(value, "origin", ""))
             part = part_of(machine, value, frame) if carries else Unknown(data=data)
             if isinstance(part, Unknown) and isinstance(value, Unknown):

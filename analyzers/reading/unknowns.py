@@ -82,7 +82,10 @@ def call_unknown(
     node.ended = ended
     if leaf is not None:
         node.saved.append((leaf.storage, leaf.storage.version))
-    return Unknown(callee.origin, node)
+    made = Unknown(callee.origin, node)
+    if callee.origin[:1].isupper():
+        made.given = [value for value in values if isinstance(value, AbstractTensor)]
+    return made
 
 
 def _own_parameters(

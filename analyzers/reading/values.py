@@ -74,10 +74,11 @@ class Unknown(AbstractValue):
     `data`: certainly without one (a batch). `origin`: how the script spells it, to distinguish
     models from functions. `built`: an object that a constructor made of nothing that carries a
     graph, so no tensor. `lost`: the graph that it was computed from ended there. `key` identifies
-    it in assumptions about conditions. `whole`: what a loop took it from.
+    it in assumptions about conditions. `whole`: what a loop took it from. `given`: the tensors that
+    its constructor got, of which a data set or loader hands out parts.
     """
 
-    __slots__ = ("attrs", "built", "data", "key", "lost", "node", "origin", "whole")
+    __slots__ = ("attrs", "built", "data", "given", "key", "lost", "node", "origin", "whole")
 
     def __init__(
         self,
@@ -94,6 +95,7 @@ class Unknown(AbstractValue):
         self.key: object = next(_keys)
         self.built = False
         self.whole: Unknown | None = None
+        self.given: list[AbstractTensor] = []
 
 
 class Sequence(AbstractValue):

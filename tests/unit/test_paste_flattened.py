@@ -125,6 +125,17 @@ WHOLE = {
                 weight -= 0.1 * weight.grad
                 weight.grad.zero_()
         """,
+    "one model, then another": """\
+        for x in loader:
+            for _ in range(3):
+                fake = generator(noise())
+                critic(fake).mean().backward()
+                opt_g.step()
+
+            loss = critic(fake.detach()).mean() - critic(x).mean()
+            loss.backward()
+            opt_c.step()
+        """,
     "a program's start": """\
         def main():
             net = Net()

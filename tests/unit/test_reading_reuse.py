@@ -48,6 +48,17 @@ def test_reuse_is_found_and_its_carrier_named(name: str) -> None:
     assert expected in [said(found) for found in reuses(body)]
 
 
+def test_a_loader_hands_out_parts_of_what_it_was_given() -> None:
+    found = reuses("""
+        target = x @ net.weight + w
+        batches = Batches(x, target, 1)
+        for seen, wanted in batches:
+            loss = criterion(seen @ w, wanted)
+            loss.backward()
+    """)
+    assert {said(reuse)[2] for reuse in found} == {"target"}
+
+
 HEALTHY = {
     "dropped by a hook of the step": (RENEWED + "opt.register_step_post_hook(drop)\n" + USED),
     "dropped before each forward": (
