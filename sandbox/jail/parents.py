@@ -17,6 +17,7 @@ from sandbox.watch.outcome import ProcessOutcome
 from sandbox.wire import WireError, hand_over, pack_json, read_frame
 
 _WARM_UP_S = 120.0
+_IDLE_S = 900.0
 
 
 class Zygote:
@@ -125,6 +126,7 @@ class Parent:
         self._retired: list[Zygote] = []
         self._starting = asyncio.Lock()
         self._start: asyncio.Task[Zygote] | None = None
+        self._idle: asyncio.TimerHandle | None = None
 
     async def warm(self) -> Zygote:
         """Return a zygote that serves runs; start one where there is none."""
@@ -140,7 +142,13 @@ class Parent:
             return current
 
     def ready(self) -> Zygote | None:
-        """Return the zygote if it is warm; else start one in the background, and return None."""
+        """Return the zygote if it is warm; else start one in the background, and return None.
+
+        One of a group ends once nobody has asked for it in a while: it holds much memory.
+        """
+        if self._group is not None:
+            self._stop_waiting()
+            self._idle = asyncio.get_running_loop().call_later(_IDLE_S, self._end_idle)
         current = self._zygote
         if current is not None and current.alive and current.served < self._runs:
             return current
@@ -155,12 +163,21 @@ class Parent:
             self._zygote = None
             self._retire(left)
 
+    def _end_idle(self) -> None:
+        if self._zygote is not None:
+            self.leave(self._zygote)
+
+    def _stop_waiting(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+
     def _retire(self, old: Zygote) -> None:
         old.retire()
         self._retired = [each for each in self._retired if each.alive] + [old]
 
     async def close(self) -> None:
         """End every zygote, with all runs."""
+        self._stop_waiting()
         if self._start is not None:
             self._start.cancel()
             with contextlib.suppress(asyncio.CancelledError, WireError):

@@ -200,6 +200,22 @@ async def test_packages_are_imported_once_for_many_runs(
     assert (await box.run(job(shows + others))).stdout_tail == "True False\n"
 
 
+async def test_a_parent_of_a_group_ends_when_nobody_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = children(os.getpid())
+    monkeypatch.setattr(parents, "_IDLE_S", 0.01)
+    kept, of_group = parents.Parent(ENTRY, 9), parents.Parent(ENTRY, 9, "data")
+    zygotes = [await each.warm() for each in (kept, of_group)]
+    assert [kept.ready(), of_group.ready()] == zygotes
+    async with asyncio.timeout(60):
+        assert await zygotes[1].process.wait() == 0
+    assert zygotes[0].alive
+    for each in (kept, of_group):
+        await each.close()
+    assert children(os.getpid()) <= before
+
+
 async def test_a_sandbox_that_was_started_gets_warm_before_it_is_asked() -> None:
     async with EmbeddedSandbox() as box:
         await box.start()
