@@ -25,6 +25,7 @@ IMAGE = "gradmend-sandbox-under-test"
 _CACHE = Path(tempfile.gettempdir(), "gradmend-test-docker")
 _MAKE_BASE = Path(__file__).with_name("docker_base.sh")
 _START_S = 60
+_IMPORT_S = 600  # for a gigabyte, on a crowded machine
 
 
 @contextlib.contextmanager
@@ -94,7 +95,7 @@ def _answers(address: str) -> bool:
 
 def build_image(address: str, tag: str = IMAGE) -> str:
     """An image of this interpreter, its torch, and the sandbox as it is now; its tag."""
-    client = docker.DockerClient(base_url=address)
+    client = docker.DockerClient(base_url=address, timeout=_IMPORT_S)
     root = f"gradmend-root:{importlib.metadata.version('torch').replace('+', '-')}"
     if not client.images.list(root):
         with tempfile.TemporaryFile() as file:
