@@ -21,6 +21,7 @@ for step in range(6):
 """
 SQUARE, LOG = "(net(x) - x.sum()).square().mean()", "net(x).log().mean()"
 ROOT = "(net(x) * (step != 2)).square().sqrt().mean()"
+ONE = "net(x).mean() + (net.weight[0, 0] * (step != 2)).square().sqrt()"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,7 @@ ROOT = "(net(x) * (step != 2)).square().sqrt().mean()"
         (SQUARE, 1e6, ("inf", 4, 3, [])),
         (LOG, 0.1, ("NaN", 1, 0, [])),
         (ROOT, 0.1, ("NaN", 4, 3, ["net.weight", "net.bias"])),
+        (ONE, 0.1, ("NaN", 4, 3, ["net.weight"])),
     ],
 )
 def test_the_first_loss_that_is_not_finite_is_recorded(
