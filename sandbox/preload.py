@@ -53,6 +53,7 @@ _TOPS = {
     "text": _tops(_TEXT),
     "all": _tops((*_DATA, *_TEXT, *_OTHERS, "gym")),
 }
+_HELD = {group: _tops(names) for group, names in GROUPS.items()}
 _IMPORT = re.compile(
     rf"^[ \t]*(?:from|import)[ \t]+({'|'.join(sorted(_TOPS['all']))})\b", re.MULTILINE
 )
@@ -60,12 +61,13 @@ _IMPORT = re.compile(
 
 def wanted(job: Job) -> str | None:
     """Return the group that has the packages which files of the job import, as far as their lines
-    show; None if they import none."""
+    show, and none by the name of a file or folder of the job, which the script means instead; None
+    if they import none, or there is no such group."""
+    own = {part.removesuffix(".py") for name in job.files for part in name.split("/")}
     texts = (text for name, text in job.files.items() if name.endswith(".py"))
-    needed = {package for text in texts for package in _IMPORT.findall(text)}
-    return (
-        next((group for group, tops in _TOPS.items() if needed <= tops), None) if needed else None
-    )
+    needed = {package for text in texts for package in _IMPORT.findall(text)} - own
+    fit = (group for group, tops in _TOPS.items() if needed <= tops and not own & _HELD[group])
+    return next(fit, None) if needed else None
 
 
 def load(group: str) -> None:

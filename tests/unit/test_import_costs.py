@@ -25,6 +25,22 @@ def test_a_run_is_forked_from_the_smallest_parent_that_suffices(
     assert wanted(Job(files={"train.py": lines})) == group
 
 
+@pytest.mark.parametrize(
+    ("file", "lines", "group"),
+    [
+        ("accelerate/__init__.py", "import accelerate", None),
+        ("peft.py", "import transformers\nimport peft", None),
+        ("tqdm.py", "import pandas", None),
+        ("accelerate.py", "import pandas\nimport accelerate", "data"),
+        ("pandas_tools.py", "import pandas", "data"),
+    ],
+)
+def test_a_parent_holds_no_package_by_the_name_of_a_file_of_the_job(
+    file: str, lines: str, group: str | None
+) -> None:
+    assert wanted(Job(files={"train.py": lines, file: ""})) == group
+
+
 def test_ratios_are_to_the_plain_script() -> None:
     table = list(rows({PLAIN: [1.0, 2.0, 3.0], "pandas": [2.0, 3.0, 4.4]}))
     assert table[0].split()[-4:] == ["2.00", "2.80", "1.00", "1.00"]
