@@ -14,7 +14,6 @@ from itertools import takewhile
 from analyzers.paste.open_blocks import FlatLine, OpenBlock
 from analyzers.paste.outline import (
     FUNCTIONS,
-    bound,
     called,
     differentiated,
     filled,
@@ -28,6 +27,7 @@ from analyzers.paste.outline import (
     stepped,
 )
 from analyzers.paste.parsing import statement
+from analyzers.source.targets import assigned
 
 STEP = 4
 MAX_LINES = 2_000
@@ -76,7 +76,7 @@ class _Restorer:
             if line.header:
                 known, empty = frozenset(self.known), frozenset(above.begins)
                 self.open.append(OpenBlock(line, node, known, empty))
-            self.known |= bound(node)
+            self.known.update(assigned(node))
         return found
 
     def _level(self, at: int) -> int:
@@ -233,8 +233,8 @@ def _unrecorded(reader: _Restorer, node: ast.stmt, at: int) -> int:
     following = reader._before_definitions(at)
     needed = {name for one in following for name in differentiated(one)}
     for one in reversed(following):
-        needed |= names(one) if needed & bound(one) else set()
-    leaves = needed & (reader.open[level].sets | bound(node) | names(node))
+        needed |= names(one) if needed.intersection(assigned(one)) else set()
+    leaves = needed & (reader.open[level].sets | {*assigned(node)} | names(node))
     return level if leaves else len(reader.open)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from analyzers.paste.outline import begun, bound, called, filled, stepped
+from analyzers.paste.outline import begun, called, filled, stepped
+from analyzers.source.targets import assigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class OpenBlock:
     def add(self, node: ast.stmt) -> None:
         """Take a statement into the body."""
         self.last = node
-        self.sets |= bound(node)
+        self.sets.update(assigned(node))
         self.adds |= filled(node)
         self.begins |= begun(node)
         self.calls |= called(node)

@@ -25,16 +25,6 @@ def called(node: ast.AST) -> frozenset[str]:
 
 
 @remembered
-def bound(node: ast.stmt) -> frozenset[str]:
-    """Return the names that an assignment or a loop sets."""
-    if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
-        return frozenset()
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    stored = [one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
-    return frozenset(one.id for one in stored if isinstance(one.ctx, ast.Store))
-
-
-@remembered
 def differentiated(node: ast.stmt) -> frozenset[str]:
     """Return the names of what `backward` is called on."""
     found: set[str] = set()

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from analyzers.paste.outline import differentiated, names
 from analyzers.paste.parsing import statement
 from analyzers.paste.reading import Piece
 
@@ -82,8 +83,8 @@ def _program(piece: Piece) -> Program:
                 elif code.column() == margin:
                     program.defined.add(name)
             program.statements.append(_outline(node))
-            program.used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            program.differentiated |= set(_differentiated(node))
+            program.used |= names(node)
+            program.differentiated |= differentiated(node)
     return program
 
 
@@ -95,18 +96,11 @@ def _outline(node: ast.stmt) -> str:
     return ast.unparse(node)
 
 
-def _differentiated(node: ast.stmt) -> Iterator[str]:
-    for inner in ast.walk(node):
-        match inner:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="backward")):
-                yield name
-
-
 def _names(node: ast.stmt) -> Iterator[tuple[str, str]]:
     match node:
         case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
             yield "defined", name
-        case ast.Import(names=names) if any(alias.name == "torch" for alias in names):
+        case ast.Import(names=aliases) if any(alias.name == "torch" for alias in aliases):
             yield "defined", TORCH
         case ast.Assign(targets=targets):
             for target in targets:
