@@ -14,6 +14,7 @@ from gradmend.run_wrapper import rerun
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import Turns, furnish, runs_at_once
+from sandbox.inside.attached.warm import _settings
 from sandbox.inside.core.clock import CLOCK
 from sandbox.inside.core.engine import Calls
 from sandbox.inside.core.follow_limit import FollowLimit
@@ -60,6 +61,24 @@ def test_an_optimizer_makes_no_compiled_program() -> None:
     loaded = ("torch._dynamo", "torch._inductor", "torch._inductor.config")
     assert not Process(1, torch=loaded).is_compiled
     assert Process(1, torch=(*loaded, "torch._inductor.compile_fx")).is_compiled
+
+
+def test_settings_of_torch_last_no_longer_than_its_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    seen: dict[str, str] = {}
+
+    @_settings({"OMP_NUM_THREADS": None, "MKL_NUM_THREADS": "1"})
+    def interrupted() -> None:
+        seen.update(os.environ)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert "OMP_NUM_THREADS" not in seen
+    assert seen["MKL_NUM_THREADS"] == "1"
+    assert os.environ["OMP_NUM_THREADS"] == "3"
+    assert "MKL_NUM_THREADS" not in os.environ
 
 
 async def test_one_run_goes_on_at_a_time_once_two_cannot() -> None:

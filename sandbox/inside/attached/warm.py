@@ -63,8 +63,10 @@ def _settings(wanted: Mapping[str, str | None]) -> Iterator[None]:
     """Have environment variables as the program sets them before it imports torch."""
     before = {name: os.environ.get(name) for name in wanted}
     _set(wanted)
-    yield
-    _set(before)
+    try:
+        yield
+    finally:
+        _set(before)
 
 
 def _set(variables: Mapping[str, str | None]) -> None:
