@@ -17,7 +17,15 @@ CORPUS = ("tests/corpus/test_accuracy.py", "tests/integration/test_strangers.py"
 AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
     TRACER: ("tests/corpus", "tests/integration"),
     ("sandbox/",): ("tests/abuse", "tests/integration/test_sandbox_*.py"),
-    ("analyzers/", "app/run/", "app/repair/", "app/request/", "app/verify/"): CORPUS,
+    ("analyzers/", "app/run/", "app/repair/", "app/request/", "app/verify/"): (
+        *CORPUS,
+        "tests/integration/test_first_fix.py",
+        "tests/integration/test_own_fixes.py",
+        "tests/integration/test_verifications.py",
+        "tests/unit/test_*growth.py",
+    ),
+    ("app/editing/",): ("tests/integration/test_language_server.py",),
+    ("tests/corpus/__main__.py",): ("tests/unit/test_case_folders.py",),
     ("app/api/", "app/http/", "app/jobs/", "app/store/", "app/s"): (
         "tests/integration/test_service_*.py",
         "tests/integration/test_generated_clients.py",
@@ -25,6 +33,7 @@ AREAS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("app/pages/", "app/static/", "app/templates/", "app/present/", "editor/"): ("tests/browser",),
     ("gradmend/", "app/command/", "sandbox/inside/attached/"): (
         "tests/integration/test_run_wrapper*.py",
+        "tests/integration/test_*remotely.py",
         "tests/integration/test_guide.py",
         "tests/integration/test_in*.py",
         "tests/integration/test_notebook_extension.py",

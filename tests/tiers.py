@@ -16,7 +16,7 @@ from tests.recorded.digests import ROOT, digest_of, in_turn, tree_digest
 from tests.recorded.findings import kept_of
 
 NEW = 30  # cases that are not recorded run live in `make test`: more take minutes
-ROTATION = 4  # trees in which a test that is marked `rotating` has one turn; `rotating(8)`: eight
+ROTATION = 8  # trees in which a test that is marked `rotating` has one turn; `rotating(2)`: two
 PASSED = ROOT / ".cache/passed"
 
 

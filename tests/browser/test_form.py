@@ -16,7 +16,7 @@ from playwright.async_api import Page, expect
 from app.pages.examples import examples
 from tests.browser.pages import Visit, keep, settled, write
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating(4)]
 GAN = next(example for example in examples() if example.name == "gan")
 FIXED = re.compile("^Reproduced and fixed")
 LSTM = next(example for example in examples() if example.name == "lstm")
@@ -32,6 +32,7 @@ async def drop(page: Page, files: dict[str, str]) -> None:
     await page.evaluate(DROP, list(files.items()))
 
 
+@pytest.mark.rotating(1)  # what a user does, each time
 async def test_a_dropped_script_and_log_fill_their_fields(page: Page) -> None:
     await drop(page, {"charlm.py": LSTM.script, "run.log": LSTM.traceback})
     await expect(page.locator("#script")).to_have_value(LSTM.script)
@@ -172,6 +173,7 @@ async def test_a_traceback_of_another_script_is_noticed(page: Page) -> None:
     await expect(page.locator("#mismatch")).to_be_hidden()
 
 
+@pytest.mark.rotating(1)  # what a user does, each time
 async def test_an_empty_form_is_asked_for_a_script(page: Page) -> None:
     await page.click("button.primary")
     await expect(page.get_by_role("alert")).to_have_text("Paste a script or a traceback first.")
@@ -278,6 +280,7 @@ async def test_only_reading_runs_nothing(page: Page) -> None:
     )
 
 
+@pytest.mark.rotating(1)  # what a user does, each time
 async def test_the_keyboard_is_enough(visit: Visit) -> None:
     page = await visit.open("/")
     await page.keyboard.press("Tab")

@@ -12,7 +12,7 @@ from playwright.async_api import Page, Response, expect
 from app.pages.examples import examples
 from tests.browser.pages import Visit, diagnosed, keep, result_of, settled, write
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.rotating(4)]
 LSTM = next(example for example in examples() if example.name == "lstm")
 HEAVIEST = 150_000
 
@@ -21,6 +21,7 @@ def git_apply(directory: Path, diff: str) -> None:
     subprocess.run(["git", "apply", diff], cwd=directory, check=True)
 
 
+@pytest.mark.rotating(1)  # what a user does, each time
 async def test_the_downloaded_diff_applies_and_gives_the_patched_script(
     visit: Visit, tmp_path: Path
 ) -> None:
@@ -79,6 +80,7 @@ async def test_what_is_copied_is_the_diff_the_command_and_the_markdown(page: Pag
     assert diff.strip() in markdown
 
 
+@pytest.mark.rotating(1)  # what a user does, each time
 async def test_the_fix_is_on_the_first_screen(visit: Visit) -> None:
     page = await result_of(visit, "lstm")
     await expect(page.locator(".fix-line")).to_have_text("Fix: add one line before line 41.")

@@ -84,6 +84,7 @@ async def test_the_command_line_comes_before_the_project(project: Path) -> None:
     assert (code, said) == (1, "")
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("address", "ended", "expected"),
     [
@@ -114,6 +115,7 @@ async def test_a_key_is_sent_where_one_is_required(project: Path) -> None:
         assert (await ran(project, *words, address, GRADMEND_SERVER_KEY="sesame"))[0] == 1
 
 
+@pytest.mark.rotating(4)
 async def test_what_is_not_gradmend_is_said(project: Path) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

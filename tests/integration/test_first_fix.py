@@ -29,6 +29,7 @@ class Heard:
         self.reported.append(patch)
 
 
+@pytest.mark.rotating(4)
 async def test_a_fix_is_reported_as_soon_as_its_checks_have_ended() -> None:
     heard = Heard()
     reader = Reader(workers=1)

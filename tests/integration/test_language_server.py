@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
@@ -81,6 +82,7 @@ def applied(text: str, edits: list[types.TextEdit]) -> str:
     return "".join(lines)
 
 
+@pytest.mark.rotating(4)
 async def test_what_is_typed_is_underlined_and_fixed(tmp_path: Path) -> None:
     async with editing(tmp_path / "train.py") as editor:
         editor.open(HEALTHY)
@@ -108,6 +110,7 @@ async def test_what_is_typed_is_underlined_and_fixed(tmp_path: Path) -> None:
         assert await editor.diagnostics() == []
 
 
+@pytest.mark.rotating(4)
 async def test_a_run_makes_the_safe_fix_the_preferred_one(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(FAILING)
@@ -123,6 +126,7 @@ async def test_a_run_makes_the_safe_fix_the_preferred_one(tmp_path: Path) -> Non
         assert [fix.is_preferred for fix in fixes] == [True] + [False] * (len(fixes) - 1)
 
 
+@pytest.mark.rotating(4)
 async def test_a_line_that_is_marked_is_left_alone(tmp_path: Path) -> None:
     lines = FAILING.splitlines(keepends=True)
     async with editing(tmp_path / "train.py") as editor:

@@ -21,6 +21,7 @@ async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
+@pytest.mark.rotating(4)
 async def test_ones_own_fix_of_a_diagnosed_script_and_the_better_one_of_ours(
     http: httpx.AsyncClient,
 ) -> None:

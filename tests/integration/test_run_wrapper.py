@@ -13,7 +13,7 @@ from tests.run_wrapper import ONE_FILE, call, gradmend
 
 pytestmark = [
     pytest.mark.timeout(900),
-    pytest.mark.rotating(8),
+    pytest.mark.rotating,
 ]  # commands run again, several times each
 PYTHON = sys.executable
 TRAIN = """\

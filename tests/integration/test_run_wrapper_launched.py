@@ -11,7 +11,7 @@ from tests.run_wrapper import call, gradmend
 
 pytestmark = [
     pytest.mark.timeout(1800),
-    pytest.mark.rotating(8),
+    pytest.mark.rotating,
 ]  # each repeated run starts all of its processes
 PYTHON = sys.executable
 MODEL = """\

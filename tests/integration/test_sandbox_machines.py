@@ -34,6 +34,7 @@ async def test_an_ordinary_user_gets_every_wall() -> None:
         assert (result.status, result.limit) == ("limit_hit", "memory")
 
 
+@pytest.mark.rotating(4)
 @needs_root
 async def test_without_landlock_nothing_runs_unless_the_operator_says_so() -> None:
     async with sandbox_in("no-landlock") as box:
@@ -46,6 +47,7 @@ async def test_without_landlock_nothing_runs_unless_the_operator_says_so() -> No
         assert result.stdout_tail == ""
 
 
+@pytest.mark.rotating(4)
 @needs_root
 async def test_an_allowed_gap_is_named() -> None:
     async with sandbox_in("no-landlock", "--allow-missing", "landlock") as box:
@@ -59,6 +61,7 @@ async def test_an_allowed_gap_is_named() -> None:
         assert "seccomp" in result.walls
 
 
+@pytest.mark.rotating(4)
 @needs_root
 async def test_without_namespaces_nothing_runs() -> None:
     async with sandbox_in("no-namespaces") as box:

@@ -154,6 +154,7 @@ async def test_more_runs_than_places_wait_or_are_refused(box: EmbeddedSandbox) -
     assert all("busy" in (result.reason or "") for result in refused)
 
 
+@pytest.mark.rotating(4)
 async def test_worn_zygotes_are_replaced_without_losing_a_run() -> None:
     async with EmbeddedSandbox(options=["--runs-per-parent", "2"]) as box:
         source = "print('ran')"
@@ -161,6 +162,7 @@ async def test_worn_zygotes_are_replaced_without_losing_a_run() -> None:
         assert [result.stdout_tail for result in results] == ["ran\n"] * 5
 
 
+@pytest.mark.rotating(4)
 async def test_an_interpreter_that_cannot_be_warmed_is_said() -> None:
     async with EmbeddedSandbox(options=["--entry", "nowhere:run"]) as box:
         readiness = await box.readiness()
@@ -169,6 +171,7 @@ async def test_an_interpreter_that_cannot_be_warmed_is_said() -> None:
         assert (await box.run(job("print()"))).status == "unavailable"
 
 
+@pytest.mark.rotating(4)
 async def test_a_parent_that_does_not_get_warm_in_time_is_said_and_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -179,6 +182,7 @@ async def test_a_parent_that_does_not_get_warm_in_time_is_said_and_ended(
     assert children(os.getpid()) <= before
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(
     ("imported", "needed", "others", "absent"),
     [
@@ -200,6 +204,7 @@ async def test_packages_are_imported_once_for_many_runs(
     assert (await box.run(job(shows + others))).stdout_tail == "True False\n"
 
 
+@pytest.mark.rotating(4)
 async def test_a_parent_of_a_group_ends_when_nobody_asks_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -216,6 +221,7 @@ async def test_a_parent_of_a_group_ends_when_nobody_asks_for_it(
     assert children(os.getpid()) <= before
 
 
+@pytest.mark.rotating(4)
 async def test_a_sandbox_that_was_started_gets_warm_before_it_is_asked() -> None:
     async with EmbeddedSandbox() as box:
         await box.start()

@@ -37,6 +37,7 @@ async def hello(session: Session) -> str:
     return (await session.run(HELLO)).stdout_tail
 
 
+@pytest.mark.rotating(4)
 async def test_runs_of_a_session_go_side_by_side_in_jails() -> None:
     async with EmbeddedSandbox(options=["--concurrency", "2"]) as box, box.session() as session:
         runs = [asyncio.create_task(session.run(sleeping("gm-beside"))) for _ in range(2)]
@@ -52,6 +53,7 @@ async def test_nothing_is_started_for_a_session_that_runs_nothing() -> None:
         assert box.launcher_pid is None
 
 
+@pytest.mark.rotating(4)
 async def test_a_session_waits_until_there_is_a_place() -> None:
     async with EmbeddedSandbox(options=["--sessions", "1"]) as box, box.session() as second:
         async with box.session() as first:
@@ -64,6 +66,7 @@ async def test_a_session_waits_until_there_is_a_place() -> None:
         waiting.cancel()
 
 
+@pytest.mark.rotating(4)
 async def test_where_too_many_sessions_wait_runs_go_by_themselves() -> None:
     options = ["--sessions", "1", "--queue", "0"]
     async with EmbeddedSandbox(options=options) as box, box.session() as first:
@@ -73,6 +76,7 @@ async def test_where_too_many_sessions_wait_runs_go_by_themselves() -> None:
             assert await hello(second) == "hello\n"
 
 
+@pytest.mark.rotating(4)
 async def test_a_session_outlives_its_launcher() -> None:
     async with EmbeddedSandbox() as box, box.session() as session:
         assert await hello(session) == "hello\n"
@@ -101,6 +105,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.rotating(4)
 async def test_a_client_that_is_killed_releases_its_session(tmp_path: Path) -> None:
     path = tmp_path / "launcher.sock"
     command = [sys.executable, "-m", "sandbox.launcher", "--socket", str(path), "--sessions", "1"]

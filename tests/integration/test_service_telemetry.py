@@ -41,6 +41,7 @@ def collector() -> Iterator[Collector]:
         collector.shutdown()
 
 
+@pytest.mark.rotating(4)
 def test_requests_are_traced_without_scripts(
     collector: Collector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,7 @@ async def test_form_parts_and_a_patch_do_the_same_as_json(http: httpx.AsyncClien
     assert "steps" in answer["summary"] or "AttributeError" in answer["summary"]
 
 
+@pytest.mark.rotating(4)
 async def test_a_script_that_does_not_repeat_itself_is_not_comparable(
     http: httpx.AsyncClient,
 ) -> None:
@@ -104,6 +105,7 @@ async def test_a_change_in_a_module_needs_only_that_file(http: httpx.AsyncClient
     assert answer["verdict"] == "changed", answer
 
 
+@pytest.mark.rotating(4)
 async def test_events_keep_and_delete_are_as_for_diagnoses(http: httpx.AsyncClient) -> None:
     made = await http.post(
         "/v1/verifications?wait=0", json={"before": HEALTHY, "after": REFACTORED}
@@ -169,6 +171,7 @@ async def test_a_part_of_a_program_is_completed_for_both_versions(
     assert any(note.startswith("Assumed: ") for note in answer["notes"])
 
 
+@pytest.mark.rotating(4)
 async def test_what_only_a_run_suspects_is_no_new_fault(http: httpx.AsyncClient) -> None:
     loop = (
         "import torch\nfrom torch import nn\ntorch.manual_seed(0)\nnet = nn.Linear(3, 1)\n"

@@ -47,6 +47,7 @@ def test_a_case_that_is_taken_out_and_put_back_stays_as_it_was(
     assert {path.name: path.read_text() for path in root.iterdir()} == before
 
 
+@pytest.mark.rotating(4)
 def test_an_extracted_script_runs(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     assert main(["extract", "detached_loss/losses_module", "--to", str(folder)], root) == 0

@@ -107,6 +107,7 @@ def uncollected() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("name", READERS)
 def test_time_grows_with_the_text(name: str) -> None:
     read = READERS[name]

@@ -6,6 +6,8 @@ import ast
 import sys
 from collections.abc import Callable
 
+import pytest
+
 from analyzers.reading import read
 from analyzers.request.causes import classify
 from analyzers.source.project import Project
@@ -50,6 +52,7 @@ def test_reading_a_long_script_costs_what_its_parts_cost() -> None:
     assert together < 42 * nodes
 
 
+@pytest.mark.rotating(4)
 def test_explaining_in_a_long_script_costs_as_much_more_as_it_is_longer() -> None:
     once = longer = 0
     for start in (0, 40, 60):  # some of them have names in common with what stands behind them
