@@ -12,9 +12,9 @@ from analyzers.advice.looking import (
     last_name,
     short,
 )
-from analyzers.source.backward import backward_root
+from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.detached import names_attached
-from analyzers.source.flow import is_plainly_number, names_read
+from analyzers.source.flow import first_use, is_plainly_number, names_read
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 
@@ -22,21 +22,33 @@ WRAPPERS = ("DistributedDataParallel", "DDP", "DataParallel", "FSDP", "compile")
 
 
 def carried(node: ast.AST, module: Module) -> str | None:
-    """Match `h = rnn(x, h)` and `y, h = rnn(x, h)` in a loop or function.
+    """Match `h = rnn(x, h)` and `y, h = rnn(x, h)` where `h` outlives an iteration, or a call.
 
-    A call's result is passed to its next call. A model that is wrapped is no state.
+    A call's result is passed to its next call. A model that is wrapped is no state, nor is what is
+    made anew before each backward call. Without a backward call in the loop, what comes first in
+    the call is the layer's input, and a state comes behind it.
     """
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
         return None
-    if last_name(node.value.func) in WRAPPERS or not _repeats(node, module):
+    around = _repeated(node, module)
+    if last_name(node.value.func) in WRAPPERS or around is None:
         return None
-    handed = {name for a in node.value.args for name in _names(a)}
+    block, has_backward = around
+    arguments = node.value.args[0 if has_backward else 1 :]
+    arguments += [keyword.value for keyword in node.value.keywords]
+    handed = {name for a in arguments for name in _names(a) if first_use(block, name) == "read"}
     return next((name for name in assigned(node) if name in handed), None)
 
 
-def _repeats(node: ast.AST, module: Module) -> bool:
-    """Return True if a statement may run more than once: in a loop, or in a function."""
-    return bool(module.loops_around(node)) or not isinstance(module.scope_of(node), ast.Module)
+def _repeated(node: ast.AST, module: Module) -> tuple[list[ast.stmt], bool] | None:
+    """Return the statements that may run more than once with this one, and whether a backward call
+    is among them: the body of the nearest loop with one, of the nearest loop, of the function."""
+    loops = module.loops_around(node)
+    training = next((loop for loop in loops if backward_calls(loop)), None)
+    if training is not None:
+        return training.body, True
+    scope = loops[0] if loops else module.scope_of(node)
+    return None if isinstance(scope, ast.Module) else (scope.body, False)
 
 
 def renewed(node: ast.AST, module: Module) -> str | None:
