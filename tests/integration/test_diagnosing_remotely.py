@@ -15,7 +15,7 @@ import pytest
 from app.diagnose import Progress
 from app.schemas import DiagnosisRequest, Findings
 from tests.case_files import load_case
-from tests.processes import COMMAND
+from tests.processes import COMMAND, hear_interrupts
 from tests.serving import listening
 
 FAILING = load_case("recurrent_state/char_lm").stripped
@@ -40,6 +40,7 @@ async def started(
         env={**os.environ, **variables},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        preexec_fn=hear_interrupts,
     )
     try:
         yield process
