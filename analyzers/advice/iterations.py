@@ -48,7 +48,7 @@ def _repeated(node: ast.AST, module: Module) -> tuple[list[ast.stmt], bool] | No
     if training is not None:
         return training.body, True
     scope = loops[0] if loops else module.scope_of(node)
-    return None if isinstance(scope, ast.Module) else (scope.body, False)
+    return None if isinstance(scope, ast.Module | ast.Lambda) else (scope.body, False)
 
 
 def renewed(node: ast.AST, module: Module) -> str | None:
