@@ -25,7 +25,7 @@ def carried(node: ast.AST, module: Module) -> str | None:
     """Match `h = rnn(x, h)` and `y, h = rnn(x, h)` where `h` outlives an iteration, or a call.
 
     A call's result is passed to its next call. A model that is wrapped is no state, nor is what is
-    made anew before each backward call. Without a backward call in the loop, what comes first in
+    made again before each backward call. Without a backward call in the loop, what comes first in
     the call is the layer's input, and a state comes behind it.
     """
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):

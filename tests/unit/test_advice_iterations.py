@@ -37,5 +37,5 @@ def test_a_state_that_outlives_an_iteration_is_found(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ENDS)
-def test_what_is_made_anew_is_none(kind: str) -> None:
+def test_what_is_made_again_is_none(kind: str) -> None:
     assert _found(ENDS[kind]) == []
