@@ -123,8 +123,9 @@ def reads(node: ast.AST, path: str) -> bool:
 
 def first_use(block: Sequence[ast.stmt], path: str) -> Literal["read", "bound"] | None:
     """Return what a block does first with a name: read it, or rebind it. Inner loops are assumed to
-    run; of two branches, one that reads counts.
+    run; of two branches, one that reads counts, and where only one rebinds it, a later read does.
     """
+    perhaps: Literal["bound"] | None = None
     for statement in block:
         own = [*own_expressions(statement)]
         if any(mentions(node, path) for node in own if isinstance(node, ast.expr)):
@@ -137,8 +138,10 @@ def first_use(block: Sequence[ast.stmt], path: str) -> Literal["read", "bound"] 
         if "read" in inner:
             return "read"
         if "bound" in inner:
-            return "bound"
-    return None
+            if not isinstance(statement, ast.If) or inner == ["bound", "bound"]:
+                return "bound"
+            perhaps = "bound"
+    return perhaps
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

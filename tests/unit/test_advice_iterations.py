@@ -14,6 +14,7 @@ OUTLIVES = {
     "a state": TRAINING.format("out, h = rnn(x, h)"),
     "by its keyword": TRAINING.format("out, h = rnn(x, hx=h)"),
     "alone": TRAINING.format("h = cell(h)"),
+    "reset under a condition": TRAINING.format("if new: h = zeros(1)\n    h = cell(x, h)"),
     "of an attribute": "def forward(self, x):\n    y, self.h = self.rnn(x, self.h)\n    return y\n",
     "in a loop over time": "for x in sequence:\n    h = cell(x, h)\n",
 }
@@ -21,6 +22,9 @@ ENDS = {
     "made in each call": "def forward(self, g):\n    h = rand(9)\n    h = self.linear(h)\n",
     "layer behind layer": "def forward(self, x):\n    x = self.a(x)\n    x = self.b(x)\n",
     "layers in a loop": "def forward(self, x):\n    for layer in self.all:\n        x = layer(x)\n",
+    "made in both branches": TRAINING.format(
+        "if new: h = zeros(1)\n    else: h = ones(1)\n    h = cell(x, h)"
+    ),
     "made in each iteration": TRAINING.format("h = zeros(1)\n    h = cell(x, h)"),
     "time within a batch": TRAINING.format("h = zeros(1)\n    for t in x:\n        h = cell(t, h)"),
 }
