@@ -37,17 +37,13 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, lost_name, matched
-from analyzers.explain.pattern import SECOND_CHOICE, Match, Proposal, evidence_in
+from analyzers.explain.pattern import Match
 from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.copy.sharing import shared_copy
-from analyzers.repair.value_only.reparametrised import NAMES, reparametrised
-from analyzers.repair.value_only.storing import derive_by_property, dropped_first, stored_detached
+from analyzers.repair.value_only.reparametrised import NAMES
 from analyzers.source.calls import operations_in
 from analyzers.source.project import Project
 
@@ -71,19 +67,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which tensor it is, and where it is computed."""
     return missing(match, project) + " A tensor with a graph behind it cannot be copied deeply."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose ways to copy or store no graph.
-
-    A layer that stores no computed weight; a copy that shares its source's tensors; a detached
-    value in the store; one dropped before the copy; or none stored at all.
-    """
-    evidence = evidence_in(match, MissingGraph)
-    yield from reparametrised(project)
-    shared = list(shared_copy(evidence.holders, evidence.at, project))
-    yield from shared
-    rank = SECOND_CHOICE if shared else 0
-    yield from stored_detached(evidence.holders, evidence.at, project, rank, evidence.ended_at)
-    yield from dropped_first(evidence.holders, evidence.at, project)
-    yield from derive_by_property(evidence.holders, project, rank=2)

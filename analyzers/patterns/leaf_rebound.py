@@ -43,27 +43,18 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, MissingGraph, SilentFault
 from analyzers.explain.listed import some
-from analyzers.explain.missing import kind_of, lost_name, matched, rebinding
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
-from analyzers.explain.reuse.describe import account, line, story_in
+from analyzers.explain.missing import kind_of, lost_name, matched
+from analyzers.explain.pattern import GraphCarrier, Match
+from analyzers.explain.reuse.describe import account, line
 from analyzers.explain.reuse.describe import matched as matched_reuse
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
-from analyzers.explain.source_locations import SourceLocation, resolve_location
-from analyzers.repair.leaf.rebinding import (
-    leaf_again,
-    leaf_kept,
-    leaves_renewed,
-    names_updated,
-    projections,
-)
+from analyzers.repair.leaf.rebinding import HELD, UNMOVED, updates_of
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
@@ -73,7 +64,8 @@ FAMILY = "no-grad"
 TITLE = "A manual update replaced the parameter by a new tensor"
 BEFORE = ("recurrent-state", "stored-graph")
 KIND = "rebound"
-SEEN_AS, HELD = "unmoved-leaves", "unfed-parameters"
+SEEN_AS = UNMOVED
+PREFERS = ("leaf",)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -81,14 +73,13 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
     Also match a rebound name of a loop that never moves a leaf.
     """
-    if isinstance(evidence, SilentFault):
-        for one in _updates(evidence, project):
-            carrier = GraphCarrier(bindings(one.statement)[0], one.place)
-            return matched_silent(NAME, evidence, one.place, carrier)
-        return None
-    if (story := story_of(evidence, project)) is not None:
-        place = next((one.place for one in projections(story)), None)
-        return matched_reuse(story, NAME, Certainty.CERTAIN, place) if place is not None else None
+    update = next(updates_of(evidence, project), None)
+    if isinstance(evidence, SilentFault) and update is not None:
+        carrier = GraphCarrier(bindings(update.statement)[0], update.place)
+        return matched_silent(NAME, evidence, update.place, carrier)
+    story = story_of(evidence, project)
+    if story is not None and update is not None:
+        return matched_reuse(story, NAME, Certainty.CERTAIN, update.place)
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "rebound":
         return None
     return matched(NAME, evidence, Certainty.CERTAIN, carrier=lost_name(evidence, project))
@@ -117,28 +108,3 @@ def explain(match: Match, project: Project) -> str:
         missing(match, project) + " That assignment makes a new tensor, which is not the leaf "
         "that the backward filled."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to update the leaf in place, or to make the new tensor a leaf."""
-    if isinstance(match.evidence, SilentFault):
-        for one in _updates(match.evidence, project):
-            yield from leaf_kept(one, held=match.evidence.kind == HELD)
-        return
-    if isinstance(match.evidence, GraphReuse):
-        for one in projections(story_in(match)):
-            yield from leaf_kept(one, held=True)
-        return
-    evidence = evidence_in(match, MissingGraph)
-    where = rebinding(evidence, project) or resolve_location(project, match.location)
-    if where is not None:
-        yield from leaf_kept(where)
-        yield from leaf_again(where)
-
-
-def _updates(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
-    """Yield the statements that rebind the name of a leaf to a new tensor."""
-    if fault.kind == SEEN_AS:
-        yield from names_updated(fault, project)
-    elif fault.kind == HELD and fault.optimizer_at is not None:
-        yield from leaves_renewed(fault, project)

@@ -37,21 +37,19 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import entry_of
-from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
-from analyzers.repair.leaf.reading_time import read_in_time, shown_alone
+from analyzers.repair.leaf.reading_time import READ_AS_NONE, shown_alone
 from analyzers.source.project import Project, spelled
 
 ID = "GM024"
@@ -60,7 +58,7 @@ FAMILY = "no-grad"
 TITLE = "The gradient of a tensor that is not a leaf"
 TITLE_OF_TIME = "A gradient is read where it is None"
 KIND = "nonleaf"
-SEEN_AS = "gradient-read-as-none"
+SEEN_AS = READ_AS_NONE
 _EARLY = "read before a backward has given it one"  # as the tracer says
 
 
@@ -92,15 +90,3 @@ def explain(match: Match, project: Project) -> str:
         why = why if early else "it was cleared just before: `zero_grad()` sets it to None"
         return f"`{name}` is None each time that {line(match.location, project)} reads it: {why}."
     return missing(match, project) + " It is the result of an operation, so no gradient is kept."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to detach the result, to make it the leaf, or to keep its gradient."""
-    if isinstance(match.evidence, SilentFault):
-        where = resolve_location(project, match.location)
-        yield from read_in_time(where) if where is not None else ()
-        return
-    evidence = evidence_in(match, MissingGraph)
-    yield from detached_instead(evidence, project)
-    yield from leaf_last(evidence, project)
-    yield from keep_gradient(evidence, project)

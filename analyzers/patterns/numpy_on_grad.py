@@ -38,15 +38,13 @@ Fixed::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import names_held, resolve_location, root_of
-from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller, said_with_torch
 from analyzers.source.flow import bindings, mentions
 from analyzers.source.project import Project
 
@@ -80,14 +78,3 @@ def _given(evidence: MissingGraph, project: Project) -> GraphCarrier | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which tensor it is, at which line."""
     return missing(match, project) + " NumPy cannot keep it."
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to detach where it is only read, or at its source; else torch in place of NumPy."""
-    evidence = evidence_in(match, MissingGraph)
-    where = resolve_location(project, match.location)
-    if where is not None:
-        yield from said_with_torch(where, project)
-        names = names_held(evidence.holders)
-        yield from detached_arrays(where, names, project)
-        yield from detached_by_caller(where, names, evidence.stack, project)

@@ -13,13 +13,15 @@ from analyzers.explain.inplace_changes import stale_of
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.source_locations import names_held, resolve_location
+from analyzers.repair.copy.sharing import shared_copy
 from analyzers.repair.cut.cut_carriers import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.edit_search.circumstances import are_losses, second_use
 from analyzers.repair.reschedule.schedule import schedule_of
 from analyzers.repair.reschedule.stale_carriers import detach_carried
-from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller
-from analyzers.repair.value_only.storing import stored_detached
+from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller, said_with_torch
+from analyzers.repair.value_only.reparametrised import reparametrised
+from analyzers.repair.value_only.storing import derive_by_property, dropped_first, stored_detached
 from analyzers.source.project import Project
 
 
@@ -63,13 +65,21 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
 
 
 def _not_wanted(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
-    """Yield cuts of a tensor with a graph that NumPy or a copy refused."""
+    """Yield cuts of a tensor with a graph that NumPy or a copy refused; before them, the same in
+    torch, or a copy that shares its source's tensors.
+    """
     where = resolve_location(project, evidence.at)
     kind = kind_of(evidence, project)
     if where is not None and kind == "numpy":
+        yield from said_with_torch(where, project)
         names = names_held(evidence.holders)
         yield from detached_arrays(where, names, project)
         yield from detached_by_caller(where, names, evidence.stack, project)
     elif where is not None and kind == "deepcopy":
-        made = evidence.ended_at
-        yield from stored_detached(evidence.holders, evidence.at, project, made=made)
+        yield from reparametrised(project)
+        shared = list(shared_copy(evidence.holders, evidence.at, project))
+        yield from shared
+        rank, made = SECOND_CHOICE * bool(shared), evidence.ended_at
+        yield from stored_detached(evidence.holders, evidence.at, project, rank, made)
+        yield from dropped_first(evidence.holders, evidence.at, project)
+        yield from derive_by_property(evidence.holders, project, rank=2)

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, InplaceChange, MissingGraph
 from analyzers.explain.missing import kind_of
-from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.pattern import Proposal
+from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import names_held, resolve_location
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
 from analyzers.repair.leaf.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
-from analyzers.repair.leaf.rebinding import leaf_again, leaf_kept
+from analyzers.repair.leaf.rebinding import UNMOVED, leaf_again, leaf_kept, updates_of
 from analyzers.source.project import Project
 
 
@@ -24,18 +25,20 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
         yield from _written(evidence, project)
     elif isinstance(evidence, MissingGraph):
         yield from _computed(evidence, project)
+    for one in updates_of(evidence, project):
+        yield from leaf_kept(one, held=not silent(evidence, UNMOVED))
 
 
 def _computed(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     kind = kind_of(evidence, project)
     where = resolve_location(project, evidence.ended_at or evidence.at)
-    if where is not None and kind in ("rebound", "nonleaf"):
+    if where is not None and kind == "rebound":
         yield from leaf_kept(where)
         yield from leaf_again(where)
-    if kind == "nonleaf":
+    elif kind == "nonleaf":
         yield from detached_instead(evidence, project)
         yield from leaf_last(evidence, project)
-        yield from keep_gradient(evidence, project, SECOND_CHOICE)
+        yield from keep_gradient(evidence, project)
 
 
 def _written(evidence: InplaceChange, project: Project) -> Iterator[Proposal]:

@@ -1,4 +1,5 @@
-"""Move the steps that change weights after the backward calls that still need them.
+"""Move the steps that change weights after the backward calls that still need them, or what reads
+a gradient to where there is one.
 
 `step_a(); loss_b.backward(); step_b()` becomes `loss_b.backward(); step_a(); step_b()`.
 """
@@ -10,8 +11,11 @@ from collections.abc import Iterator
 from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import stale_of
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.silent_matches import silent
+from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.own_parameters import backwards_apart
 from analyzers.repair.edit_search.circumstances import second_use
+from analyzers.repair.leaf.reading_time import READ_AS_NONE, read_in_time
 from analyzers.repair.reschedule.schedule import schedule_of
 from analyzers.repair.reschedule.stepping import (
     all_steps_last,
@@ -23,7 +27,12 @@ from analyzers.source.project import Project
 
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
-    """Yield orders in which no step comes between a forward and its backward call."""
+    """Yield orders in which no step comes between a forward and its backward call, or in which a
+    gradient is there when it is read.
+    """
+    fault = silent(evidence, READ_AS_NONE)
+    where = resolve_location(project, fault.at) if fault is not None else None
+    yield from read_in_time(where) if where is not None else ()
     use = second_use(evidence, project)
     if use is not None:
         yield from backwards_apart(use.features, SECOND_CHOICE + 2)

@@ -15,6 +15,7 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.trees import walk
 
+READ_AS_NONE = "gradient-read-as-none"
 _TESTS = (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp)
 
 

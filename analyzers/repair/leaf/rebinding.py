@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from analyzers.evidence import SilentFault
+from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.listed import said
 from analyzers.explain.missing import element_of, updates_returned
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.derivations import made_of
-from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.explain.target_networks import runs_again
 from analyzers.repair.blocks import indentation, joined, missing_import, rewritten, wrapped
@@ -24,6 +24,22 @@ from analyzers.source.trees import position, walk
 from provenance import CodeLine
 
 _COMPREHENSIONS = (ast.ListComp, ast.DictComp)
+UNMOVED = "unmoved-leaves"
+HELD = "unfed-parameters"
+"""The kinds of silent faults: leaves never move; an optimizer holds other tensors."""
+
+
+def updates_of(evidence: Evidence, project: Project) -> Iterator[SourceLocation]:
+    """Yield the statements that rebind the name of a leaf to a new tensor: without any error, or
+    so that the graph of one update hangs on the next.
+    """
+    story = story_of(evidence, project)
+    if story is not None:
+        yield from _projections(story)
+    elif isinstance(evidence, SilentFault) and evidence.kind == UNMOVED:
+        yield from _names_updated(evidence, project)
+    elif isinstance(evidence, SilentFault) and evidence.kind == HELD and evidence.optimizer_at:
+        yield from leaves_renewed(evidence, project)
 
 
 def leaf_kept(where: SourceLocation, rank: int = 0, *, held: bool = False) -> Iterator[Proposal]:
@@ -57,7 +73,7 @@ def leaf_kept(where: SourceLocation, rank: int = 0, *, held: bool = False) -> It
     yield Proposal("update-in-place", title, joined(edits), "", rank)
 
 
-def names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
+def _names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
     """Yield where a loop rebinds its own variable to a value computed from it and its gradient, and
     does not use it further: `for p in params: p = p - lr * p.grad`.
     """
@@ -92,7 +108,7 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocat
                     yield SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
 
 
-def projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
+def _projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
     """Yield where the name of a leaf that an optimizer holds is rebound to a value computed from
     that leaf alone: `self.h = self.h.clamp(0, self.top)`.
     """
