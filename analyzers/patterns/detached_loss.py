@@ -42,39 +42,26 @@ Fixed::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of, lost_name, matched
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, evidence_in
 from analyzers.explain.reasons import Reason, reason_of
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.edit_search.uncut import with_graph
+from analyzers.repair.edit_search.uncut import CONSTANT
 from analyzers.repair.reconnect.enable_recording import (
     left_off,
-    recording,
     switched_off_at,
     where_switched_off,
 )
-from analyzers.repair.reconnect.freezing import (
-    Freezing,
-    flags_noted,
-    frozen_ahead,
-    frozen_at,
-    frozen_whole,
-    thawed,
-    thawed_again,
-)
-from analyzers.repair.reconnect.reasoned import for_reason
-from analyzers.repair.reconnect.resampling import as_parameters
-from analyzers.repair.reconnect.uncutting import cuts_of_loss
+from analyzers.repair.reconnect.freezing import frozen_whole, left_frozen
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 
@@ -84,7 +71,7 @@ FAMILY = "no-grad"
 TITLE = "The loss has no graph behind it"
 TITLE_OF_TERM = "A term of the loss has no graph behind it"
 KIND = "detached"
-SEEN_AS = "constant-term"
+SEEN_AS = CONSTANT
 
 _WORDS = {
     "item": "`.item()` gives a plain number",
@@ -134,7 +121,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         place = next((one.place for one in left_off(project)), None)
     if evidence.ended_at is None and evidence.lost_by == "unknown":
         place = frozen_whole(project)
-    if (frozen := _unfrozen_nowhere(evidence, project)) is not None:
+    if (frozen := left_frozen(evidence, project)) is not None:
         place = frozen.where.place
     carrier = lost_name(evidence, project) if evidence.lost_by != "frozen" else None
     if (reason := reason_of(evidence, project)) is not None and frozen is None:
@@ -142,7 +129,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     found = matched(NAME, evidence, certainty, place, carrier)
     if found is None:
         return None
-    found.facts["frozen"] = frozen
     found.facts["reason"] = reason
     known = _REMEDIES.get(evidence.lost_by, "")
     if evidence.lost_by == "no_grad" and off is None:
@@ -162,14 +148,6 @@ def _why(evidence: MissingGraph) -> str:
     if evidence.lost_by in ("unknown", "leaf"):
         return ""
     return _WORDS.get(evidence.lost_by, f"`{evidence.lost_by}` has no gradient")
-
-
-def _unfrozen_nowhere(evidence: MissingGraph, project: Project) -> Freezing | None:
-    """Return what was frozen for an earlier backward call or step, and still is, or None."""
-    found = frozen_ahead(evidence.stack, project)
-    if found is None and evidence.lost_by == "frozen":
-        found = frozen_at(evidence.ended_stack, project)
-    return found if found is not None and any(thawed_again(found, project)) else None
 
 
 def explain(match: Match, project: Project) -> str:
@@ -194,36 +172,3 @@ def explain(match: Match, project: Project) -> str:
         name = getattr(off.scope, "name", "")
         text += f" `{name}` yields within {line(off.place, project)}, which goes on meanwhile."
     return text
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Keep the graph where it was cut; record the work; a loss that has a gradient."""
-    if isinstance(match.evidence, SilentFault):
-        if (lost := resolve_location(project, match.location)) is not None:
-            yield from with_graph(lost)
-            yield from as_parameters([lost])
-            yield from recording(lost, project)
-        return
-    evidence = evidence_in(match, MissingGraph)
-    reason = match.facts.get("reason")
-    if isinstance(reason, Reason):
-        yield from for_reason(reason, evidence, project)
-    where = where_switched_off(evidence.ended_stack, project)
-    where = where or resolve_location(project, evidence.ended_at or evidence.at)
-    if where is None:
-        return
-    frozen = match.facts["frozen"]
-    if isinstance(frozen, Freezing):
-        yield from thawed_again(frozen, project)
-    yield from with_graph(where, 0 if frozen is None else 1)
-    if evidence.lost_by in ("no_grad", "unknown"):
-        yield from recording(where, project)
-    if evidence.ended_at is None:
-        yield from flags_noted(project)
-        yield from cuts_of_loss(where, evidence, project)
-        if evidence.how != "predicted" or frozen_whole(project) is not None:
-            yield from thawed(project)
-    elif (
-        walk := resolve_location(project, evidence.at)
-    ) is not None:  # there may be a second cut on the way
-        yield from cuts_of_loss(walk, replace(evidence, holders=()), project, rank=2)

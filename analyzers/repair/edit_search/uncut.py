@@ -11,41 +11,86 @@ from dataclasses import replace
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.reasons import reason_of
+from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.differentiating import differentiable_gradients
-from analyzers.repair.reconnect.enable_recording import recording
+from analyzers.repair.reconnect.enable_recording import recording, where_switched_off
 from analyzers.repair.reconnect.expecting import in_expectation
-from analyzers.repair.reconnect.freezing import thawed
-from analyzers.repair.reconnect.resampling import sampled
+from analyzers.repair.reconnect.freezing import (
+    flags_noted,
+    frozen_whole,
+    left_frozen,
+    thawed,
+    thawed_again,
+)
+from analyzers.repair.reconnect.reasoned import for_reason
+from analyzers.repair.reconnect.resampling import as_parameters, sampled
 from analyzers.repair.reconnect.softening import class_scores, differentiable
 from analyzers.repair.reconnect.uncutting import cuts_of_loss, without_cut
 from analyzers.source.project import Project
 
+CONSTANT = "constant-term"
+"""The kind of a silent fault in which a term of the loss has no graph."""
+
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
-    """Yield the lost value with its graph: where the run saw it end, on the stack that led there,
-    and where the loss is computed.
+    """Yield the lost value with its graph: where a term of the loss is a constant, and where a run
+    or the source shows that the graph ends.
     """
-    if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
+    fault = silent(evidence, CONSTANT)
+    constant = resolve_location(project, fault.seen_at) if fault is not None else None
+    if constant is not None:
+        yield from _with_graph(constant)
+        yield from as_parameters([constant])
+        yield from recording(constant, project)
+    if isinstance(evidence, MissingGraph) and kind_of(evidence, project) == "detached":
+        yield from _where_lost(evidence, project)
+        yield from _on_the_way(evidence, project)
+
+
+def _where_lost(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
+    """Yield what undoes the cause: a switch, a freeze, or the statement at which the graph ends."""
+    reason, frozen = reason_of(evidence, project), left_frozen(evidence, project)
+    if reason is not None:
+        yield from for_reason(reason, evidence, project)
+    if frozen is not None:
+        yield from thawed_again(frozen, project)
+    where = where_switched_off(evidence.ended_stack, project)
+    where = where or resolve_location(project, evidence.ended_at or evidence.at)
+    if where is None:
         return
-    ended = (evidence.ended_at, *reversed(evidence.ended_stack))
-    for rank, place in enumerate(dict.fromkeys(place for place in ended if place is not None)):
-        where = resolve_location(project, place)
-        if where is not None:
-            yield from with_graph(where, min(rank, SECOND_CHOICE))
-            yield from recording(where, project, min(rank, SECOND_CHOICE))
+    yield from _with_graph(where, int(frozen is not None))
+    off = evidence.lost_by in ("no_grad", "unknown")
+    yield from recording(where, project, 0 if off else SECOND_CHOICE)
+    if evidence.ended_at is None:
+        yield from flags_noted(project)
+        yield from cuts_of_loss(where, evidence, project)
+        seen = evidence.how != "predicted" or frozen_whole(project) is not None
+        yield from thawed(project, 0 if seen else SECOND_CHOICE + 1)
+
+
+def _on_the_way(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
+    """Yield what undoes a second cut: where the loss is computed, and in the calls that led to the
+    first one.
+    """
     failed = resolve_location(project, evidence.at)
-    if failed is not None:
+    if failed is not None and evidence.ended_at is not None:
         yield from cuts_of_loss(failed, replace(evidence, holders=()), project, rank=2)
-        yield from recording(failed, project, rank=SECOND_CHOICE)
-    yield from thawed(project, SECOND_CHOICE + 1)
+    for place in reversed(evidence.ended_stack):
+        if (where := resolve_location(project, place)) is not None:
+            yield from _with_graph(where, SECOND_CHOICE)
+            yield from recording(where, project, SECOND_CHOICE)
 
 
-def with_graph(lost: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def _with_graph(lost: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Yield the same value with its graph, or a value with a gradient in its place."""
-    yield from differentiable_gradients(lost)
-    yield from class_scores(lost)
-    yield from in_expectation(lost)
-    yield from without_cut(lost, rank)
-    yield from sampled(lost)
-    yield from differentiable(lost)
+    for kept in (
+        differentiable_gradients,
+        class_scores,
+        in_expectation,
+        without_cut,
+        sampled,
+        differentiable,
+    ):
+        yield from (replace(one, rank=one.rank + rank) for one in kept(lost))

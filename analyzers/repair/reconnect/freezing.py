@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from analyzers.evidence import MissingGraph
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import (
     SourceLocation,
@@ -39,7 +40,7 @@ class Freezing:
     between: tuple[ast.stmt, ...]
 
 
-def frozen_ahead(stack: Sequence[CodeLine], project: Project) -> Freezing | None:
+def _frozen_ahead(stack: Sequence[CodeLine], project: Project) -> Freezing | None:
     """Return the last statement before the failure that freezes parameters, innermost call first.
 
     Return None if the freeze is undone in between.
@@ -59,7 +60,7 @@ def frozen_ahead(stack: Sequence[CodeLine], project: Project) -> Freezing | None
     return None
 
 
-def frozen_at(stack: Sequence[CodeLine], project: Project) -> Freezing | None:
+def _frozen_at(stack: Sequence[CodeLine], project: Project) -> Freezing | None:
     """Return the statement that the tracer saw freeze parameters, innermost call first.
 
     It comes with the statements up to the step (or backward call) for which it froze them.
@@ -84,6 +85,14 @@ def _until_learnt(module: Module, statement: ast.stmt, project: Project) -> tupl
     last_backward = [at for at, one in enumerate(after) if reaching(project, one, *_BACKWARD)][-1:]
     ends = stepping or last_backward
     return (*after[: ends[0] + 1],) if ends else ()
+
+
+def left_frozen(evidence: MissingGraph, project: Project) -> Freezing | None:
+    """Return what was frozen for an earlier backward call or step, and still is, or None."""
+    found = _frozen_ahead(evidence.stack, project)
+    if found is None and evidence.lost_by == "frozen":
+        found = _frozen_at(evidence.ended_stack, project)
+    return found if found is not None and any(thawed_again(found, project)) else None
 
 
 def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
