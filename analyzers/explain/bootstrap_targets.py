@@ -27,7 +27,7 @@ from analyzers.source.project import Project, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import position, walk, whole
 from provenance import CodeLine
 
 OTHERS = "the target leads to trained parameters of another network"
@@ -130,7 +130,7 @@ def _given_anywhere(
     yield from ((where, given) for given in own)
     if not isinstance(where.scope, ast.FunctionDef):
         return
-    names = {spelled(_whole(given)) for given in own} & named(where.scope)
+    names = {spelled(whole(given)) for given in own} & named(where.scope)
     for module, call in project.each(ast.Call) if names else ():
         statement = module.statement_at(call.lineno, call.col_offset)
         if own_name(call) == where.scope.name and statement is not None:
@@ -157,7 +157,7 @@ def _alias_unrecorded(
     """Return the assignment that gives the target its name where nothing is recorded, from values
     with their graphs; in another function if the loss's own has none.
     """
-    name = spelled(_whole(given))
+    name = spelled(whole(given))
     own = definitions(seen.scope, name)
     for module, statement in project.each(ast.Assign):
         if own and statement not in own:
@@ -171,13 +171,6 @@ def _alias_unrecorded(
                     )
                     return BootstrapTarget(where, one, statement, is_alias=True)
     return None
-
-
-def _whole(node: ast.expr) -> ast.expr:
-    """Return what an index takes a part of."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
 
 
 def _is_difference(value: ast.expr) -> bool:

@@ -36,9 +36,8 @@ from analyzers.reading.values import (
     Sequence,
     Unknown,
 )
-from analyzers.source.flow import walk_scope
+from analyzers.source.flow import yields
 from analyzers.source.project import spelled
-from analyzers.source.trees import remembered
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -79,12 +78,7 @@ def call_at(
 def is_generator(callee: AbstractValue) -> bool:
     """Return True if a call of it makes one of the script's generators."""
     function = callee.function if isinstance(callee, Bound) else callee
-    return isinstance(function, FunctionValue) and _yields(function.definition)
-
-
-@remembered
-def _yields(definition: ast.AST) -> bool:
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(definition))
+    return isinstance(function, FunctionValue) and yields(function.definition)
 
 
 @callable_kind(FunctionValue)

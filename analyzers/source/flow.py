@@ -34,6 +34,12 @@ def walk_scope(scope: ast.AST) -> Sequence[ast.AST]:
 
 
 @remembered
+def yields(scope: ast.AST) -> bool:
+    """Return True if a function is a generator."""
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope))
+
+
+@remembered
 def statements_of(scope: ast.AST) -> Sequence[ast.stmt]:
     """Return the statements of a scope in source order, without inner functions."""
     return [node for node in walk_scope(scope) if isinstance(node, ast.stmt)]

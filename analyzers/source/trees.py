@@ -67,6 +67,13 @@ def end_of(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
+def whole(node: ast.expr) -> ast.expr:
+    """Return what an index takes a part of."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
 @remembered
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the direct children of a node, in source order."""

@@ -20,7 +20,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Function, Module, Scope, spelled
 from analyzers.source.signatures import named
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import remembered, walk, whole
 from provenance import ValueShape
 
 Binder = tuple[Module, Scope, ast.stmt]
@@ -139,9 +139,8 @@ def _binds_elsewhere(story: BackwardPair, function: ast.AST, statement: ast.stmt
 def _names(statement: ast.stmt, attribute: str) -> bool:
     """Return True if a statement only names the attribute or a part of it."""
     value = value_of(statement)
-    while isinstance(value, ast.Subscript):
-        value = value.value
-    return isinstance(value, ast.Attribute) and value.attr == attribute
+    base = whole(value) if value is not None else None
+    return isinstance(base, ast.Attribute) and base.attr == attribute
 
 
 def _is_own(scope: ast.AST, name: str) -> bool:

@@ -21,7 +21,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.targets import taken_by, target_names
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import remembered, walk, whole
 
 _KEEPING_CALLS = frozenset(
     {"cat", "concat", "stack", "vstack", "hstack", "roll", "where", "max", "min", "sorted", "len"}
@@ -65,8 +65,8 @@ def container(value: ast.expr) -> str:
     """
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         return spelled(value.func.value) if value.func.attr == "get" else ""
-    whole = _unsliced(value)
-    return spelled(whole) if isinstance(whole, ast.Name | ast.Attribute) else ""
+    base = whole(value)
+    return spelled(base) if isinstance(base, ast.Name | ast.Attribute) else ""
 
 
 _REDUCING = ("sum", "mean", "stack", "cat", "hstack", "nansum", "fsum", "add", "backward")
@@ -93,7 +93,7 @@ def sums(value: ast.expr, name: str) -> bool:
             return sums(only.iter, name)
         case ast.IfExp(body=body, orelse=other):
             return sums(body, name) or sums(other, name)
-    return spelled(_unsliced(value)) == name
+    return spelled(whole(value)) == name
 
 
 def _may_hold(factor: ast.expr) -> bool:
@@ -137,11 +137,9 @@ def _kept_operands(
         inner = _passed_on(node)
         todo += inner
         if isinstance(node, ast.Call) and operation(node) in _KEEPING_CALLS:
-            yield from (e for e in inner if is_carrier(spelled(_unsliced(e))))
+            yield from (e for e in inner if is_carrier(spelled(whole(e))))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in _KEEPING_METHODS and is_carrier(
-                spelled(_unsliced(node.func.value))
-            ):
+            if node.func.attr in _KEEPING_METHODS and is_carrier(spelled(whole(node.func.value))):
                 yield node.func
         if isinstance(node, ast.BinOp) and is_average(node, is_carrier, scope):
             for side in (node.left, node.right):
@@ -167,12 +165,6 @@ def _passed_on(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def _unsliced(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
-
-
 @remembered
 def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
     """Return the containers from which a scope takes entries, with each entry's spelling and its
@@ -184,10 +176,10 @@ def taken_from(scope: Scope) -> dict[str, list[tuple[str, list[str]]]]:
             if is_dotted(source):
                 entry = f"{spelled(source)}[:]"
                 found.setdefault(spelled(source), []).append((entry, [*target_names(target)]))
-        if isinstance(node, ast.Assign) and (whole := container(node.value)):
+        if isinstance(node, ast.Assign) and (into := container(node.value)):
             value = spelled(node.value)
-            if value != whole:
-                found.setdefault(whole, []).append((value, bindings(node)))
+            if value != into:
+                found.setdefault(into, []).append((value, bindings(node)))
     return found
 
 

@@ -7,7 +7,7 @@ import ast
 from analyzers.explain.reuse.backward_pair import BackwardPair
 from analyzers.explain.reuse.execution_counts import constructs
 from analyzers.source.calls import calls_to, own_calls
-from analyzers.source.flow import declared_outer, mentions, walk_scope
+from analyzers.source.flow import declared_outer, mentions, walk_scope, yields
 from analyzers.source.project import FUNCTIONS, Scope
 
 MAX_CALLS = 4  # call depth between a function and code that is known to have run
@@ -22,11 +22,7 @@ def ran_before(story: BackwardPair, scope: Scope, again: bool = True) -> bool:
         return True
     if constructs(story.project, scope) or _is_factory(story, scope):
         return True
-    return not (again and _is_generator(scope)) and _called_in_front(story, scope)
-
-
-def _is_generator(scope: Scope) -> bool:
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk_scope(scope))
+    return not (again and yields(scope)) and _called_in_front(story, scope)
 
 
 def _called_in_front(story: BackwardPair, scope: Scope, depth: int = MAX_CALLS) -> bool:
@@ -44,7 +40,7 @@ def _called_in_front(story: BackwardPair, scope: Scope, depth: int = MAX_CALLS) 
         or (
             not any(module.holds(one, call) for one in running)
             if module.scope_of(call) in around
-            else not _is_generator(module.scope_of(call))
+            else not yields(module.scope_of(call))
             and _called_in_front(story, module.scope_of(call), depth - 1)
         )
         for module, call in calls

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import SilentFault
-from analyzers.explain.gradient_names import handed_back, stored_gradients
+from analyzers.explain.gradient_names import handed_back, holds, stored_gradients
 from analyzers.explain.keyed_entries import keys_of, without_entries
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
@@ -69,10 +69,7 @@ def _binds(statement: ast.stmt, wanted: set[str]) -> bool:
     if isinstance(statement, ast.For | ast.While | ast.If | ast.With):
         return False
     bound = {root_of(name) for name in bindings(statement)}
-    last = {name.rpartition(".")[2] for name in wanted if "." in name}
-    return bool(bound & wanted) or any(
-        "." in name and name.rpartition(".")[2] in last for name in bound
-    )
+    return holds(bound, wanted)
 
 
 def _gradients(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
