@@ -137,9 +137,10 @@ def _found(
     if any(re.search(text, plain(error.message)) for text in look.get("message", ())):
         yield Hint(cause.note, cause.say(), code="the message", vague=True)
     for form, how in (("said", "likely"), ("about", "perhaps")):
-        for said, line in said_in(words, look.get(form, ())):
+        for said, line, topics in said_in(words, look.get(form, ())):
             text = f"{how}, as the words name “{said}”: {cause.say(said)}"
-            yield Hint(cause.note, text, code=line, words=said, vague=how == "perhaps")
+            vague = how == "perhaps"
+            yield Hint(cause.note, text, code=line, words=said, topics=topics, vague=vague)
     if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):
         return
     yield from _in_settings(cause, look.get("setting", ()), project, other_files)

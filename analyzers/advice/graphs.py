@@ -18,12 +18,14 @@ from analyzers.advice.looking import (
 from analyzers.source import priors
 from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.callees import is_call
+from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 from analyzers.source.trees import remembered
 
 _COPIES = ("clone", "detach", "view", "reshape", "to", "cuda", "float", "unsqueeze", "squeeze")
+_COPYING = tuple(f"torch.{n}" for n in ("tensor", "as_tensor", "Tensor", "FloatTensor"))
 _STEEP = tuple(f"torch.{name}" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"))
 
 
@@ -198,6 +200,25 @@ def _differentiated(value: ast.expr) -> set[str]:
     aside = {id(node) for target in targets for node in ast.walk(target)}
     parts = (node for node in ast.walk(value) if isinstance(node, ast.Name | ast.Attribute))
     return {name for node in parts if id(node) not in aside for name in names_read(node)}
+
+
+def _results_copied(node: ast.AST, module: Module) -> str | None:
+    """Match `log_probs = torch.tensor(saved)`: a new tensor of numbers that were losses or
+    logarithms, by the names that are bound or read."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if is_call(value, *_COPYING):
+            break
+        value = value.func.value  # `.to(device)`
+    if not isinstance(node, ast.Assign) or not isinstance(value, ast.Call):
+        return None
+    names = {*bindings(node), *(name for given in value.args for name in names_attached(given))}
+    results = [name for name in names if priors.is_loss(name) or priors.is_logarithm(name)]
+    kept = any(map(priors.is_left_out, names))
+    return short(value.func) if is_call(value, *_COPYING) and results and not kept else None
+
+
+results_copied = reaching(_results_copied)
 
 
 def selected_after(node: ast.AST, module: Module) -> str | None:

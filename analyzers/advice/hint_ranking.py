@@ -21,8 +21,8 @@ class Hint:
     `place` is None for what concerns the whole, or for a setting outside of the code; `code` is the
     line. `blames`: such a line can be the fault itself; `usual`: nothing in the source shows it, it
     is the message's usual cause. `points_to`: the kind of fault, if it is another than the
-    message's. `words`: what the words around the code say of it; `vague`: these name no fault, and
-    make one likelier.
+    message's. `words`: what the words around the code say of it, with its `topics`; `vague`: these
+    name no fault, and make one likelier.
     """
 
     kind: Literal["lines", "version"]
@@ -33,6 +33,7 @@ class Hint:
     usual: bool = False
     points_to: str | None = None
     words: str = ""
+    topics: frozenset[str] = frozenset()
     vague: bool = False
 
     @property
@@ -47,13 +48,14 @@ class Ranking:
     """The hints of one error's causes: for each cause the nearest of its hints.
 
     A cause ranks by how far the nearest is from what the traceback names, less one for each
-    further source of evidence; of equals, by how many lines of words name it, and last by the order
-    in which causes are added, the more usual first.
+    further source of evidence; of equals, one of two topics comes before one of either, then counts
+    how many lines of words name it, and last the order in which causes are added, the more usual
+    first.
     """
 
     def __init__(self, project: Project, error: ParsedTraceback) -> None:
         self._near = _Nearness(project, error)
-        self._ranked: list[tuple[int, int, Hint]] = []
+        self._ranked: list[tuple[int, int, frozenset[str], Hint]] = []
 
     def add(self, found: Iterable[Hint]) -> None:
         """Add the hints of one cause. One with a line repeats what the words say."""
@@ -66,15 +68,20 @@ class Ranking:
         said = [hint.words for hint in hints if hint.words]
         if first.place is not None and said:
             first = replace(first, text=f"{first.text} (The words name “{said[0]}”.)")
-        self._ranked.append((distance, -len(said), first))
+        topics = max((hint.topics for hint in hints), key=len)
+        self._ranked.append((distance, -len(said), topics, first))
 
     def hints(self) -> tuple[Hint, ...]:
         """Return the hints in order, one for each place."""
         kept: list[Hint] = []
-        for *_, hint in sorted(self._ranked, key=lambda each: each[:2]):
+        for *_, hint in sorted(self._ranked, key=self._order):
             if hint.place is None or all(hint.place != other.place for other in kept):
                 kept.append(hint)
         return tuple(kept[:MAX_HINTS])
+
+    def _order(self, one: tuple[int, int, frozenset[str], Hint]) -> tuple[int, int, int]:
+        distance, lines, topics, _ = one
+        return distance, -sum(other < topics for *_, other, _ in self._ranked if other), lines
 
 
 class _Nearness:

@@ -48,17 +48,17 @@ def settings_in(
                 yield path, number, setting, line.strip()[:MAX_LINE]
 
 
-def said_in(text: str, wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the words of each line that hold the topics of one of the alternatives and are not
-    denied, with the line.
+def said_in(text: str, wanted: Sequence[str]) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield the words of each line that hold the topics of one of the alternatives and are not
+    denied, with the line and these topics.
     """
-    topics = [names.split() for names in wanted]
-    found: list[tuple[str, str]] = []
+    alternatives = [names.split() for names in wanted]
     for line in text.splitlines()[:_LINES] if wanted else ():
-        said = said_of(" ".join(typeset.plain(line[:MAX_LINE]).split()), topics)
-        if said is not None and re.search(_DENIED, said[1]) is None:
-            found.append((said[0], line.strip()))
-    return found
+        words = " ".join(typeset.plain(line[:MAX_LINE]).split())
+        said = ((said_of(words, [topics]), frozenset(topics)) for topics in alternatives)
+        found, topics = next((one for one in said if one[0] is not None), (None, frozenset()))
+        if found is not None and re.search(_DENIED, found[1]) is None:
+            yield found[0], line.strip(), topics
 
 
 def quoted_in(text: str) -> Iterator[str]:

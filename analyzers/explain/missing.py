@@ -45,6 +45,7 @@ _WORDINGS: tuple[tuple[str, Kind], ...] = (
     ("Can't call numpy() on", "numpy"),
     ("deepcopy protocol", "deepcopy"),
     ("been used in the graph", "unused"),
+    ("finished reduction in the prior", "unused"),
     ("differentiated Tensors does not require grad", "flat-input"),
     ("can't optimize a non-leaf", "nonleaf"),
     ("change requires_grad flags of leaf", "nonleaf"),

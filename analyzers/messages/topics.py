@@ -34,6 +34,8 @@ def _pattern(word: str) -> str:
     exact = word.startswith("=")
     begin = r"(?<![a-z0-9_])" if exact or word[0].isalnum() else ""
     end = r"(?![\w])" if exact else ""
+    if exact and word[1:].isdigit():  # neither of `0.5` nor of `cuda:0`
+        begin, end = r"(?<![\w.:])", r"(?![\w]|\.\d)"
     return rf"{begin}{re.escape(word.removeprefix('='))}{end}"
 
 

@@ -12,6 +12,7 @@ from analyzers.source import typeset
 
 MAX_REPAIRED = 4000  # characters
 _REMARKS = ("//", "<--", "<-", "<==", "-->", "--->", "==>", "←", "→", "<<<")
+_WHOLE = re.compile(r"`[^`]+`")
 _FENCED = re.compile(r"```\s*(?:import|from)\s[^`]*$")
 _DOTS = re.compile(r"\.{4,}")
 _LEFT_OUT = re.compile(r"(?:,[ \t]*)?\.\.\.(?=[ \t]*[,)])")  # of a signature
@@ -42,11 +43,12 @@ def _attempts(text: str) -> Iterator[str]:
 
 
 def _without_emphasis(text: str) -> str:
-    """Return a line without Markdown's stars around it (`**loss.backward()**`), or a backtick that
-    has its other one on another line, or a fence ahead of an import.
+    """Return a line without Markdown's stars around it (`**loss.backward()**`), or the backticks
+    around the whole of it, of which one may be on another line, or a fence ahead of an import.
     """
     text = text.replace("**", "")
-    return text.strip("`") if text.count("`") == 1 or _FENCED.match(text) else text
+    whole = text.count("`") == 1 or _WHOLE.fullmatch(text) or _FENCED.match(text)
+    return text.strip("`") if whole else text
 
 
 def _with_comment(text: str) -> str:

@@ -47,6 +47,7 @@ from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import SourceLocation, resolve_location
+from analyzers.messages import entry_of
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
 from analyzers.repair.reconnect.siblings import handed_as_siblings
 from analyzers.repair.reconnect.tensor_parts import asked_of_whole, joined_again, parts_asked
@@ -90,9 +91,9 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     at = evidence.at if taken_there else None
     whole = GraphCarrier(spelled(parts[0].whole), at) if at is not None else None
     found = matched(NAME, evidence, Certainty.CERTAIN, evidence.at, whole)
-    return (
-        replace(found, title=TITLE_OF_NONE) if found and _is_cleared(evidence, project) else found
-    )
+    entry = entry_of(evidence.message)
+    title = TITLE_OF_NONE if _is_cleared(evidence, project) else entry.title if entry else ""
+    return replace(found, title=title) if found else None
 
 
 def _is_cleared(evidence: MissingGraph, project: Project) -> bool:

@@ -9,7 +9,13 @@ from itertools import takewhile
 from analyzers.messages import named_in_words
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
 from analyzers.tracebacks.frame_lines import spoken_frame
-from analyzers.tracebacks.messages import classify, is_denied, quoted_error, warned_of_grad
+from analyzers.tracebacks.messages import (
+    classify,
+    is_denied,
+    quoted_error,
+    reads_missing_grad,
+    warned_of_grad,
+)
 from analyzers.tracebacks.model import ParsedTraceback, TracebackFrame, TracebackPart
 from analyzers.tracebacks.scanning import Scanned, scan
 
@@ -44,6 +50,8 @@ def parse(text: str) -> ParsedTraceback:
     part, family, kind = chosen
     if family == "other" and warned_of_grad(part, lines):
         family, kind = "no-grad", "nonleaf"
+    if family == "other" and reads_missing_grad(part, lines):
+        family, kind = "no-grad", "rebound"
     return ParsedTraceback(
         exception=part.exception,
         message=part.message,

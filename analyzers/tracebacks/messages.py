@@ -15,6 +15,9 @@ _NONE_GRAD = (
     "'nonetype' object has no attribute",
     "'nonetype' object is not",
 )
+_ATTRIBUTE_OF_NONE = re.compile(r"'nonetype' object has no attribute '(\w{1,60})'")
+_COMPUTED_OF_GRAD = re.compile(r"[-+*/@]=?\s*[\w.\[\]]{1,80}\.grad\b|\.grad\s*[-+*/@]")
+_LONGEST = 2000  # characters of a line
 _ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
 _BACKWARD = ("backward", "backprop")
 _TWICE = ("more than once", "twice", "second time", "again", "already")
@@ -61,6 +64,19 @@ def warned_of_grad(part: TracebackPart, lines: Sequence[str]) -> bool:
     message = part.message.lower()
     warned = (" ".join(lines[at : at + 2]).lower() for at in range(len(lines)))
     return "nonetype" in message and any(_OF_NO_LEAF in text for text in warned)
+
+
+def reads_missing_grad(part: TracebackPart, lines: Sequence[str]) -> bool:
+    """Return True if no frame shows where something was None, and a line of the text reads a
+    `.grad` in the way that the message says: `x.grad.sign()`, `rate * w.grad`.
+    """
+    message = part.message.lower()
+    if part.frames or "nonetype" not in message:
+        return False
+    asked = _ATTRIBUTE_OF_NONE.search(message)
+    read = re.compile(rf"\.grad\.{asked[1]}\b") if asked else _COMPUTED_OF_GRAD
+    known = asked is not None or _NONE_GRAD[0] in message
+    return known and any(read.search(line[:_LONGEST].lower()) for line in lines)
 
 
 def quoted_error(line: str) -> TracebackPart | None:
