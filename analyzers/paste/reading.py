@@ -136,11 +136,11 @@ def _is_printed(code: Code) -> bool:
     return False
 
 
-def legible(text: str, skip: frozenset[int] = frozenset()) -> Pasted | None:
+def legible(text: str) -> Pasted | None:
     """A text of which all is code, or None where nothing in it is. Python stays as it is."""
     if is_python(text):
         return Pasted(text, text)
-    found = pieces(text.splitlines(), skip)
+    found = pieces(text.splitlines())
     return written(text, found) if found else None
 
 

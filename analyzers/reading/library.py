@@ -146,7 +146,7 @@ def _torch(
 ) -> AbstractValue:
     """Return the result of a torch function."""
     if last in _SWITCHES:
-        return _switch(machine, last, args, kwargs)
+        return _switch(last, args, kwargs)
     if ".optim." in path and last[:1].isupper():
         if "lr_scheduler" in path:
             return Unknown(last, data=True)
@@ -201,7 +201,7 @@ def _function(
     return tensor_results.shaped(machine, name, result, args[1:], kwargs, frame)
 
 
-def _switch(machine: Machine, name: str, args: Args, kwargs: Kwargs) -> AbstractValue:
+def _switch(name: str, args: Args, kwargs: Kwargs) -> AbstractValue:
     """Return a context manager or switch of recording; a bare decorator counts too."""
     grad = _SWITCHES[name]
     if name == "set_grad_enabled":

@@ -179,10 +179,10 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     return called
 
 
-def missing_import(editor: Editor, name: str = "torch") -> tuple[Edit, ...]:
-    """Return an edit that imports the library if the module does not."""
-    known = imported(editor.module, name) is not None
+def missing_import(editor: Editor) -> tuple[Edit, ...]:
+    """Return an edit that imports torch if the module does not."""
+    known = imported(editor.module, "torch") is not None
     for node in editor.module.tree.body if not known else ():
         if isinstance(node, ast.Import) or getattr(node, "module", "__future__") != "__future__":
-            return (editor.insert_before(node, f"import {name}"),)
+            return (editor.insert_before(node, "import torch"),)
     return ()

@@ -206,7 +206,7 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
     found: set[str] = set()
     for call in walk(node):
         if isinstance(call, ast.Call):
-            if _is_model_call(project, call):
+            if _is_model_call(call):
                 name = own_name(call)
                 found.add(name if name in members else spelled(call.func))
             for _, function in project.functions_called(call) if deep else ():
@@ -226,7 +226,7 @@ def _own_attributes(tree: ast.Module) -> set[str]:
     }
 
 
-def _is_model_call(project: Project, call: ast.Call) -> bool:
+def _is_model_call(call: ast.Call) -> bool:
     """Return True for a call with arguments of something that is not a library's, a builtin or a
     class.
     """

@@ -125,7 +125,7 @@ def _of_a_part(loop: ast.For, call: ast.Call) -> list[ast.keyword]:
     return [word for word in call.keywords if names_read(word.value) & parts]
 
 
-def backward_before(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
+def backward_before(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal that moves the backward call before the loop, for all weights."""
     loop, call, shared = story.loop, story.root_call, story.shared
     if shared is None or call is None or not isinstance(loop, ast.For):
@@ -140,7 +140,7 @@ def backward_before(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
     edits = joined([editor.delete(statement), editor.insert_before(loop, line)])
     title = f"Call `{line}` once, before the loop"
     note = "One backward leaves the gradients of every part."
-    yield Proposal("walk-in-front", title, edits, note, rank)
+    yield Proposal("walk-in-front", title, edits, note)
 
 
 def reduced(where: SourceLocation) -> Iterator[Proposal]:

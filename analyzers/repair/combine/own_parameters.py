@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.stepping import EACH_ITS_OWN, parameters_of
@@ -18,7 +18,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.project import spelled
 
 
-def backwards_apart(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
+def backwards_apart(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal that keeps the shared graph for the second backward call, moves the step
     between the two after it, and restricts each call to what the step after it changes.
     """
@@ -39,7 +39,7 @@ def backwards_apart(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         with_keyword(editor, second, "inputs", parameters_of(editor, other)),
         *move_after(editor, moved, shared.reached),
     ]
-    yield Proposal("steps-last", EACH_ITS_OWN, joined(edits), "", rank)
+    yield Proposal("steps-last", EACH_ITS_OWN, joined(edits), "", SECOND_CHOICE + 2)
 
 
 def _stepped(block: Sequence[ast.stmt]) -> ast.Attribute | None:

@@ -34,7 +34,7 @@ def retain_on_first(story: ReuseFeatures) -> Iterator[Proposal]:
         yield _last_resort(title, set_to, site.set_to())
 
 
-def retain_for_each(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
+def retain_for_each(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal for losses whose gradients are used separately: each backward call but the
     last retains the graph that they share.
     """
@@ -47,7 +47,7 @@ def retain_for_each(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         values = [f"{loop.target.id} is not {spelled(loop.iter)}[-1]", *values]
     for place, value in enumerate(values):
         title = "Keep the shared graph for the gradients of each loss"
-        yield Proposal("retain-for-each", title, (site.set_to(value),), cost, rank + place)
+        yield Proposal("retain-for-each", title, (site.set_to(value),), cost, 2 + place)
 
 
 def uses_each_gradient(story: ReuseFeatures) -> bool:
@@ -103,7 +103,7 @@ def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
                         yield name
 
 
-def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
+def retain_on_both(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal that retains the graph at both calls, where repeated use is intended: in
     overlapping windows of steps.
     """
@@ -116,7 +116,7 @@ def retain_on_both(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     if len(edits) == len(sites):
         title = "Keep the graph at both backward calls: their windows overlap"
         cost = "The graphs stay in memory for as long as the window holds their states."
-        yield Proposal("retain-graph", title, tuple(edits), cost, rank)
+        yield Proposal("retain-graph", title, tuple(edits), cost, 2)
 
 
 def hands_on_gradients(story: ReuseFeatures) -> bool:

@@ -100,7 +100,7 @@ def _reads(where: SourceLocation, statement: ast.stmt, stale: StaleValue) -> Ite
             yield outer
 
 
-def without_flag(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
+def without_flag(stale: StaleValue) -> Iterator[Proposal]:
     """Yield a proposal that removes `inplace=True` from the modules called on the changing line; if
     they are unknown, from those that the operation's name suggests; else wherever the flag is
     passed on.
@@ -115,7 +115,7 @@ def without_flag(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
         edits = edits or dict.fromkeys(_flags_passed_on(stale))
     if edits:
         title = "Build the module without `inplace=True`"
-        yield Proposal("no-inplace-flag", title, tuple(edits), "", rank)
+        yield Proposal("no-inplace-flag", title, tuple(edits))
 
 
 def _flags_passed_on(stale: StaleValue) -> Iterator[Edit]:

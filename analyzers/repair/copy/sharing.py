@@ -28,7 +28,7 @@ _CHANGING = frozenset(
 
 
 def shared_copy(
-    holders: Sequence[Referrer], at: CodeLine | None, project: Project, rank: int = 0
+    holders: Sequence[Referrer], at: CodeLine | None, project: Project
 ) -> Iterator[Proposal]:
     """Yield proposals that use `copy.copy` instead of `copy.deepcopy`, or a dataclass's `replace`,
     with copies of the object's containers. The object must be of a class of the script and have its
@@ -52,7 +52,7 @@ def shared_copy(
         if edits:
             title = f"Copy `{held}` with the tensors that it has"
             note = "The copy goes on from their history."
-            yield Proposal("shared-copy", title, joined(edits), note, rank)
+            yield Proposal("shared-copy", title, joined(edits), note)
             return
 
 

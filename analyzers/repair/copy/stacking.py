@@ -30,27 +30,27 @@ class Buffer:
     writes: list[tuple[ast.Assign, ast.Subscript]] = field(default_factory=list)
 
 
-def list_and_stack(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
+def list_and_stack(stale: StaleValue) -> Iterator[Proposal]:
     """Yield a proposal that turns the loop's buffers into lists, joined after it."""
     for where in stale.statements[:1]:
         for loop in where.module.loops_around(where.statement)[:1]:
-            yield from _stacked(where.module, loop, rank)
+            yield from _stacked(where.module, loop)
 
 
-def any_stacked(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def any_stacked(project: Project) -> Iterator[Proposal]:
     """Yield the same for every loop that fills buffers, if the error names no write."""
     for module, loop in project.each(ast.For):
-        yield from _stacked(module, loop, rank)
+        yield from _stacked(module, loop)
 
 
-def _stacked(module: Module, loop: Loop, rank: int) -> Iterator[Proposal]:
+def _stacked(module: Module, loop: Loop) -> Iterator[Proposal]:
     where = SourceLocation(module, loop, CodeLine(module.path, loop.lineno))
     buffers = list(_buffers(loop).values())
     if buffers and all(_is_regular(where, loop, buffer) for buffer in buffers):
         edits = [edit for buffer in buffers for edit in _converted(where, loop, buffer)]
         names = said(buffer.name for buffer in buffers)
         title = f"Collect {names} in a list and stack it after the loop"
-        yield Proposal("list-and-stack", title, joined(edits), "", rank)
+        yield Proposal("list-and-stack", title, joined(edits))
 
 
 def _buffers(loop: Loop) -> dict[str, Buffer]:

@@ -28,9 +28,7 @@ def siblings(where: SourceLocation, names: set[str]) -> set[str]:
     return names.union(*(bound for bound in together if bound & names))
 
 
-def views_out_of_place(
-    where: SourceLocation, names: Sequence[str], rank: int = 0
-) -> Iterator[Proposal]:
+def views_out_of_place(where: SourceLocation, names: Sequence[str]) -> Iterator[Proposal]:
     """Yield a proposal that makes every write to the view and its siblings from this line on out of
     place. Not for rows that a loop iterates over: the tensor that contains them would keep its old
     values.
@@ -40,7 +38,7 @@ def views_out_of_place(
         begun = position(where.statement)
         later = [s for s in statements_of(where.scope) if position(s) >= begun]
         written = [(SourceLocation(where.module, s, where.place), wanted) for s in later]
-        yield from given_new(written, "through the view", rank)
+        yield from given_new(written, "through the view", 0)
 
 
 def _viewed(where: SourceLocation, names: Sequence[str]) -> set[str]:
@@ -57,7 +55,7 @@ def _loop_over(where: SourceLocation, names: set[str]) -> ast.For | None:
     return next(found, None)
 
 
-def rows_stacked(where: SourceLocation, names: Sequence[str], rank: int = 0) -> Iterator[Proposal]:
+def rows_stacked(where: SourceLocation, names: Sequence[str]) -> Iterator[Proposal]:
     """Yield a proposal that collects the new rows of a loop over rows and stacks them."""
     wanted, loops = _viewed(where, names), where.module.loops_around(where.statement)
     if (loop := _loop_over(where, wanted)) is None:
@@ -71,10 +69,10 @@ def rows_stacked(where: SourceLocation, names: Sequence[str], rank: int = 0) -> 
     rebuilt = _rebuilt(where, loops[loops.index(loop) :], row)
     if edits and rebuilt:
         title = f"Collect the new `{row}` in a list and stack it"
-        yield Proposal("stack-rows", title, joined([*rebuilt, *edits]), "", rank)
+        yield Proposal("stack-rows", title, joined([*rebuilt, *edits]))
 
 
-def rows_selected(where: SourceLocation, names: Sequence[str], rank: int = 1) -> Iterator[Proposal]:
+def rows_selected(where: SourceLocation, names: Sequence[str]) -> Iterator[Proposal]:
     """Yield a proposal that takes each row of a loop by its index, as a view that may be written,
     so that the container keeps the new values.
     """
@@ -86,7 +84,7 @@ def rows_selected(where: SourceLocation, names: Sequence[str], rank: int = 1) ->
         text, number = where.editor.text_of(source), unused_name(where.module, "i")
         rows = f"[{text}[{number}] for {number} in range(len({text}))]"
         title = f"Take each `{row}` by its index, so that it may be written"
-        yield Proposal("select-rows", title, (where.editor.replace(source, rows),), "", rank)
+        yield Proposal("select-rows", title, (where.editor.replace(source, rows),), "", 1)
 
 
 def _row_names(loop: Loop) -> list[str]:
@@ -135,7 +133,7 @@ def _source(loop: ast.For, row: str) -> ast.expr | None:
 
 
 def record_view(
-    where: SourceLocation, names: Sequence[str], project: Project, rank: int = 0
+    where: SourceLocation, names: Sequence[str], project: Project
 ) -> Iterator[Proposal]:
     """Yield a proposal that creates, with recording on, a view that was created under `no_grad`, in
     this function or in one that it calls.
@@ -150,11 +148,11 @@ def record_view(
             if "no_grad" in spelled(block.items[0]) and (helper or module.holds(block, node)):
                 if edits := unwrapped(Editor(module), block):
                     title = "Make the view while autograd records"
-                    yield Proposal("record-view", title, edits, "", rank)
+                    yield Proposal("record-view", title, edits)
 
 
-def clone_views(where: SourceLocation, names: Sequence[str], rank: int = 2) -> Iterator[Proposal]:
+def clone_views(where: SourceLocation, names: Sequence[str]) -> Iterator[Proposal]:
     """Yield a proposal that copies the view under its name before the write."""
     wanted = _viewed(where, names)
     if not _loop_over(where, wanted):
-        yield from cloned_first(where, wanted, rank)
+        yield from cloned_first(where, wanted, 2)

@@ -266,13 +266,13 @@ def _parts_at_definition(story: ReuseFeatures) -> Iterator[tuple[Edit, ...]]:
             yield from [joined(edits)] if edits else []
 
 
-def collected_without_graph(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
+def collected_without_graph(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield proposals that collect a rollout without a graph: other code learns from it."""
     for module, function in collectors(story.reuse, story.project):
         if "torch" in module.text:
             edits = (no_grad_on(module, function),)
             title = f"Collect in `{function.name}` without a graph"
-            yield Proposal("no-grad-collecting", title, edits, _FOR_ALL, rank)
+            yield Proposal("no-grad-collecting", title, edits, _FOR_ALL)
 
 
 def made_without_graph(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal]:

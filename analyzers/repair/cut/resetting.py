@@ -55,7 +55,7 @@ def _loops_resetting(story: ReuseFeatures) -> Iterator[tuple[Module, Loop]]:
             yield from ((module, loop) for loop in module.loops_around(node)[:1])
 
 
-def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
+def reset_by_call(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal that repeats, at the head of the loop, the call before it that resets the
     carrier: with constant arguments, of a function in which the carrier is local while the loop
     does not name it.
@@ -70,7 +70,10 @@ def reset_by_call(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)
         if spelled(s.value.func) in own and not names_read(s) - own
     )
-    yield from _at_head(story, loop, calls, rank)
+    for line in islice(calls, 1):
+        edit = Editor(story.frame.module).insert_before(head_of(loop), line)
+        title = f"Reset `{story.name}` at the head of the loop"
+        yield Proposal("reset-at-head", title, (edit,), _FRESH_STATE, 3)
 
 
 def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -142,16 +145,6 @@ def _in_random_order(value: ast.expr) -> bool:
             if any(isinstance(one, ast.Constant) and one.value is True for one in shuffles):
                 return True
     return False
-
-
-def _at_head(
-    story: ReuseFeatures, loop: Loop, lines: Iterator[str], rank: int
-) -> Iterator[Proposal]:
-    """Yield a proposal with the first of these statements at the head of the loop."""
-    for line in islice(lines, 1):
-        edit = Editor(story.frame.module).insert_before(head_of(loop), line)
-        title = f"Reset `{story.name}` at the head of the loop"
-        yield Proposal("reset-at-head", title, (edit,), _FRESH_STATE, rank)
 
 
 def _called(node: ast.AST) -> set[str]:

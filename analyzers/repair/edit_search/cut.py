@@ -73,7 +73,7 @@ def _not_wanted(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     if where is not None and kind == "numpy":
         yield from said_with_torch(where, project)
         names = names_held(evidence.holders)
-        yield from detached_arrays(where, names, project)
+        yield from detached_arrays(where, names)
         yield from detached_by_caller(where, names, evidence.stack, project)
     elif where is not None and kind == "deepcopy":
         yield from reparametrised(project)

@@ -33,9 +33,9 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if use is not None and use.reuse.freed.kind == "grad":
         yield from keep_for_second(use.features)
     elif use is not None:
-        yield from retain_for_each(use.features, rank=2)
+        yield from retain_for_each(use.features)
         if hands_on_gradients(use.features):
-            yield from retain_on_both(use.features, rank=2)
+            yield from retain_on_both(use.features)
         yield from retain_on_first(use.features)
         yield from ask_again(use.features)
     stale = stale_of(evidence, project)

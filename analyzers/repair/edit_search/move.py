@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import stale_of
-from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.pattern import Proposal
 from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.combine.own_parameters import backwards_apart
@@ -35,7 +35,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     yield from read_in_time(where) if where is not None else ()
     use = second_use(evidence, project)
     if use is not None:
-        yield from backwards_apart(use.features, SECOND_CHOICE + 2)
+        yield from backwards_apart(use.features)
     stale = stale_of(evidence, project)
     schedule = schedule_of(stale) if stale is not None and stale.nature == "step" else None
     if schedule is not None and schedule.straight:

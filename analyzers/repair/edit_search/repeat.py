@@ -59,7 +59,7 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
     if use.same_pass:
         could_keep = use.whole or reuse.freed.kind == "grad"
         yield from recompute_before_backward(use.features, SECOND_CHOICE * could_keep)
-        yield from _before_calls(reuse.reached, project, SECOND_CHOICE + 1)
+        yield from _before_calls(reuse.reached, project)
         return
     found = [*recompute_where_used(use.features), *computed_for_next_pass(use.features)]
     if use.stored:
@@ -69,10 +69,10 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
     yield from found
     yield from forward_into_loop(use.features, rank)
     if not parts:
-        yield from _in_loops(use.features, SECOND_CHOICE + 1)
+        yield from _in_loops(use.features)
 
 
-def _in_loops(features: ReuseFeatures, rank: int) -> Iterator[Proposal]:
+def _in_loops(features: ReuseFeatures) -> Iterator[Proposal]:
     """Yield what each loop around the shared frame, or around the calls that lead to it, reads of
     old values, recomputed at the head of that loop.
     """
@@ -80,14 +80,14 @@ def _in_loops(features: ReuseFeatures, rank: int) -> Iterator[Proposal]:
     for frame in reversed(features.above):
         for loop in frame.module.loops_around(frame.statement):
             wanted, where = names & names_read(loop), "in each pass of the loop"
-            yield from _copied(frame, loop, wanted, head_of(loop), where, features.project, rank)
+            yield from _copied(frame, loop, wanted, head_of(loop), where, features.project)
 
 
-def _before_calls(backward_call: BackwardCall, project: Project, rank: int) -> Iterator[Proposal]:
+def _before_calls(backward_call: BackwardCall, project: Project) -> Iterator[Proposal]:
     """Yield what a call that leads to a backward call reads, recomputed before that call."""
     for frame in reversed(frames(project, backward_call)):
         wanted, where = names_read(frame.statement), "again for this backward"
-        yield from _copied(frame, frame.statement, wanted, frame.statement, where, project, rank)
+        yield from _copied(frame, frame.statement, wanted, frame.statement, where, project)
 
 
 def _copied(
@@ -97,7 +97,6 @@ def _copied(
     head: ast.stmt,
     where: str,
     project: Project,
-    rank: int,
 ) -> Iterator[Proposal]:
     """Yield the statements before one that compute the names, repeated before another; none that
     run backward, which would train twice, or create an object, which may hold what is learned.
@@ -108,14 +107,16 @@ def _copied(
         if not (trains or any(map(creates_object, calls))):
             cost = "Random numbers are drawn again each time." * draws(chain)
             editor = Editor(frame.module)
-            yield computed("recompute", editor, chain, head, where, cost, rank, moved=False)
+            yield computed(
+                "recompute", editor, chain, head, where, cost, SECOND_CHOICE + 1, moved=False
+            )
 
 
 def _after_step(stale: StaleValue) -> Iterator[Proposal]:
     schedule = schedule_of(stale)
     if schedule is not None and schedule.straight:
         yield from fresh_forward(schedule)
-        yield from called_again(stale, schedule, rank=1)
+        yield from called_again(stale, schedule)
     elif schedule is not None:
         yield from recompute_where_read(stale)
         yield from forward_in_loop(stale, schedule)

@@ -43,7 +43,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if not use.stored:
         yield from reset_of_all_layers(use.features)
         yield from reset_for_samples(use.features)
-        yield from reset_by_call(use.features, rank=3)
+        yield from reset_by_call(use.features)
     yield from _to_none(use.features)
     shared = use.shared
     for loop in shared.loops if shared is not None else ():

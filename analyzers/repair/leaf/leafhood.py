@@ -83,7 +83,7 @@ def _unset(editor: Editor, node: ast.AST) -> Iterator[Edit]:
             yield editor.replace(node, editor.text_of(node.func.value))
 
 
-def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def detached_instead(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     """Yield a proposal with `x.detach()` where `requires_grad` is switched off on the result of an
     operation.
     """
@@ -96,7 +96,7 @@ def detached_instead(evidence: MissingGraph, project: Project, rank: int = 0) ->
         if _is_loop_variable(name, where):  # what the loop goes through keeps the tensor itself
             edits.reverse()
         for at, one in enumerate(edits):
-            yield Proposal("detach-result", title, (one,), "", rank + at)
+            yield Proposal("detach-result", title, (one,), "", at)
         return
 
 
@@ -125,7 +125,7 @@ def _switched_off(where: SourceLocation) -> Iterator[tuple[str, Edit, Edit | Non
                 yield name, editor.replace(call, f"{name}.detach()"), None
 
 
-def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> Iterator[Proposal]:
+def keep_gradient(evidence: MissingGraph, project: Project) -> Iterator[Proposal]:
     """Yield proposals with `retain_grad()` after the line that computes the tensor, or before the
     backward call.
     """
@@ -147,11 +147,11 @@ def keep_gradient(evidence: MissingGraph, project: Project, rank: int = 4) -> It
     ]
     if backwards and not known:
         edit = reading.editor.insert_before(backwards[-1], f"{names[0]}.retain_grad()")
-        yield _kept(names[0], edit, rank)
+        yield _kept(names[0], edit, 4)
     if making is not None and bound:
         name = names[0] if known else bound[0]
         edit = making.editor.insert_after(making.statement, f"{name}.retain_grad()")
-        yield _kept(name, edit, rank + (not known))
+        yield _kept(name, edit, 4 + (not known))
 
 
 def _kept(name: str, edit: Edit, rank: int) -> Proposal:

@@ -127,9 +127,7 @@ def under_no_grad(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
         yield Proposal("under-no-grad", title, edits, "", rank)
 
 
-def leaf_out_of_place(
-    where: SourceLocation, names: Sequence[str], rank: int = 1
-) -> Iterator[Proposal]:
+def leaf_out_of_place(where: SourceLocation, names: Sequence[str]) -> Iterator[Proposal]:
     """Yield a proposal that computes a new tensor from the leaf, as a part of the graph; not under
     a local name that nothing reads afterwards, nor for what a module holds: it would be lost.
     """
@@ -146,7 +144,7 @@ def leaf_out_of_place(
         edits = out_of_place(where.module, where.statement, wanted.__contains__)
     if edits and not mentions(where.statement, "grad"):
         title = f"Compute a new tensor from {said(sorted(wanted))}"
-        yield Proposal("out-of-place", title, edits, "", rank)
+        yield Proposal("out-of-place", title, edits, "", 1)
 
 
 def _is_taken_up(where: SourceLocation, name: str) -> bool:

@@ -55,7 +55,7 @@ def _is_tested(module: Module, node: ast.AST, parents: list[ast.AST]) -> bool:
     return taken or any(isinstance(one, _TESTS) for one in parents)
 
 
-def read_in_time(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def read_in_time(where: SourceLocation) -> Iterator[Proposal]:
     """Yield a proposal that reads after the backward call of the block; else
     before the clearing.
     """
@@ -67,10 +67,10 @@ def read_in_time(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     ]
     if backwards:
         edits = joined(move_after(where.editor, [where.statement], backwards[0]))
-        yield Proposal("read-after-backward", "Read it after the backward", edits, "", rank)
+        yield Proposal("read-after-backward", "Read it after the backward", edits)
     elif clearing:
         lines = where.editor.lines_of(where.statement)
         put = where.editor.insert_before(clearing[-1], *lines)
         edits = joined([where.editor.delete(where.statement), put])
         title = f"Read it before line {clearing[-1].lineno}, which clears it"
-        yield Proposal("read-before-clearing", title, edits, "", rank)
+        yield Proposal("read-before-clearing", title, edits)

@@ -42,11 +42,11 @@ def updates_of(evidence: Evidence, project: Project) -> Iterator[SourceLocation]
         yield from leaves_renewed(evidence, project)
 
 
-def leaf_kept(where: SourceLocation, rank: int = 0, *, held: bool = False) -> Iterator[Proposal]:
+def leaf_kept(where: SourceLocation, *, held: bool = False) -> Iterator[Proposal]:
     """Yield a proposal with the run of updates in place, under `no_grad`, and the gradients cleared
     after it, unless an optimizer, by which the leaves are `held`, clears them.
     """
-    yield from _handed_back(where, rank)
+    yield from _handed_back(where)
     run, editor = _run(where) or ([where.statement] if held else []), where.editor
     edits = [e for statement in run if (e := in_place_of(editor, statement)) is not None]
     if not run or len(edits) < len(run):
@@ -70,7 +70,7 @@ def leaf_kept(where: SourceLocation, rank: int = 0, *, held: bool = False) -> It
             return
         edits = [edit, *missing_import(editor)]
     title = f"Update {said(spelled(target) for target, _ in pairs)} in place, under `no_grad`"
-    yield Proposal("update-in-place", title, joined(edits), "", rank)
+    yield Proposal("update-in-place", title, joined(edits))
 
 
 def _names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
@@ -146,7 +146,7 @@ def _around(where: SourceLocation) -> list[ast.With]:
     return [p for p in where.module.ancestors(where.statement) if isinstance(p, ast.With)]
 
 
-def _handed_back(where: SourceLocation, rank: int) -> Iterator[Proposal]:
+def _handed_back(where: SourceLocation) -> Iterator[Proposal]:
     """Yield a proposal with a loop that updates the leaves in place and returns the original
     container.
     """
@@ -161,7 +161,7 @@ def _handed_back(where: SourceLocation, rank: int) -> Iterator[Proposal]:
     body = [no_grad_header(where.module), *(step + line for line in lines), f"return {leaves}"]
     edits = (rewritten(where.editor, [where.statement], body), *missing_import(where.editor))
     title = f"Update `{leaves}` in place, under `no_grad`"
-    yield Proposal("update-in-place", title, edits, "", rank)
+    yield Proposal("update-in-place", title, edits)
 
 
 def _run(where: SourceLocation) -> list[ast.stmt]:
@@ -170,7 +170,7 @@ def _run(where: SourceLocation) -> list[ast.stmt]:
     return run_around(where.module, where.statement, alike) if where.statement in alike else []
 
 
-def leaf_again(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
+def leaf_again(where: SourceLocation) -> Iterator[Proposal]:
     """Yield a proposal that makes the new tensor a leaf."""
     run = _run(where) or [where.statement]
     returned = updates_returned(where.statement)
@@ -180,4 +180,4 @@ def leaf_again(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     if made:
         edits = tuple(where.editor.append_to(v, ".detach().requires_grad_()") for v in made)
         title = "Make the new tensor a leaf that requires grad"
-        yield Proposal("new-leaf", title, edits, "", rank)
+        yield Proposal("new-leaf", title, edits, "", 1)

@@ -30,7 +30,7 @@ def in_expectation(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     """
     match where.statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as choice):
-            scores = _chosen_from(where, choice)
+            scores = _chosen_from(choice)
         case _:
             return
     places = unused_name(where.module, "places")
@@ -50,7 +50,7 @@ def in_expectation(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     yield Proposal("soft-argmax", title, (*made, *edits), tradeoff, rank)
 
 
-def _chosen_from(where: SourceLocation, call: ast.Call) -> ast.expr | None:
+def _chosen_from(call: ast.Call) -> ast.expr | None:
     """Return what `argmax` along the last dimension is taken of."""
     if not is_call(call, "torch.Tensor.argmax") or not isinstance(call.func, ast.Attribute):
         return None

@@ -95,7 +95,7 @@ def left_frozen(evidence: MissingGraph, project: Project) -> Freezing | None:
     return found if found is not None and any(thawed_again(found, project)) else None
 
 
-def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def thawed_again(found: Freezing, project: Project) -> Iterator[Proposal]:
     """Propose the same statement with `True`, after the last step (or backward call) of the
     freeze."""
     used = [s for s in found.between if reaching(project, s, *_STEPS, *_BACKWARD)]
@@ -104,7 +104,7 @@ def thawed_again(found: Freezing, project: Project, rank: int = 0) -> Iterator[P
         statement = found.where.statement
         title = f"Unfreeze after line {used[-1].lineno} what line {statement.lineno} froze"
         edit = found.where.editor.insert_after(used[-1], *lines)
-        yield Proposal("unfreeze", title, (edit,), "", rank)
+        yield Proposal("unfreeze", title, (edit,))
 
 
 def _thawing(where: SourceLocation, project: Project) -> list[str]:
@@ -247,15 +247,15 @@ def _innermost(owners: set[str]) -> set[str]:
     return {one for one in owners if not any(other.startswith(f"{one}.") for other in owners)}
 
 
-def unfrozen(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def unfrozen(where: SourceLocation) -> Iterator[Proposal]:
     """Propose the freezing statement with `True`."""
     said = [node for node in walk(where.statement) if is_false(node)]
     if said:
         title = f"Let what line {where.statement.lineno} freezes learn"
-        yield Proposal("unfreeze", title, (where.editor.replace(said[0], "True"),), "", rank)
+        yield Proposal("unfreeze", title, (where.editor.replace(said[0], "True"),))
 
 
-def flags_noted(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def flags_noted(project: Project) -> Iterator[Proposal]:
     """Propose `[(p, p.requires_grad) for p in …]` for a generator of such pairs.
 
     A generator reads the flags only when it is consumed, after they have changed.
@@ -266,4 +266,4 @@ def flags_noted(project: Project, rank: int = 0) -> Iterator[Proposal]:
             editor = Editor(module)
             edit = editor.replace(node, f"[{editor.text_of(node)[1:-1]}]")
             title = f"Note the flags in `{spelled(held.targets[0])}` before they change"
-            yield Proposal("flags-noted", title, (edit,), "", rank)
+            yield Proposal("flags-noted", title, (edit,))

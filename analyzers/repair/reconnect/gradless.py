@@ -19,16 +19,16 @@ from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 
-def gradless_skipped(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def gradless_skipped(where: SourceLocation) -> Iterator[Proposal]:
     """Propose that every loop of the function that reads `.grad` skips parameters without one."""
     nodes = walk(where.scope)
     edits = [edit for node in nodes for edit in _guarded(where.module, where.editor, node)]
     if edits:
         title = "Skip parameters that have no gradient"
-        yield Proposal("skip-gradless", title, joined(edits), "", rank)
+        yield Proposal("skip-gradless", title, joined(edits))
 
 
-def cleared_if_there(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def cleared_if_there(where: SourceLocation) -> Iterator[Proposal]:
     """Propose to guard the statement that clears a gradient that may be None, and those like it.
 
     Each gets its own guard, since some leaves may have a gradient.
@@ -43,7 +43,7 @@ def cleared_if_there(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]
     made = [edit for edit in edits if edit is not None]
     if len(made) == len(edits):
         title = f"Clear {said([_gradient_cleared(s) for s in run])} only where there is one"
-        yield Proposal("skip-gradless", title, joined(made), "", rank)
+        yield Proposal("skip-gradless", title, joined(made))
 
 
 def _gradient_cleared(statement: ast.stmt) -> str:

@@ -46,9 +46,7 @@ def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:
     return any(is_call(call, *_NO_RSAMPLE) for call in calls)
 
 
-def asked_for(
-    where: SourceLocation, origins: Sequence[SourceLocation], rank: int = 0
-) -> Iterator[Proposal]:
+def asked_for(where: SourceLocation, origins: Sequence[SourceLocation]) -> Iterator[Proposal]:
     """Yield a proposal that makes a leaf of what was cut, if `autograd.grad` is called for just
     that.
     """
@@ -62,7 +60,7 @@ def asked_for(
         if cuts and cut_names:
             edits = joined([origin.editor.append_to(node, ".requires_grad_()") for node in cuts])
             title = f"Let `{cut_names[0]}` require a gradient, which is asked for"
-            yield Proposal("new-leaf", title, edits, "", rank)
+            yield Proposal("new-leaf", title, edits)
 
 
 def as_parameters(origins: Sequence[SourceLocation], rank: int = 0) -> Iterator[Proposal]:

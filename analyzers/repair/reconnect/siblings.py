@@ -17,7 +17,7 @@ from analyzers.source.trees import walk
 MOST = 4  # calls that are tried
 
 
-def handed_as_siblings(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def handed_as_siblings(project: Project) -> Iterator[Proposal]:
     """Propose `self.head(h, part_of(params, "head"))` for `self.head(h)`.
 
     The function passes a part of its argument on to a sibling:
@@ -27,7 +27,7 @@ def handed_as_siblings(project: Project, rank: int = 0) -> Iterator[Proposal]:
         _, end = Editor(module).span(call.args[-1])
         title = f"Hand `{given}` to `{spelled(call.func)}`, as its siblings get it"
         edit = Edit(module.path, end, end, f", {given}")
-        yield Proposal("as-siblings", title, (edit,), "", rank)
+        yield Proposal("as-siblings", title, (edit,))
 
 
 def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:

@@ -100,7 +100,7 @@ def straight_through(where: SourceLocation, rank: int = 2) -> Iterator[Proposal]
 def class_scores(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Propose cross entropy on the scores for a loss on the chosen classes."""
     chosen = next(choosing(where), None)
-    scores = operand_of(where.module, chosen) if chosen is not None else None
+    scores = operand_of(chosen) if chosen is not None else None
     targets = indices(where.statement)
     if scores is None or len(targets) != 1 or not is_path(name := spelled(targets[0])):
         return
@@ -111,7 +111,7 @@ def class_scores(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
             continue
         target = next(a for a in call.args if not mentions(a, name))
         cross = f"{alias(where.module, 'torch.nn.functional')}.cross_entropy"
-        scores = without(where.module, scores, "softmax", "log_softmax")  # it takes its own
+        scores = without(scores, "softmax", "log_softmax")  # it takes its own
         text = f"{cross}({editor.text_of(scores)}, {_classes(editor, target)})"
         edits = [editor.replace(call, text)]
         others = [s for s in where.block if s is not statement and name in names_read(s)]

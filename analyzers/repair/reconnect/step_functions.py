@@ -37,7 +37,7 @@ class StepFunction(NamedTuple):
 def softened(where: SourceLocation) -> StepFunction | None:
     """Return the first step function of a statement, or the one-hot rows of a choice in it."""
     for node in walk(where.statement):
-        of = _soft(where.module, node)
+        of = _soft(node)
         if of is not None and isinstance(node, ast.expr):
             return StepFunction(where.statement, node, of, where.editor.text_of(of))
     return _chosen_rows(where)
@@ -59,7 +59,7 @@ def comes_of(where: SourceLocation, given: ast.expr, *functions: str) -> bool:
     return any(value and operations_in(value, functions) for value in values)
 
 
-def _soft(module: Module, node: ast.AST) -> ast.expr | None:
+def _soft(node: ast.AST) -> ast.expr | None:
     """Return the operand of a step function, or None.
 
     It is `p` for `(p > 0.5).float()`, `p.ge(0.5).int()`, `p.round()`, `torch.round(p)` and
@@ -67,14 +67,14 @@ def _soft(module: Module, node: ast.AST) -> ast.expr | None:
     """
     if not isinstance(node, ast.Call):
         return None
-    name, operand = operation(node), operand_of(module, node)
+    name, operand = operation(node), operand_of(node)
     if name in (*CASTS, "int", "long") and isinstance(operand, ast.Compare):
         return operand.left
     if name in (*CASTS, "int", "long") and isinstance(operand, ast.Call):
         if operation(operand) in (*_COMPARISONS, "round", "argsort"):
-            return without(module, operand, operation(operand))
+            return without(operand, operation(operand))
     if name == "argsort":
-        return without(module, node, name)
+        return without(node, name)
     match node.args:
         case [ast.Compare(left=value), one, other] if name == "where":
             return value if _is_level(one) and _is_level(other) else None
@@ -87,7 +87,7 @@ def _is_level(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) or made in ("ones_like", "zeros_like", "full_like")
 
 
-def operand_of(module: Module, call: ast.Call) -> ast.expr | None:
+def operand_of(call: ast.Call) -> ast.expr | None:
     """Return the object of a method call, or the first argument of a library function."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if owner is not None and not (is_dotted(owner) and in_library(call)):
@@ -95,11 +95,11 @@ def operand_of(module: Module, call: ast.Call) -> ast.expr | None:
     return call.args[0] if call.args else None
 
 
-def without(module: Module, node: ast.expr, *names: str) -> ast.expr:
+def without(node: ast.expr, *names: str) -> ast.expr:
     """Return the operand of calls of these names: `x` of `x.argsort().argsort()`,
     `torch.argsort(x)`."""
     while isinstance(node, ast.Call) and operation(node) in names:
-        if (operand := operand_of(module, node)) is None:
+        if (operand := operand_of(node)) is None:
             break
         node = operand
     return node
@@ -112,7 +112,7 @@ def _chosen_rows(where: SourceLocation) -> StepFunction | None:
     """
     module, statement = where.module, where.statement
     chosen = next(choosing(where), None)
-    scores = operand_of(module, chosen) if chosen is not None else None
+    scores = operand_of(chosen) if chosen is not None else None
     names, dim = set(bindings(statement)), _dimension(chosen, scores)
     if scores is None or chosen is None or not dim:
         return None
@@ -153,7 +153,7 @@ def choosing(where: SourceLocation) -> Iterator[ast.Call]:
     """Yield the calls that compute indices of the largest: `argmax`, or `max` along a dimension."""
     yield from calls_of(where.statement, "torch.Tensor.argmax")
     for call in calls_of(where.statement, "torch.Tensor.max"):
-        given = len(call.args) - (operand_of(where.module, call) in call.args)
+        given = len(call.args) - (operand_of(call) in call.args)
         if given == 1 or any(keyword.arg == "dim" for keyword in call.keywords):
             yield call
 

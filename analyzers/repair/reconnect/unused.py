@@ -92,7 +92,7 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
         rank += 1
 
 
-def rebind_after(question: Question, rank: int = 0) -> Iterator[Proposal]:
+def rebind_after(question: Question) -> Iterator[Proposal]:
     """Propose that the name keeps the tensor that the outputs derive from until the gradient is
     taken.
 
@@ -110,10 +110,10 @@ def rebind_after(question: Question, rank: int = 0) -> Iterator[Proposal]:
     title = f"Leave `{name}` what it was until its gradient is taken"
     if first_use(statements_after(where.module, where.statement), name) != "bound":
         edits.append(editor.insert_after(where.statement, *editor.lines_of(late)))
-    yield Proposal("bind-later", title, joined(edits), "", rank)
+    yield Proposal("bind-later", title, joined(edits))
 
 
-def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
+def asked_of_itself(question: Question) -> Iterator[Proposal]:
     """Yield a proposal that asks for the wanted tensor's gradient instead of an unused copy's."""
     editor = question.where.editor
     for statement in definitions(question.where.scope, question.wanted):
@@ -123,7 +123,7 @@ def asked_of_itself(question: Question, rank: int = 0) -> Iterator[Proposal]:
             ):
                 use_title = f"Ask for the gradient of `{spelled(source)}`, not of a copy"
                 edit = editor.replace(copy, editor.text_of(source))
-                yield Proposal("use-wanted", use_title, (edit,), "", rank)
+                yield Proposal("use-wanted", use_title, (edit,))
 
 
 def _sources(question: Question) -> list[ast.expr]:
@@ -145,7 +145,7 @@ def _is_called(module: Module, node: ast.expr) -> bool:
     return isinstance(parent, ast.Call) and parent.func is node
 
 
-def reached_without_cut(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def reached_without_cut(question: Question, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that removes the cut by which the forward starts from a copy: on the line
     that computes the outputs, or in the function that receives the wanted tensor.
     """
@@ -163,7 +163,7 @@ def reached_without_cut(question: Question, project: Project, rank: int = 0) -> 
     ]
     for where, name in places:
         if any(mentions(cut, name) for cut in cuts_in(where.statement)):
-            yield from without_cut(where, rank)
+            yield from without_cut(where)
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _given(question: Question, project: Project) -> Iterator[Given]:
                     yield Given(module, function, names[at[0]])
 
 
-def made_if_missing(question: Question, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def made_if_missing(question: Question, project: Project) -> Iterator[Proposal]:
     """Propose `if vectors is None:` for `if ids is not None:` around what rebinds the parameter.
 
     The original rebinds it whether it was passed or not.
@@ -217,12 +217,10 @@ def made_if_missing(question: Question, project: Project, rank: int = 0) -> Iter
                         text = f"{given.parameter} is None"
                         edit = Editor(given.module).replace(statement.test, text)
                         title = f"Make `{given.parameter}` in `{given.function.name}` only where "
-                        yield Proposal(
-                            "read-argument", title + "it is not given", (edit,), "", rank
-                        )
+                        yield Proposal("read-argument", title + "it is not given", (edit,))
 
 
-def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
+def read_it(unread: Given) -> Iterator[Proposal]:
     """Yield a proposal that reads the ignored argument instead of another one that is listed twice
     in a row.
     """
@@ -233,11 +231,11 @@ def read_it(unread: Given, rank: int = 0) -> Iterator[Proposal]:
             if isinstance(after, ast.Name) and spelled(before) == after.id:
                 edit = Editor(unread.module).replace(after, unread.parameter)
                 title = f"Read `{unread.parameter}` in `{unread.function.name}`"
-                yield Proposal("read-argument", title, (edit,), "", rank)
+                yield Proposal("read-argument", title, (edit,))
 
 
 def zeros_for_unused(
-    where: SourceLocation, evidence: MissingGraph, question: Question | None, rank: int = 2
+    where: SourceLocation, evidence: MissingGraph, question: Question | None
 ) -> Iterator[Proposal]:
     """Yield a proposal with zeros for gradients that do not exist. Not for a plain input: that the
     forward ignores it is the fault, unless a gradient itself is differentiated, which may be
@@ -249,10 +247,10 @@ def zeros_for_unused(
         return
     edit = with_keyword(where.editor, call, "materialize_grads")
     title = "Ask for zeros where there is no gradient"
-    yield Proposal("materialize-grads", title, (edit,), _UNNOTICED, rank)
+    yield Proposal("materialize-grads", title, (edit,), _UNNOTICED, 2)
 
 
-def none_for_unused(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
+def none_for_unused(where: SourceLocation) -> Iterator[Proposal]:
     """Yield a proposal with None for gradients that do not exist, if a loop assigns them to
     `.grad`: a backward call would leave None, and an optimizer's step skips None but not zeros.
     """
@@ -266,7 +264,7 @@ def none_for_unused(where: SourceLocation, rank: int = 1) -> Iterator[Proposal]:
     if call is not None and edits:
         edits.append(with_keyword(where.editor, call, "allow_unused"))
         title = "Leave parameters without a gradient as they are"
-        yield Proposal("allow-unused", title, joined(edits), _UNNOTICED, rank)
+        yield Proposal("allow-unused", title, joined(edits), _UNNOTICED, 1)
 
 
 def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
@@ -280,9 +278,7 @@ def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
                     yield editor.replace(value, text)
 
 
-def requiring_grad(
-    where: SourceLocation, evidence: MissingGraph, rank: int = 0
-) -> Iterator[Proposal]:
+def requiring_grad(where: SourceLocation, evidence: MissingGraph) -> Iterator[Proposal]:
     """Yield a proposal with `requires_grad_()` on the input, before the differentiating function
     uses it.
     """
@@ -290,4 +286,4 @@ def requiring_grad(
         if (user := first_reading(statements_of(where.scope), {name})) is not None:
             edit = where.editor.insert_before(user, f"{name}.requires_grad_()")
             title = f"Record what is computed from `{name}`"
-            yield Proposal("require-grad", title, (edit,), "", rank)
+            yield Proposal("require-grad", title, (edit,))

@@ -21,7 +21,7 @@ from analyzers.source.writes import unsliced, writes
 _JOINING = ("stack", "cat")
 
 
-def encoded_where_read(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
+def encoded_where_read(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield proposals for `z = self.encode(x)` and `self.seen.append(z)` if nothing else reads `z`:
     store `x`, and call `self.encode` on what the class assembles, `torch.stack(self.seen)`. This
     comes first if nothing else on the way to the backward call is encoded: after a cut, all of it
@@ -32,7 +32,7 @@ def encoded_where_read(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                 if spelled(call.func).startswith("self.") and len(call.args) == 1:
                     once = _encodes_once(story, own_name(call))
-                    wanted = rank - SECOND_CHOICE if once else rank
+                    wanted = -SECOND_CHOICE * once
                     yield from _with_inputs_kept(story.project, where, name, call, wanted)
 
 

@@ -119,7 +119,7 @@ def _handed_in(
 _FRESH = "The loss is computed from the weights as the step has left them."
 
 
-def recompute_where_read(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
+def recompute_where_read(stale: StaleValue) -> Iterator[Proposal]:
     """Yield a proposal that replaces `batch.feature = net(x)` before all phases by `net(batch.x)`
     in the phase that reads it after the step.
     """
@@ -145,11 +145,11 @@ def recompute_where_read(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]
             if len(attributes_loaded(everywhere, target.attr)) == len(reads):
                 edits.append(Editor(made.module).delete(made.statement))
             title = f"Compute `{spelled(reads[0])}` again where it is read"
-            yield Proposal("compute-where-read", title, joined(edits), _FRESH, rank)
+            yield Proposal("compute-where-read", title, joined(edits), _FRESH)
         return
 
 
-def called_again(stale: StaleValue, schedule: StepBeforeBackward, rank: int) -> Iterator[Proposal]:
+def called_again(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[Proposal]:
     """Yield a proposal that repeats `net.look(shot)`, which fills `shot.feature` before the step,
     after it: then the member is computed with the weights after the step.
     """
@@ -160,7 +160,7 @@ def called_again(stale: StaleValue, schedule: StepBeforeBackward, rank: int) -> 
         if calls:
             edit = editor.insert_after(schedule.step, editor.text_of(calls[-1]))
             title = f"Call `{spelled(calls[-1].func)}` again after the step, for `{name}`"
-            yield Proposal("fresh-forward", title, (edit,), _FRESH, rank)
+            yield Proposal("fresh-forward", title, (edit,), _FRESH, 1)
             return
 
 

@@ -52,14 +52,12 @@ def exhausted_iterator(where: SourceLocation) -> ExhaustedIterator | None:
     return None
 
 
-def kept_as_list(
-    where: SourceLocation, used: ExhaustedIterator, rank: int = 0
-) -> Iterator[Proposal]:
+def kept_as_list(where: SourceLocation, used: ExhaustedIterator) -> Iterator[Proposal]:
     """Yield a proposal with a list instead of the iterator."""
     value, text = used.made.value, where.editor.text_of(used.made.value)
     listed = f"list{text}" if isinstance(value, ast.GeneratorExp) else f"list({text})"
     title = f"Make `{used.name}` a list, which every pass can go through"
-    yield Proposal("zero-grad", title, (where.editor.replace(value, listed),), "", rank)
+    yield Proposal("zero-grad", title, (where.editor.replace(value, listed),))
 
 
 def _clears(loop: ast.For) -> bool:

@@ -72,9 +72,7 @@ def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt
     return lines_with(editor, statement, cuts) if cuts else []
 
 
-def forward_in_loop(
-    stale: StaleValue, schedule: StepBeforeBackward, rank: int = 0
-) -> Iterator[Proposal]:
+def forward_in_loop(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[Proposal]:
     """Yield proposals that compute in each iteration what is computed once before the loop and used
     by each backward call.
     """
@@ -89,7 +87,7 @@ def forward_in_loop(
         names = schedule.roots if gathers else names_feeding(leading, schedule.roots)
         head, cost = head_of(loop), "The forward runs once in each pass."
         where, freed = "inside the loop", [*released(stale, loop)]
-        for at, chain in enumerate(makers(before, names - bound_within(loop)), rank):
+        for at, chain in enumerate(makers(before, names - bound_within(loop))):
             moved = set(chain) <= set(preceding)
             yield computed(
                 "forward-into-loop", editor, chain, head, where, cost, at, moved=moved, also=freed

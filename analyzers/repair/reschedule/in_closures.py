@@ -30,7 +30,7 @@ def backward_in_closure(where: SourceLocation) -> ast.stmt | None:
     return None
 
 
-def clear_in_closure(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def clear_in_closure(where: SourceLocation) -> Iterator[Proposal]:
     """Propose `zero_grad()` before the closure's backward call in place of one before the step."""
     name, backward = optimizer_stepped(where), backward_in_closure(where)
     if name is not None and backward is not None:
@@ -40,4 +40,4 @@ def clear_in_closure(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]
         edits = [where.editor.insert_before(backward, f"{name}.zero_grad()")]
         edits += [where.editor.delete(s) for s in ahead]
         title = f"Clear the gradients of `{name}` in the closure"
-        yield Proposal("zero-grad", title, joined(edits), "", rank)
+        yield Proposal("zero-grad", title, joined(edits))

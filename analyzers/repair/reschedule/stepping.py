@@ -51,7 +51,7 @@ def steps_after_backwards(schedule: StepBeforeBackward, rank: int = 0) -> Iterat
         yield Proposal("steps-last", names_bound, joined(edits), "", rank + 2)
 
 
-def all_steps_last(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Proposal]:
+def all_steps_last(schedule: StepBeforeBackward) -> Iterator[Proposal]:
     """Yield a proposal that moves every step between the failing loss's forward and its backward
     call after that call, or after the last one of the block. Backward calls feed only their own
     optimizers' parameters.
@@ -65,7 +65,7 @@ def all_steps_last(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Prop
     for end in sorted({at, last} if moved else ()):
         if kept := _for_their_own(editor, block, block.index(moved[0]), end):
             edits = [*move_after(editor, _steps_in(block[first:end]), block[end]), *kept]
-            yield Proposal("steps-last", EACH_ITS_OWN, joined(edits), "", rank + 1)
+            yield Proposal("steps-last", EACH_ITS_OWN, joined(edits), "", 3)
 
 
 def step_after_backward(where: SourceLocation) -> Iterator[Proposal]:
@@ -198,7 +198,7 @@ def _one_step(
     return [*rescheduled(editor, moved, copied, backwards), *editor.delete_all(dropped)]
 
 
-def step_after_loop(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Proposal]:
+def step_after_loop(schedule: StepBeforeBackward) -> Iterator[Proposal]:
     """Yield a proposal with one step for all iterations of the loop: clear before it, step after
     it. Statements that use a single iteration's values stay in it.
     """
@@ -216,4 +216,4 @@ def step_after_loop(schedule: StepBeforeBackward, rank: int = 2) -> Iterator[Pro
     edits.append(editor.insert_after(loop, *editor.lines_of(step)))
     title = "Call backward on all losses, then one step after the loop"
     cost = "One step follows the summed gradients, where there were several."
-    yield Proposal("step-behind-loop", title, joined(edits), cost, rank)
+    yield Proposal("step-behind-loop", title, joined(edits), cost, 2)

@@ -40,14 +40,14 @@ _KWARGS = "gradient_checkpointing_kwargs"
 _ADAPTERS = ("get_peft_model", "LoraConfig", "prepare_model_for_kbit_training", "PeftModel", "lora")
 
 
-def not_reentrant(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def not_reentrant(project: Project) -> Iterator[Proposal]:
     """Yield a proposal with `use_reentrant=False` at every checkpoint."""
     edits = [
         edit for editor, call in _checkpoints(project) for edit in _not_reentrant(editor, call)
     ]
     if edits:
         title = "Checkpoint with `use_reentrant=False`"
-        yield Proposal("not-reentrant", title, tuple(edits), "", rank)
+        yield Proposal("not-reentrant", title, tuple(edits))
 
 
 def _checkpoints(project: Project) -> Iterator[tuple[Editor, ast.Call]]:
@@ -69,7 +69,7 @@ def _not_reentrant(editor: Editor, call: ast.Call) -> Iterator[Edit]:
         yield with_keyword(editor, call, _KWARGS, f'{{"{NOT_REENTRANT}": False}}')
 
 
-def uncached(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def uncached(project: Project) -> Iterator[Proposal]:
     """Yield a proposal without a cache of keys and values during training."""
     for module in project.modules.values():
         for node in module.nodes:
@@ -77,10 +77,10 @@ def uncached(project: Project, rank: int = 0) -> Iterator[Proposal]:
                 continue
             if isinstance(node, ast.keyword | ast.Assign) and spelled(node.value) == "True":
                 edit = Editor(module).replace(node.value, "False")
-                yield Proposal("no-cache", "Keep no cache while training", (edit,), "", rank)
+                yield Proposal("no-cache", "Keep no cache while training", (edit,))
 
 
-def counted_outside(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def counted_outside(project: Project) -> Iterator[Proposal]:
     """Yield a proposal that moves what the checkpointed part counts or collects out of it."""
     for module in project.modules.values():
         for node in module.each(ast.stmt):
@@ -88,7 +88,7 @@ def counted_outside(project: Project, rank: int = 0) -> Iterator[Proposal]:
             state = state_in_checkpoint(inner, module)
             if state is not None:
                 title = f"Change `{state}` outside of the checkpointed part only"
-                yield Proposal("no-state", title, (Editor(module).delete(node),), "", rank)
+                yield Proposal("no-state", title, (Editor(module).delete(node),))
 
 
 def drawn_before(project: Project, rank: int = 0) -> Iterator[Proposal]:

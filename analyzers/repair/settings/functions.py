@@ -49,7 +49,7 @@ def index_in(message: str) -> int | None:
     return int(found[1]) if found is not None else None
 
 
-def one_for_each(project: Project, named: tuple[str, ...], rank: int = 0) -> Iterator[Proposal]:
+def one_for_each(project: Project, named: tuple[str, ...]) -> Iterator[Proposal]:
     """Yield a proposal that returns None for missing inputs, and drops
     surplus values at the end.
     """
@@ -66,7 +66,7 @@ def one_for_each(project: Project, named: tuple[str, ...], rank: int = 0) -> Ite
                 edits.append(editor.replace(statement, f"return {', '.join(texts)}"))
         if edits:
             title = f"Return one gradient for each input of `{node.name}`"
-            yield Proposal("one-for-each", title, joined(edits), "", rank)
+            yield Proposal("one-for-each", title, joined(edits))
 
 
 def in_order(
@@ -99,7 +99,7 @@ def _exchanged(
     yield Proposal("transposed", title, (edit,), "", rank + 1)
 
 
-def times_what_is_given(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def times_what_is_given(project: Project) -> Iterator[Proposal]:
     """Yield a proposal that multiplies the derivatives that a backward returns by the gradient that
     it is given and does not read.
     """
@@ -116,7 +116,7 @@ def times_what_is_given(project: Project, rank: int = 0) -> Iterator[Proposal]:
                 edits.append(editor.replace(part, f"{given[0].arg} * {text}"))
         if edits:
             title = f"Multiply what `{node.name}` returns by the gradient that it is given"
-            yield Proposal("times-given", title, joined(edits), "", rank)
+            yield Proposal("times-given", title, joined(edits))
 
 
 def batched_by_rule(project: Project, rank: int = 0) -> Iterator[Proposal]:

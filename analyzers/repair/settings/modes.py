@@ -21,16 +21,16 @@ _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 _MATH = "with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):"
 
 
-def without_inference_mode(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def without_inference_mode(project: Project) -> Iterator[Proposal]:
     """Yield proposals with `torch.no_grad()` instead of inference mode: at
     each place, then at all.
     """
     each = [edit for module in project.modules.values() for edit in _no_grad(module)]
     title = "Use `torch.no_grad()` in place of inference mode"
     if len(each) > 1:
-        yield Proposal("no-grad-instead", f"{title}, everywhere", tuple(each), "", rank + len(each))
+        yield Proposal("no-grad-instead", f"{title}, everywhere", tuple(each), "", len(each))
     for number, edit in enumerate(each):
-        yield Proposal("no-grad-instead", title, (edit,), "", rank + number)
+        yield Proposal("no-grad-instead", title, (edit,), "", number)
 
 
 def _no_grad(module: Module) -> Iterator[Edit]:
@@ -47,12 +47,12 @@ def _no_grad(module: Module) -> Iterator[Edit]:
         yield editor.replace(node, switched)
 
 
-def uncompiled(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def uncompiled(project: Project) -> Iterator[Proposal]:
     """Yield a proposal that removes compilation: `torch.compile(f, …)` → `f`, or a decorator."""
     edits = [edit for module in project.modules.values() for edit in _uncompiled(module)]
     if edits:
         title = "Leave that part uncompiled"
-        yield Proposal("uncompiled", title, tuple(edits), "It runs at the speed of eager.", rank)
+        yield Proposal("uncompiled", title, tuple(edits), "It runs at the speed of eager.")
 
 
 def compiled_lines(project: Project) -> Iterator[CodeLine]:
@@ -94,7 +94,7 @@ def _without_compile(editor: Editor, call: ast.Call, statement: ast.AST | None) 
     return editor.replace(call, text)
 
 
-def on_math_kernel(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def on_math_kernel(project: Project) -> Iterator[Proposal]:
     """Yield a proposal that computes attention with the kernel that has a second derivative."""
     for module, call in each_call(project, _ATTENTION):
         statement, editor = module.statement_at(call.lineno, call.col_offset), Editor(module)
@@ -103,4 +103,4 @@ def on_math_kernel(project: Project, rank: int = 0) -> Iterator[Proposal]:
         if edit is not None:
             edits = joined((*missing_import(editor), edit))
             title = "Compute attention with the kernel that has a second derivative"
-            yield Proposal("math-kernel", title, edits, "It needs more memory.", rank)
+            yield Proposal("math-kernel", title, edits, "It needs more memory.")

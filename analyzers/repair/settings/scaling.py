@@ -101,7 +101,7 @@ def _updated(module: Module, block: list[ast.stmt], rank: int) -> Iterator[Propo
         yield Proposal("scaled-once", "Update the scaler after its steps", (edit,), "", rank)
 
 
-def in_single_precision(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def in_single_precision(project: Project) -> Iterator[Proposal]:
     """Yield a proposal that removes `.half()` from what is trained and leaves the forward to
     autocast.
     """
@@ -116,4 +116,4 @@ def in_single_precision(project: Project, rank: int = 0) -> Iterator[Proposal]:
             else:
                 edit = editor.replace(call, editor.text_of(owner))
             title = f"Keep `{spelled(owner)}` in single precision"
-            yield Proposal("single-precision", title, (edit,), "It needs more memory.", rank)
+            yield Proposal("single-precision", title, (edit,), "It needs more memory.")

@@ -20,7 +20,7 @@ _FILLED = {"zeros": "new_zeros", "ones": "new_ones", "empty": "new_empty", "full
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
-def written_out_of_place(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def written_out_of_place(error: KnownError, project: Project) -> Iterator[Proposal]:
     """Yield a proposal with `total = total + x`; else one that creates the
     target from an argument.
     """
@@ -34,8 +34,8 @@ def written_out_of_place(error: KnownError, project: Project, rank: int = 0) -> 
         if sign is not None:
             text = f"{name} = {name} {sign} {_operand(where, write.value)}"
             title = f"Compute a new `{name}` in place of writing into it"
-            yield Proposal("out-of-place", title, (where.editor.replace(write, text),), "", rank)
-    yield from _of_what_comes_in(where, rank + 1)
+            yield Proposal("out-of-place", title, (where.editor.replace(write, text),))
+    yield from _of_what_comes_in(where)
 
 
 def _operand(where: SourceLocation, value: ast.expr) -> str:
@@ -43,7 +43,7 @@ def _operand(where: SourceLocation, value: ast.expr) -> str:
     return f"({text})" if isinstance(value, ast.BinOp | ast.IfExp) else text
 
 
-def _of_what_comes_in(where: SourceLocation, rank: int) -> Iterator[Proposal]:
+def _of_what_comes_in(where: SourceLocation) -> Iterator[Proposal]:
     """Yield a proposal with `x.new_zeros(n)`, for the function's first argument, instead of
     `torch.zeros(n)`.
     """
@@ -59,7 +59,7 @@ def _of_what_comes_in(where: SourceLocation, rank: int) -> Iterator[Proposal]:
             edits.append(where.editor.replace(value.func, f"{source}.{_FILLED[operation(value)]}"))
     if edits:
         title = f"Make what is written into of `{source}`, which has the batch"
-        yield Proposal("of-the-batch", title, joined(edits), "", rank)
+        yield Proposal("of-the-batch", title, joined(edits), "", 1)
 
 
 def returned_loss(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:

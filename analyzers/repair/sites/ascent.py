@@ -32,7 +32,7 @@ def moves_its_input(
         value = value_of(later)
         if any(_adds(node, asked, carried) for node in walk(value or later)):
             moved = set(bindings(later))
-            return any(_is_handed(module, s, asked, carried, moved) for s in statements_of(scope))
+            return any(_is_handed(s, asked, carried, moved) for s in statements_of(scope))
     if not (returned and depth and isinstance(scope, FUNCTIONS[:2])):
         return False
     return any(
@@ -64,9 +64,7 @@ def _adds(node: ast.AST, asked: str, carried: set[str]) -> bool:
     return False
 
 
-def _is_handed(
-    module: Module, statement: ast.stmt, asked: str, carried: set[str], moved: set[str]
-) -> bool:
+def _is_handed(statement: ast.stmt, asked: str, carried: set[str], moved: set[str]) -> bool:
     """Return True if a statement calls a model, or what denotes one, with the sum."""
     for call in own_expressions(statement):
         if not isinstance(call, ast.Call) or is_loss(call) or in_library(call):

@@ -36,24 +36,18 @@ _NUMBERS = WITHOUT_GRAPH | {"float", "int", "len"}
 _LEAVING = frozenset({"numpy", "detach", "cpu"})
 
 
-def detached_arrays(
-    where: SourceLocation, names: Sequence[str], project: Project, rank: int = 1
-) -> Iterator[Proposal]:
+def detached_arrays(where: SourceLocation, names: Sequence[str]) -> Iterator[Proposal]:
     """Yield proposals with `.detach()` before `.numpy()`, or on a NumPy function's argument."""
     edits = _before_numpy(where, names) or _of_comprehensions(where)
     edits = edits or _of_names(where, names)
     if edits:
         title = "Detach what NumPy only reads"
         tradeoff = "What NumPy computes has no gradient."
-        yield Proposal("detach-for-numpy", title, joined(edits), tradeoff, rank)
+        yield Proposal("detach-for-numpy", title, joined(edits), tradeoff, 1)
 
 
 def detached_by_caller(
-    where: SourceLocation,
-    names: Sequence[str],
-    stack: Sequence[CodeLine],
-    project: Project,
-    rank: int = 2,
+    where: SourceLocation, names: Sequence[str], stack: Sequence[CodeLine], project: Project
 ) -> Iterator[Proposal]:
     """Yield proposals with `.detach()` on what a caller passes to the function, which others may
     call with arrays.
@@ -69,7 +63,7 @@ def detached_by_caller(
                     edit = caller.editor.append_to(given, ".detach()")
                     title = f"Detach `{caller.editor.text_of(given)}` for `{inner.scope.name}`"
                     tradeoff = "What NumPy computes has no gradient."
-                    yield Proposal("detach-for-numpy", title, (edit,), tradeoff, rank)
+                    yield Proposal("detach-for-numpy", title, (edit,), tradeoff, 2)
 
 
 def _before_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
@@ -117,7 +111,7 @@ def _of_names(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
     return edits
 
 
-def said_with_torch(where: SourceLocation, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def said_with_torch(where: SourceLocation, project: Project) -> Iterator[Proposal]:
     """Yield proposals that replace the function's NumPy calls by torch calls if each has a
     counterpart; else those of the statement alone, and others in its block that lead to a loss;
     arrays stay tensors.
@@ -129,7 +123,7 @@ def said_with_torch(where: SourceLocation, project: Project, rank: int = 0) -> I
     edits = edits or torch_edits(where, [n for s in wanted for n in walk(s)])
     if edits and (returned or where.statement in wanted):
         title = "Use torch's functions, which keep the graph"
-        yield Proposal("torch-functions", title, joined(edits), "", rank)
+        yield Proposal("torch-functions", title, joined(edits))
 
 
 def _in_numpy(where: SourceLocation, statement: ast.stmt) -> bool:

@@ -16,12 +16,12 @@ NAMES = frozenset({"weight_norm", "spectral_norm"})
 _OLD, _NEW = "torch.nn.utils", "torch.nn.utils.parametrizations"
 
 
-def reparametrised(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def reparametrised(project: Project) -> Iterator[Proposal]:
     """Yield a proposal with the newer functions of the same names."""
     edits = [edit for module in project.modules.values() for edit in _renewed(module)]
     if edits:
         title = f"Take it from `{_NEW}`, which keeps no computed weight"
-        yield Proposal("parametrization", title, joined(edits), "", rank)
+        yield Proposal("parametrization", title, joined(edits))
 
 
 def _renewed(module: Module) -> Iterator[Edit]:

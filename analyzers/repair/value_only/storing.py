@@ -78,7 +78,7 @@ def _fields_alone(fields: Sequence[str], module: Module, name: str, project: Pro
 
 
 def dropped_first(
-    holders: Sequence[Referrer], at: CodeLine | None, project: Project, rank: int = 1
+    holders: Sequence[Referrer], at: CodeLine | None, project: Project
 ) -> Iterator[Proposal]:
     """Propose to drop what a forward pass stored before the copy: the next one stores it again."""
     where = resolve_location(project, at)
@@ -97,7 +97,7 @@ def dropped_first(
         return
     title = f"Let go of what `{held}` holds before the copy"
     edit = where.editor.insert_before(where.statement, *lines)
-    yield Proposal("drop-before-copy", title, (edit,), "", rank)
+    yield Proposal("drop-before-copy", title, (edit,), "", 1)
 
 
 def derive_by_property(
