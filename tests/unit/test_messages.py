@@ -92,6 +92,10 @@ RAISED = {
     "autograd function with static forward method.": "legacy-function",
     "Function 'SqrtBackward0' returned nan values in its 0th output.": "nan-gradient",
     "the derivative for 'target' is not implemented": "no-derivative-of-target",
+    "The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. This "
+    "input cannot have requires_grad True.": "no-derivative-of-target",
+    "The function 'binary_cross_entropy' is not differentiable with respect to argument 'weight'. "
+    "This input cannot have requires_grad True.": "no-derivative",
     "derivative for aten::_scaled_dot_product_efficient_attention_backward is not implemented": (
         "no-second-derivative-of-attention"
     ),
