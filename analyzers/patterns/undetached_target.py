@@ -43,7 +43,7 @@ from analyzers.explain.bootstrap_targets import CROSSED, BootstrapTarget, consta
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.collected import kept_with_graph
-from analyzers.explain.reuse.describe import account, line, matched
+from analyzers.explain.reuse.describe import account, line, matched, story_in
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.read_only_uses import entry_targets
 from analyzers.explain.reuse.untouched_weights import spared_by_closure
@@ -53,6 +53,7 @@ from analyzers.repair.cut.constants import (
     meant_as_constant,
     slice_is_stale,
 )
+from analyzers.repair.cut.detached_elsewhere import read_attached
 from analyzers.source.project import Project
 from provenance import CodeLine
 
@@ -75,7 +76,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if (error := known.known(evidence, KIND)) is not None:
         return known.matched(NAME, error, project)
     story = story_of(evidence, project)
-    if story is None or story.reuse.same_root or story.from_grad:
+    if story is None or story.from_grad:
+        return None
+    if read_attached(story):
+        return matched(story, NAME, Certainty.CERTAIN)
+    if story.reuse.same_root:
         return None
     if story.in_closure:
         return matched(story, NAME, Certainty.LIKELY) if spared_by_closure(story) else None
@@ -127,7 +132,7 @@ def explain(match: Match, project: Project) -> str:
         if isinstance(target, BootstrapTarget) and target.is_alias:
             text += " Where nothing is recorded, a value that has a graph keeps it."
         return text
-    return (
-        account(match, project)
-        + " One of the two losses only reads that value: give it a detached one."
-    )
+    why = "One of the two losses only reads that value: give it a detached one."
+    if read_attached(story_in(match)):
+        why = "The loss reads it detached elsewhere: it is a constant for this loss."
+    return f"{account(match, project)} {why}"

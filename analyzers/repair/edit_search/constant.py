@@ -24,6 +24,7 @@ from analyzers.repair.cut.constants import (
     meant_as_constant,
 )
 from analyzers.repair.cut.cut_carriers import cuts
+from analyzers.repair.cut.detached_elsewhere import detached_elsewhere
 from analyzers.repair.edit_search.circumstances import second_use
 from analyzers.source.project import Project
 
@@ -41,7 +42,10 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if target is not None:
         yield from constant(target)
     use = second_use(evidence, project)
-    if use is None or use.reuse.same_root:
+    if use is None:
+        return
+    yield from detached_elsewhere(use.features)
+    if use.reuse.same_root:
         return
     spared = use.features.in_closure and spared_by_closure(use.features)
     if spared or meant_as_constant(use.features) is not None:

@@ -19,6 +19,7 @@ from analyzers.repair.combine.retain_graph import (
     retain_on_both,
     retain_on_first,
 )
+from analyzers.repair.cut.detached_elsewhere import read_attached
 from analyzers.repair.edit_search.circumstances import second_use
 from analyzers.repair.reschedule.schedule import made_before, schedule_of
 from analyzers.repair.reschedule.stale_carriers import freed_again
@@ -26,13 +27,13 @@ from analyzers.source.project import Project
 
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
-    """Yield options of the first call; of a retained graph that a step made stale, its release,
-    which shows where it is used again.
+    """Yield options of the first call, unless the loss is only to read what was made before; of a
+    retained graph that a step made stale, its release, which shows where it is used again.
     """
     use = second_use(evidence, project)
     if use is not None and use.reuse.freed.kind == "grad":
         yield from keep_for_second(use.features)
-    elif use is not None:
+    elif use is not None and not read_attached(use.features):
         yield from retain_for_each(use.features)
         if hands_on_gradients(use.features):
             yield from retain_on_both(use.features)
