@@ -37,8 +37,7 @@ def matching(pattern: str, kind: str) -> Callable[[Evidence, Project], Match | N
 
 def known(evidence: Evidence, kind: str) -> KnownError | None:
     """Return the evidence if it is an error of this kind."""
-    mine = isinstance(evidence, KnownError) and evidence.kind == kind
-    return evidence if mine and isinstance(evidence, KnownError) else None
+    return evidence if isinstance(evidence, KnownError) and evidence.kind == kind else None
 
 
 def matched(
@@ -102,11 +101,6 @@ def hints_in(match: Match) -> list[Hint]:
     found = match.facts.get(HINTS, [])
     assert isinstance(found, list)
     return found
-
-
-def lines_of(match: Match) -> list[CodeLine]:
-    """Return the lines that were found, likeliest first."""
-    return [hint.place for hint in hints_in(match) if hint.place is not None]
 
 
 def explain(match: Match, project: Project) -> str:

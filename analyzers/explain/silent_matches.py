@@ -14,8 +14,7 @@ from provenance import CodeLine
 
 def silent(evidence: Evidence, kind: str) -> SilentFault | None:
     """Return the evidence if it is of this kind."""
-    mine = isinstance(evidence, SilentFault) and evidence.kind == kind
-    return evidence if mine and isinstance(evidence, SilentFault) else None
+    return evidence if isinstance(evidence, SilentFault) and evidence.kind == kind else None
 
 
 def matched(

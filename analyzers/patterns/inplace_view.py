@@ -49,7 +49,6 @@ NAME = "inplace-view"
 FAMILY = "inplace"
 TITLE = "A view is written in place where its siblings forbid it"
 KIND = "view"
-MAX_LOOPS = 3
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
