@@ -47,11 +47,14 @@ class ChangedBlock:
 
 async def reduce(original: Original, winner: TestedCandidate) -> TestedCandidate | None:
     """Return the trial of a part of a patch that passed and is no worse. Return None if all of it
-    is needed, or if that cannot be seen: a run that was stopped may not have reached every hunk.
+    is needed, or if that cannot be seen: a run that was stopped may not have reached every hunk,
+    and where no gradients were compared, nothing shows that a part has the same effect.
     """
     best, files = winner, winner.candidate.files
     kept = list(hunks(original.files, files))
     if not 1 < len(kept) <= MOST or winner.run.status != "finished":
+        return None
+    if winner.gradients == "unknown":
         return None
     for hunk in [one for one in reversed(kept) if one.certain and not one.moves(kept)]:
         rest = [one for one in kept if one != hunk]

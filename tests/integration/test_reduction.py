@@ -59,3 +59,11 @@ async def test_what_is_needed_stays(sandbox: RecordedSandbox) -> None:
 async def test_what_only_a_branch_needs_stays(sandbox: RecordedSandbox) -> None:
     patched = NEEDED.replace("hidden = out", "hidden = out.clone()")
     assert await reduced(sandbox, SQUARED, patched) is None
+
+
+async def test_where_no_gradients_are_compared_all_of_it_stays(sandbox: RecordedSandbox) -> None:
+    rows = "import torch\nrows = torch.rand(3, 2, requires_grad=True)\nkept = []\n"
+    rows += "for row in rows:\n    row[0].clamp_(max=0.5)\n    kept.append(0)\n"
+    patched = rows.replace("    row[0]", "    row = row.clone()\n    row[0]")
+    patched = patched.replace("kept.append(0)", "kept.append(row)")
+    assert await reduced(sandbox, rows, f"{patched}rows = torch.stack(kept)\n") is None
