@@ -74,6 +74,12 @@ def changed_lines(before: str, after: str) -> int:
     return sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in found if tag != "equal")
 
 
+def original_line(before: Sequence[str], after: Sequence[str], line: int) -> int | None:
+    """Return the number that a line of `after` has in `before`, from 1; None if it is new there."""
+    blocks = matching_blocks(before, after)
+    return next((line - b + a for a, b, size in blocks if b < line <= b + size), None)
+
+
 def unified(path: str, before: Sequence[str], after: Sequence[str], blocks: Sequence[Match]) -> str:
     """Return a unified diff that `git apply` accepts, of lines with their endings; empty if nothing
     changed.

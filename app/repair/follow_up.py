@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from analyzers.evidence import Evidence, GraphReuse, SilentFault
+from analyzers.evidence import Evidence, GraphReuse, InplaceChange, SilentFault
 from analyzers.request.causes import (
     Candidate,
     GraphEvent,
@@ -13,6 +13,7 @@ from analyzers.request.causes import (
     classify,
 )
 from analyzers.request.ranking import MAX_CANDIDATES, candidates_of
+from analyzers.source.linediff import original_line
 from analyzers.source.project import Project
 from app.repair.original import Original
 from app.repair.tested_candidate import TestedCandidate
@@ -21,6 +22,7 @@ from app.request.reader import Reader, ReadingLimit
 from app.run.outcome import len_backwards, silent_kinds
 from app.run.run_evidence import observed_evidence
 from app.run.tracing import NO_GRADIENT, run_for_changes
+from provenance import CodeLine
 from sandbox.protocol import Session
 
 LOOKS = 2  # slower runs per round that locate where patched runs lose a graph
@@ -57,7 +59,7 @@ class Faults:
         """Return the faults of patched runs that got further than before or that show a fault not
         seen yet.
         """
-        self.met = self.met or {_signature(self.first)}
+        self.met = self.met or {self._signature(self.first, {})}
         found: list[LaterFault] = []
         room, met = MAX_CANDIDATES, set(self.met)
         tried = [trial.candidate.files for trial in trials]
@@ -79,7 +81,7 @@ class Faults:
                 both = [_on_top(trial.candidate, c) for c in candidates]
                 found.append(LaterFault(causes, [*alone, *both]))
                 room -= len(candidates) + len(alone)
-                self.met.add(_signature(evidence[0]))
+                self.met.add(self._signature(evidence[0], trial.candidate.files))
         return found
 
     def _new_in(self, trial: TestedCandidate, met: set[tuple[object, ...]]) -> tuple[Evidence, ...]:
@@ -87,7 +89,7 @@ class Faults:
         if trial.candidate.last_resort or run.trace is None:
             return ()
         found, calls = observed_evidence(run.trace), len_backwards(run)
-        known = bool(found) and _signature(found[0]) in met
+        known = bool(found) and self._signature(found[0], trial.candidate.files) in met
         if run.status != "raised":  # one more silent fault, or another one of the script
             return found if found and not known and self._is_left(found[0]) else ()
         if trial.candidate.half:
@@ -95,6 +97,19 @@ class Faults:
         known = known and calls == before
         silent = isinstance(self.first, SilentFault)  # no call of the original shows how far it got
         return () if known or (calls < before and not silent) else found
+
+    def _signature(self, piece: Evidence, changed: Mapping[str, str]) -> tuple[object, ...]:
+        """Return a key that identifies a fault in these changed files: its kind, its carriers, and,
+        as the same name may be changed in place on several lines, the line as it was sent. A line
+        of the patch counts as that of the first fault.
+        """
+        at = _changed_at(piece)
+        if at is not None and at.file in changed:
+            sent, patched = self.case.project.files[at.file], changed[at.file]
+            line = original_line(sent.splitlines(), patched.splitlines(), at.line)
+            at = replace(at, line=line) if line else _changed_at(self.first)
+        place = (at.file, at.line) if at is not None else ()
+        return *_signature(piece), *place
 
     def _may_have_moved(self, trial: TestedCandidate) -> bool:
         """Return True if the same parameters get no gradient in a patched run, perhaps because of a
@@ -175,6 +190,13 @@ def _keeps_lines(patch: Candidate, sent: Project) -> bool:
     """Return True if a patch leaves every line at its number."""
     files = patch.files.items()
     return all(text.count("\n") == sent.files[path].count("\n") for path, text in files)
+
+
+def _changed_at(piece: Evidence) -> CodeLine | None:
+    """Return the line of a write that was refused; else that which made what was changed."""
+    if not isinstance(piece, InplaceChange):
+        return None
+    return piece.node.at if piece.node is not None else piece.at
 
 
 def _signature(piece: Evidence) -> tuple[object, ...]:

@@ -133,6 +133,30 @@ for step in range(6):
         optimizer.step()
 """
 
+# Two nets have slow copies; the same slip stands in the loop of each, under the same name.
+SLOW_COPIES = """\
+import copy
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+body, head = nn.Linear(4, 4), nn.Linear(4, 1)
+slow_body, slow_head = copy.deepcopy(body), copy.deepcopy(head)
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+for step in range(6):
+    x = torch.randn(8, 4)
+    with torch.no_grad():
+        aim = 0.9 * slow_head(slow_body(x))
+    loss = (head(body(x)) - aim).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    for quick, slow in zip(body.parameters(), slow_body.parameters()):
+        slow.copy_(0.9 * slow + 0.1 * quick)
+    for quick, slow in zip(head.parameters(), slow_head.parameters()):
+        slow.copy_(0.9 * slow + 0.1 * quick)
+"""
+
 
 async def test_what_the_first_repair_uncovers_is_fixed_with_it(service: Service) -> None:
     found = await service.ask(DiagnosisRequest(script=ACTOR_CRITIC), RUNNING)
@@ -183,3 +207,12 @@ async def test_a_graph_that_is_lost_again_further_on_is_followed(service: Servic
         "each[name] = (net(x) - y).square().mean(1)",
         "return [v for v in (one, other)]",
     ]
+
+
+async def test_the_same_slip_on_a_later_line_is_fixed_with_the_first(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=SLOW_COPIES), RUNNING)
+    first = found.patches[0]
+    assert found.causes[0].pattern == "inplace-leaf"
+    assert first.verification.status == "passed"
+    added = [line[1:].strip() for line in first.diff.splitlines()[3:] if line.startswith("+")]
+    assert added == 2 * ["with torch.no_grad():", "slow.copy_(0.9 * slow + 0.1 * quick)"]
