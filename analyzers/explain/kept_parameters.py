@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from analyzers.source import priors
 from analyzers.source.callees import operation
 from analyzers.source.project import Module, Project, spelled
 
 UNHELD = "unheld-parameters"
+_CONSTRUCTING = ("classmethod", "staticmethod")
+_BASES = ("object", "nn.Module", "torch.nn.Module", "Module")
+_BY_TORCH = ("forward", "load_state_dict", "main")
 
 
 def reason_to_stay(names: Sequence[str], kind: str, project: Project) -> str:
@@ -24,7 +27,8 @@ def reason_to_stay(names: Sequence[str], kind: str, project: Project) -> str:
     asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
     if not asked.isdisjoint(names):
         return "the script reads these gradients itself"
-    if kind == UNHELD and any(map(_loads, project.each(ast.Call))):
+    loading = filter(_loads, project.each(ast.Call)) if kind == UNHELD else ()
+    if any(_may_run(module, call, project) for module, call in loading):
         return "the script loads weights that were trained before"
     return ""
 
@@ -40,3 +44,33 @@ def _loads(found: tuple[Module, ast.Call]) -> bool:
         and getattr(keyword.value, "value", True) not in (None, False)
         for keyword in call.keywords
     )
+
+
+def _may_run(module: Module, node: ast.AST, project: Project) -> bool:
+    """Return True unless a node is in a function that neither the script nor a library names: in
+    one of the module's own, or in a method of a class that inherits at most from `nn.Module`.
+    """
+    function, owner = module.scope_of(node), module.class_of(node)
+    if not isinstance(function, ast.FunctionDef) or function.name.startswith(("_", "test")):
+        return True
+    asked = [one for one in function.decorator_list if spelled(one) not in _CONSTRUCTING]
+    inherited = [one for one in owner.bases if spelled(one) not in _BASES] if owner else []
+    if asked or inherited or function.name in _BY_TORCH:
+        return True
+    return any(
+        other is not module or not module.holds(function, mention)
+        for other, mention in _mentions(function.name, project)
+    )
+
+
+def _mentions(name: str, project: Project) -> Iterator[tuple[Module, ast.AST]]:
+    """Yield the nodes that may mean a function of this name."""
+    for module, node in project.each(ast.Name):
+        if node.id == name:
+            yield module, node
+    for module, attribute in project.each(ast.Attribute):
+        if attribute.attr == name:
+            yield module, attribute
+    for module, constant in project.each(ast.Constant):
+        if constant.value == name:
+            yield module, constant
