@@ -6,6 +6,7 @@ import ast
 
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import unindented
+from analyzers.repair.cut.carrying import carried_names
 from analyzers.repair.leaf.leaves import is_made_by_hand
 from analyzers.repair.remake.chains import constructs
 from analyzers.repair.value_only.storing import stored_detached
@@ -51,6 +52,23 @@ def test_models_optimizers_and_loaders_are_not_recomputed() -> None:
     )
     made = [constructs(module, statement) for statement in module.tree.body[1:]]
     assert made == [True, True, True, True, False, False]
+
+
+def test_what_is_asked_for_its_parameters_is_created_once_whoever_s_class_it_is() -> None:
+    module = Module(
+        "train.py",
+        "import library\nmemory = library.memory(3)\n"
+        "view = library.view(4)\nopt = torch.optim.SGD(memory.parameters(), lr=0.1)\n",
+    )
+    made = [constructs(module, statement) for statement in module.tree.body[1:3]]
+    assert made == [True, False]
+
+
+def test_a_loop_carries_no_target_of_its_own() -> None:
+    lines = "for batch in loader:\n    batch = move(batch)\n    state = net(batch, state)\n"
+    loop = Module("train.py", lines).tree.body[0]
+    assert isinstance(loop, ast.For)
+    assert carried_names(loop, {"state"}) == ["state"]
 
 
 def hand_made(text: str, line: int) -> bool:

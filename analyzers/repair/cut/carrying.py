@@ -17,18 +17,22 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Loop, spelled
 from analyzers.source.reads import attributes_loaded
+from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
 
 
 def carried_names(loop: Loop, roots: set[str]) -> list[str]:
     """Return names that an iteration reads before it binds them and that the roots derive from.
 
-    Sums of plain numbers are left out: no gradient flows from them into a root.
+    A loop binds its own target (`for batch in loader: batch = batch.to(device)`). Sums of plain
+    numbers are left out: no gradient flows from them into a root.
     """
     statements = statements_of(loop)
     bound = names_bound(loop)
     flowing = flowing_into(statements, roots)
-    return [name for name in _read_first(statements) if name in bound and name in flowing]
+    own = set(target_names(loop.target)) if isinstance(loop, ast.For | ast.AsyncFor) else set()
+    first = [name for name in _read_first(statements) if name not in own]
+    return [name for name in first if name in bound and name in flowing]
 
 
 def _read_first(statements: Sequence[ast.stmt]) -> list[str]:

@@ -11,7 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from analyzers.repair.remake.repeated_chains import DATA
 from analyzers.source.backward import backward_calls
 from analyzers.source.callees import creates_object, is_call, plain_name
-from analyzers.source.calls import asks_for_gradient, receivers_of, steps
+from analyzers.source.calls import (
+    PARAMETERS,
+    asks_for_gradient,
+    calls_of,
+    receivers_of,
+    steps,
+)
 from analyzers.source.detached import is_made_without, names_attached
 from analyzers.source.flow import (
     bindings,
@@ -28,7 +34,7 @@ from analyzers.source.reads import names_loaded
 from analyzers.source.signatures import named
 from analyzers.source.statement_ranges import bound_by, read_by
 from analyzers.source.targets import target_names
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import position, remembered, walk
 
 _BASES, _LOADER = ("Module", "Optimizer", "Dataset"), "torch.utils.data.DataLoader"
 
@@ -111,9 +117,18 @@ def constructs(module: Module, statement: ast.stmt) -> bool:
     """
     value = value_of(statement) or ast.Pass()
     begins = isinstance(value, ast.Call) and is_call(value, "builtins.iter")
-    return begins or any(
-        isinstance(node, ast.Call) and _is_constructor(module, node) for node in walk(value)
+    learns = not _asked_for_parameters(module.tree).isdisjoint(bindings(statement))
+    return (
+        begins
+        or learns
+        or any(isinstance(node, ast.Call) and _is_constructor(module, node) for node in walk(value))
     )
+
+
+@remembered
+def _asked_for_parameters(tree: ast.Module) -> set[str]:
+    """Return the names of what a file asks for its parameters, whoever's class it is."""
+    return receivers_of(calls_of(tree, *PARAMETERS))
 
 
 def _is_constructor(module: Module, call: ast.Call) -> bool:
