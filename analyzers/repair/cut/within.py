@@ -42,12 +42,14 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
                 made = [Editor(module).insert_after(statement, *lines)] if lines else []
             if made:
                 found.setdefault(statement, []).append((binding, made))
-    if live and cutting.covering([binding for binding, _ in live]):
+    goes_on = bool(live and cutting.covering([binding for binding, _ in live]))
+    if goes_on:
         title = (
             f"Store {said(binding.name for binding, _ in live)} detached, and go on with the value"
         )
         edits = [edit for _, made in live for edit in made]
         yield cut("detach-when-stored", title, joined(edits), rank)
+    rank += goes_on  # what is read again would learn nothing in its own pass
     wanted = {edge for binding in cutting.reuse.path for edge in binding.carries}
     several = list(found.values()) if len(found) > 1 else []
     single = [
