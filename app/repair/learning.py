@@ -92,7 +92,10 @@ def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]
     reported = _reported(original) | {p.name for p in reference.parameters if p.numbers}
     reported |= {name for r in silent for name in (*r.instead, *r.uncalled)}
     lists = tuple(f"{name.partition('[')[0]}." for name in reported if "[" in name)  # modules now
-    fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
+    called = {
+        p: name.removeprefix("self.") for p, name in names.items()
+    }  # by a method that knows it
+    fed = {p for p, name in names.items() if {name, called[p]} & reported or name.startswith(lists)}
     if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # a gradient may be lost before the step
     return fed
@@ -204,6 +207,7 @@ def _without_reference(
     missing = original.missing if original is not None else None
     if missing is None or missing.how != "unused":
         wanted |= owned
+        flat &= owned or flat  # what no optimizer trains may be flat: the input of a penalty
     elif not wanted:
         wanted = {p for p in owned if p in fed or _module(names[p]) not in modules}
     if any(record.call.create_graph for record in candidate.backwards):
@@ -211,7 +215,10 @@ def _without_reference(
     fed |= _received(candidate) - flat
     if not wanted and not fed:
         return _unknown("no parameter was seen")
-    if lost := wanted - fed:
+    lost = wanted - fed
+    if lost and lost <= _before_their_step(candidate):
+        return _unknown("the run ended before an optimizer's first step")
+    if lost:
         what = "no gradient but zeros" if lost <= flat else "no gradient"
         return _failed(f"{what}: {some(lost, names)}")
     return Check(
@@ -219,6 +226,14 @@ def _without_reference(
         status="passed",
         detail=f"{counted(len(fed), 'parameter gets', 'parameters get')} a gradient",
     )
+
+
+def _before_their_step(trace: Trace) -> set[int]:
+    """Return the parameters of optimizers that take no step before the run is ended."""
+    if trace.ended is not None and trace.ended.reason == "finished":
+        return set()
+    stepped = by_optimizer(trace)
+    return {p.id for p in trace.parameters if p.optimizer not in (None, *stepped)}
 
 
 def _flat(trace: Trace) -> set[int]:

@@ -12,9 +12,11 @@ from analyzers.repair.blocks import joined
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.remake.chains import preceding
 from analyzers.repair.rewrite import head_of
-from analyzers.source.callees import is_call, own_name
+from analyzers.source.callees import is_call, operation, own_name
+from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, names_read
+from analyzers.source.ops import FACTORIES
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.trees import walk
 
@@ -22,6 +24,7 @@ _SHUFFLING = (
     *("torch.randperm", "numpy.random.permutation", "random.sample"),
     "torch.utils.data.RandomSampler",
 )
+_PLACING = ("cpu", "cuda", "requires_grad_", "to", "type")
 _FRESH_STATE = "Each pass begins with no state of the one before."
 
 
@@ -156,7 +159,19 @@ def _counts(loop: ast.For) -> bool:
 
 
 def _only_begins(method: ast.FunctionDef, name: str) -> bool:
-    """Return True if a method only sets its object's attributes to constants, this one included."""
+    """Return True if a method only sets its object's attributes to constants and to new tensors,
+    this one included.
+    """
     body = [s for s in method.body if not isinstance(s, ast.Expr)]
-    plain = all(isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant) for s in body)
+    plain = all(isinstance(s, ast.Assign) and _is_new(s.value) for s in body)
     return plain and any(name in bindings(s) for s in body) and method.name != "__init__"
+
+
+def _is_new(value: ast.expr) -> bool:
+    """Return True for a constant, and for a tensor that is made of none, wherever it is put."""
+    while isinstance(value, ast.Call) and operation(value) in _PLACING:
+        if not isinstance(value.func, ast.Attribute):
+            return False
+        value = value.func.value
+    made = isinstance(value, ast.Call) and operation(value) in FACTORIES
+    return isinstance(value, ast.Constant) or (made and is_made_without(value))

@@ -117,12 +117,14 @@ def _over(loop: Loop) -> ast.expr:
     return loop.test if isinstance(loop, ast.While) else loop.iter
 
 
-def under_no_grad(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+def under_no_grad(
+    where: SourceLocation, rank: int = 0, what: str = "the leaf"
+) -> Iterator[Proposal]:
     """Yield a proposal that puts the update, with adjacent ones, under `torch.no_grad()`."""
     statements = written_alike(where)
     edit = wrapped(where.editor, statements, no_grad_header(where.module))
     if edit is not None:
-        title = "Update the leaf under `torch.no_grad()`"
+        title = f"Update {what} under `torch.no_grad()`"
         edits = (edit, *missing_import(where.editor))
         yield Proposal("under-no-grad", title, edits, "", rank)
 

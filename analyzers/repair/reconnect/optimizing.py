@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import said
@@ -43,11 +44,23 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     call = _making(where) if where is not None else None
     if where is None or call is None or not call.args or not fault.instead:
         return
+    fault = _as_given(fault, where.editor.text_of(call.args[0]))
     yield from _written_into(project, fault)
     yield from moved_after(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _added(where, project, fault)
     yield from _given_too(where, call, project, fault)
+
+
+def _as_given(fault: SilentFault, given: str) -> SilentFault:
+    """Return the fault with the leaves under the object's own name for their model, if its method
+    gives the optimizer a part of `self.model`; the script calls it `model` elsewhere.
+    """
+    root = root_of_names(fault.instead)
+    if re.search(rf"\bself\.{re.escape(root)}\b", given) is None:
+        return fault
+    names = [f"self.{name}" if name.startswith(root) else name for name in fault.instead]
+    return replace(fault, instead=tuple(names))
 
 
 def _given_too(

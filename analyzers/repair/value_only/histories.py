@@ -41,21 +41,28 @@ _ENTRY = re.compile(r"\[[^\]]*\]")
 
 def stores_of(fault: SilentFault, project: Project) -> list[SourceLocation]:
     """Return the statements that add to what the fault's names retain, in the code that has those
-    names.
+    names. A plain name of another file may hold what was made where the fault was seen.
     """
     seen, held = fault.seen_at, names_held(fault.holders)
-    found = [
-        store
-        for name in dict.fromkeys(_ENTRY.sub("", name) for name in held)
-        for module in project.modules.values()
-        if seen is None or "." in name or seen.file == module.path
-        for scope in module.scopes
-        for store in _stores(module, scope, name, _functions(fault, name))
+    names = dict.fromkeys(_ENTRY.sub("", name) for name in held)
+    near = [m for m in project.modules.values() if seen is None or seen.file == m.path]
+    found = [store for name in names for store in _stores_in(project, fault, name, near)] or [
+        store for name in names for store in _stores_in(project, fault, name)
     ]
     if not found:
         found = [store for name in held for store in _in_called(fault, project, root_of(name))]
     keys = {key for path in held for key in _WORD.findall(path)}
     return [s for s in found if not (own := _keys(s.statement)) or not keys or keys & {*own}]
+
+
+def _stores_in(
+    project: Project, fault: SilentFault, name: str, near: Sequence[Module] | None = None
+) -> Iterator[SourceLocation]:
+    """Yield the stores to one name in these modules; in all for an attribute, or without any."""
+    everywhere = near is None or "." in name
+    for module in project.modules.values() if everywhere else near or ():
+        for scope in module.scopes:
+            yield from _stores(module, scope, name, _functions(fault, name))
 
 
 def _in_called(fault: SilentFault, project: Project, name: str) -> Iterator[SourceLocation]:

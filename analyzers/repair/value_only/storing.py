@@ -12,6 +12,7 @@ from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.source_locations import assignments_to, names_held, resolve_location, root_of
 from analyzers.repair.blocks import indentation, joined, rewritten
 from analyzers.repair.cut.detaching import LEAF, TORCH
+from analyzers.repair.leaf.leaves import is_update, under_no_grad
 from analyzers.repair.rewrite import unused_name
 from analyzers.repair.sites.module_names import replace_of, with_imports
 from analyzers.repair.sites.statement_facts import under_own_name
@@ -35,7 +36,8 @@ def stored_detached(
     made: CodeLine | None = None,
 ) -> Iterator[Proposal]:
     """Yield proposals with `.detach()` where the tensor is stored, else where it was seen to be
-    `made`; as a leaf, if the copy is to learn; else on what is copied.
+    `made`, or without recording if it was made in place; as a leaf, if the copy is to learn; else
+    on what is copied.
     """
     names = names_held(holders)
     edits = [edit for name in names for edit in _where_stored(name, project)]
@@ -48,6 +50,8 @@ def stored_detached(
             title = f"Make {said(names[:1])} without its graph"
             yield Proposal("detach-when-stored", title, (cut,), "", rank)
             yield Proposal("new-leaf", f"{title}, as a leaf that can learn", (leaf,), "", rank + 1)
+        if is_update(making.statement):
+            yield from under_no_grad(making, rank, said(names[:1]))
     where = resolve_location(project, at)
     for call in calls_of(where.statement, "copy.deepcopy") if where is not None else ():
         if where is None or not call.args:
