@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
@@ -60,13 +61,21 @@ def seen_in(process: Process) -> FailedRun:
     changed = []
     for name, path in process.files.items():
         text, written = _source(path)
-        if text is not None:
+        if text is not None and not (written > process.begun and _is_temporary(path)):
             sources[name] = text
             changed += [name] if written > process.begun else []
     code = 1 if process.error not in (None, "SystemExit") else 0
     outcome = ProcessOutcome("exited", code, records=process.records, duration_s=process.seconds)
     run = run_result(Job(files={}), outcome, "own machine")
     return FailedRun(process, run, sources, _entry(process, run, sources), tuple(changed))
+
+
+def _is_temporary(path: str) -> bool:
+    """Return True for a file in the folder for temporary files, unless the user works there. What
+    is written there as the program runs is code that a library generates."""
+    folder = os.path.realpath(tempfile.gettempdir())
+    own = os.path.realpath(os.getcwd())
+    return os.path.dirname(path) == folder != own
 
 
 def _source(path: str) -> tuple[str | None, float]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gradmend.run_wrapper import rerun
+from gradmend.run_wrapper.diagnosing import seen_in
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import Turns, furnish, runs_at_once
@@ -61,6 +63,22 @@ def test_an_optimizer_makes_no_compiled_program() -> None:
     loaded = ("torch._dynamo", "torch._inductor", "torch._inductor.config")
     assert not Process(1, torch=loaded).is_compiled
     assert Process(1, torch=(*loaded, "torch._inductor.compile_fx")).is_compiled
+
+
+def test_what_a_library_generates_as_the_program_runs_is_no_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    files = {"train.py": tmp_path / "train.py", "generated.py": folder / "generated.py"}
+    for path in files.values():
+        path.write_text("import torch\n")
+    process = Process(1, begun=1.0, files={name: str(path) for name, path in files.items()})
+    assert seen_in(process).changed == ("train.py",)
+    assert [*seen_in(process).sources] == ["train.py"]
+    monkeypatch.chdir(folder)
+    assert [*seen_in(process).sources] == ["train.py", "generated.py"]
 
 
 def test_settings_of_torch_last_no_longer_than_its_import(monkeypatch: pytest.MonkeyPatch) -> None:
