@@ -54,7 +54,7 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
         if isinstance(off.statement, ast.With):
             yield from _by_decorator(off, off.statement, rank)
             continue
-        rest = statements_after(off.module, off.statement)
+        rest = _computing(statements_after(off.module, off.statement))
         edit = wrapped(off.editor, rest, _header(off)) if rest else None
         gone, what, function = off.editor.delete(off.statement), "block", off.scope
         if edit is None or edit.start < gone.end:  # among others on its line
@@ -64,6 +64,14 @@ def recording(where: SourceLocation, project: Project, rank: int = 0) -> Iterato
         if edit is not None:
             title = f"Switch recording off for this {what} only"
             yield Proposal("scoped-no-grad", title, (gone, edit), "", rank)
+
+
+def _computing(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    """Return the statements without a last `return name`, which computes nothing."""
+    match statements:
+        case [*computing, ast.Return(value=ast.Name())] if computing:
+            return computing
+    return statements
 
 
 def _header(off: SourceLocation) -> str:
