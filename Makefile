@@ -57,7 +57,7 @@ vscode:  ## build the VS Code extension (needs npm)
 serve: $(VENV)/.serve editor  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
-test: $(TOOLS)/.installed editor  ## run the tests, most of them on recorded runs (8 to 10 minutes)
+test: $(TOOLS)/.installed editor  ## run the tests, most of them on recorded runs (8 to 12 minutes)
 	$(PYTEST) $(QUICK)
 
 test-all: $(TOOLS)/.installed editor  ## run every test live; PART=3/8: an eighth; continues where it stopped (AGAIN=1: from the start)
