@@ -25,7 +25,7 @@ from analyzers.source.targets import assigned
 from analyzers.source.trees import remembered
 
 _COPIES = ("clone", "detach", "view", "reshape", "to", "cuda", "float", "unsqueeze", "squeeze")
-_COPYING = tuple(f"torch.{n}" for n in ("tensor", "as_tensor", "Tensor", "FloatTensor"))
+_COPYING = tuple(f"torch.{n}" for n in ("tensor", "Tensor", "FloatTensor"))
 _STEEP = tuple(f"torch.{name}" for name in ("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal"))
 
 

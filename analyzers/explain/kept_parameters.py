@@ -11,7 +11,7 @@ from analyzers.source.project import Module, Project, spelled
 
 UNHELD = "unheld-parameters"
 _CONSTRUCTING = ("classmethod", "staticmethod")
-_BASES = ("object", "nn.Module", "torch.nn.Module", "Module")
+_BASES = ("object", "torch.nn.Module")
 _BY_TORCH = ("forward", "load_state_dict", "main")
 
 
@@ -54,7 +54,8 @@ def _may_run(module: Module, node: ast.AST, project: Project) -> bool:
     if not isinstance(function, ast.FunctionDef) or function.name.startswith(("_", "test")):
         return True
     asked = [one for one in function.decorator_list if spelled(one) not in _CONSTRUCTING]
-    inherited = [one for one in owner.bases if spelled(one) not in _BASES] if owner else []
+    bases = module.names.bases(owner) if owner is not None else ()
+    inherited = [one for one in bases if one not in _BASES and not one.startswith(".")]
     if asked or inherited or function.name in _BY_TORCH:
         return True
     return any(

@@ -105,7 +105,7 @@ class Faults:
         """
         at = _changed_at(piece)
         if at is not None and at.file in changed:
-            sent, patched = self.case.project.files[at.file], changed[at.file]
+            sent, patched = self.case.project.files.get(at.file, ""), changed[at.file]
             line = original_line(sent.splitlines(), patched.splitlines(), at.line)
             at = replace(at, line=line) if line else _changed_at(self.first)
         place = (at.file, at.line) if at is not None else ()

@@ -92,10 +92,8 @@ def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]
     reported = _reported(original) | {p.name for p in reference.parameters if p.numbers}
     reported |= {name for r in silent for name in (*r.instead, *r.uncalled)}
     lists = tuple(f"{name.partition('[')[0]}." for name in reported if "[" in name)  # modules now
-    called = {
-        p: name.removeprefix("self.") for p, name in names.items()
-    }  # by a method that knows it
-    fed = {p for p, name in names.items() if {name, called[p]} & reported or name.startswith(lists)}
+    reported |= {f"self.{name}" for name in reported}  # to a method of the object that has it
+    fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
     if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # a gradient may be lost before the step
     return fed
@@ -207,7 +205,8 @@ def _without_reference(
     missing = original.missing if original is not None else None
     if missing is None or missing.how != "unused":
         wanted |= owned
-        flat &= owned or flat  # what no optimizer trains may be flat: the input of a penalty
+        if owned:  # what no optimizer trains may be flat: the input of a penalty
+            flat &= owned
     elif not wanted:
         wanted = {p for p in owned if p in fed or _module(names[p]) not in modules}
     if any(record.call.create_graph for record in candidate.backwards):

@@ -52,9 +52,8 @@ async def reduce(original: Original, winner: TestedCandidate) -> TestedCandidate
     """
     best, files = winner, winner.candidate.files
     kept = list(hunks(original.files, files))
-    if not 1 < len(kept) <= MOST or winner.run.status != "finished":
-        return None
-    if winner.gradients == "unknown":
+    seen = winner.run.status == "finished" and winner.gradients != "unknown"
+    if not seen or not 1 < len(kept) <= MOST:
         return None
     for hunk in [one for one in reversed(kept) if one.certain and not one.moves(kept)]:
         rest = [one for one in kept if one != hunk]

@@ -28,7 +28,7 @@ from analyzers.repair.reconnect.moving_optimizers import (
 from analyzers.repair.sites.module_names import quote_of
 from analyzers.source.callees import is_call
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, value_of
+from analyzers.source.flow import bindings, mentions, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
 
@@ -44,7 +44,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     call = _making(where) if where is not None else None
     if where is None or call is None or not call.args or not fault.instead:
         return
-    fault = _as_given(fault, where.editor.text_of(call.args[0]))
+    fault = _as_given(fault, call.args[0])
     yield from _written_into(project, fault)
     yield from moved_after(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
@@ -52,14 +52,14 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     yield from _given_too(where, call, project, fault)
 
 
-def _as_given(fault: SilentFault, given: str) -> SilentFault:
+def _as_given(fault: SilentFault, given: ast.expr) -> SilentFault:
     """Return the fault with the leaves under the object's own name for their model, if its method
     gives the optimizer a part of `self.model`; the script calls it `model` elsewhere.
     """
     root = root_of_names(fault.instead)
-    if re.search(rf"\bself\.{re.escape(root)}\b", given) is None:
+    if not mentions(given, f"self.{root}"):
         return fault
-    names = [f"self.{name}" if name.startswith(root) else name for name in fault.instead]
+    names = (f"self.{n}" if root_of_names([n]) == root else n for n in fault.instead)
     return replace(fault, instead=tuple(names))
 
 
