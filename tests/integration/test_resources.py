@@ -8,7 +8,7 @@ import pytest
 
 from app.schemas import DiagnosisRequest
 from benchmarks.asking import RUNNING, Service
-from sandbox.protocol import Job, RunResult
+from sandbox.protocol import Job, RunResult, Session
 from tests.recorded.box import RecordedSandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -68,7 +68,7 @@ each_lacking = pytest.mark.parametrize(
 )
 
 
-async def ran(sandbox: RecordedSandbox, script: str) -> RunResult:
+async def ran(sandbox: Session, script: str) -> RunResult:
     result = await sandbox.run(Job(files={"train.py": dedent(script)}, time_limit_s=60))
     assert result.status == "finished", result.raised or result.reason
     return result
@@ -235,6 +235,19 @@ async def test_an_environment_without_its_simulator(sandbox: RecordedSandbox) ->
         """,
     )
     assert assumed(result) == {"HalfCheetah-v4"}
+
+
+async def test_a_synthesized_environment_has_the_same_episodes_in_each_run(
+    sandbox: RecordedSandbox,
+) -> None:
+    script = """
+        import gymnasium as gym
+        for env in (gym.make("HalfCheetah-v4"), gym.make("HalfCheetah-v4")):
+            print(env.reset()[0][0], env.step(env.action_space.sample())[1])
+        """
+    once, again = [(await ran(sandbox.real, script)).stdout_tail for _ in range(2)]
+    assert once == again
+    assert len({*once.splitlines()}) == 2
 
 
 async def test_a_data_set_that_cannot_be_downloaded(sandbox: RecordedSandbox) -> None:

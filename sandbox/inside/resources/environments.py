@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..stubs.finding import when_imported
 from ..stubs.sources import says
 from ..stubs.synthesized import report_synthesized
 
+_SEEDS = count()  # of the environments of a run, in the order in which they are made
 EPISODE = 12  # steps, and a few more from one episode to the next
 # beginning of an id → sizes of an observation and of an action; a number of actions is negative
 _SIZES: dict[str, tuple[Any, Any]] = {
@@ -84,6 +86,9 @@ def _kind(gymnasium: Any) -> type:
             self.action_space = _space(gymnasium.spaces, acted, 1.0)
             self.render_mode = render_mode
             self._steps = self._episodes = 0
+            seed = next(_SEEDS)  # without it each run of a script would have other episodes
+            super().reset(seed=seed)
+            self.action_space.seed(seed)
 
         def reset(self, *, seed: Any = None, options: Any = None) -> Any:
             super().reset(seed=seed)
