@@ -57,7 +57,7 @@ vscode:  ## build the VS Code extension (needs npm)
 serve: $(VENV)/.serve editor  ## serve http://127.0.0.1:8000 with the embedded sandbox (PORT=9000 for another port)
 	@GRADMEND_PREPARE_EXAMPLES=$${GRADMEND_PREPARE_EXAMPLES:-true} exec $(BIN)/gradmend serve --port $(PORT)
 
-test: $(TOOLS)/.installed editor  ## run the tests, most of them on recorded runs (8 to 12 minutes)
+test: $(TOOLS)/.installed editor  ## run the tests, most of them on recorded runs (8 minutes)
 	$(PYTEST) $(QUICK)
 
 test-all: $(TOOLS)/.installed editor  ## run every test live; PART=3/8: an eighth; continues where it stopped (AGAIN=1: from the start)
@@ -67,8 +67,8 @@ record: $(TOOLS)/.installed editor  ## renew recorded runs and findings, and pri
 	$(PYTEST) --runs=record -m 'not docker and not live and not sample and not rotating' \
 		$(if $(PYTEST_ARGS),,--prune)
 
-compose-test: $(TOOLS)/.installed editor  ## build the images, start Compose, let it fix a script (needs root or Docker)
-	$(TOOLS)/bin/python -m pytest -m docker $(PYTEST_ARGS)
+compose-test: $(TOOLS)/.installed editor  ## build the images, attack containers, let Compose fix a script (needs root or Docker)
+	$(TOOLS)/bin/python -m pytest -m docker --timeout=1500 $(PYTEST_ARGS)
 
 check: $(TOOLS)/.installed editor  ## format, lint, types, import rules, tests
 	$(TOOLS)/bin/ruff format --check .

@@ -21,6 +21,7 @@ from tests.processes import free_port
 ROOT = Path(__file__).parent.parent
 BASE = "gradmend-base-under-test"
 POSTGRES = "gradmend-postgres-under-test"
+SANDBOX = "gradmend-sandbox"  # as `compose.yaml` names it
 _PARTS = ".[server,postgres,sandbox,packages,container]"
 _WITH_WHEELS = f"""
 FROM {engine.BASE}

@@ -158,3 +158,15 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     await database.open()
     yield database
     await database.close()
+
+
+@pytest.fixture(scope="session")
+def docker_host() -> Iterator[str]:
+    """Address of a Docker daemon that has the images of `compose.yaml`, as `DOCKER_HOST` has it."""
+    from tests import composing, engine  # they import Docker's client, which few tests want
+
+    composing.compose_command()
+    with engine.daemon() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_HOST", address)
+        composing.build_images(address)
+        yield address

@@ -1,13 +1,11 @@
-"""A real Docker daemon with a torch image, for tests: the machine's own, or one started here."""
+"""A real Docker daemon for tests: the machine's own, or one started here."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import os
 import shutil
 import subprocess
-import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,15 +15,10 @@ from typing import Any
 import docker  # type: ignore[import-untyped]
 import pytest
 
-import sandbox
-from tests.bare_root import anybody_may_read, site, write_root
-
 BASE = "python:3.11-slim-bookworm"
-IMAGE = "gradmend-sandbox-under-test"
 _CACHE = Path(tempfile.gettempdir(), "gradmend-test-docker")
 _MAKE_BASE = Path(__file__).with_name("docker_base.sh")
 _START_S = 60
-_IMPORT_S = 600  # for a gigabyte, on a crowded machine
 
 
 @contextlib.contextmanager
@@ -93,19 +86,6 @@ def _answers(address: str) -> bool:
     return True
 
 
-def build_image(address: str, tag: str = IMAGE) -> str:
-    """An image of this interpreter, its torch, and the sandbox as it is now; its tag."""
-    client = docker.DockerClient(base_url=address, timeout=_IMPORT_S)
-    root = f"gradmend-root:{importlib.metadata.version('torch').replace('+', '-')}"
-    if not client.images.list(root):
-        with tempfile.TemporaryFile() as file:
-            write_root(file)
-            client.api.import_image(file, *root.split(":"))
-    _add_sandbox(client, root, tag)
-    client.close()
-    return tag
-
-
 def make_base(client: Any, address: str) -> None:
     """The image `BASE`: pulled, or made here of Debian's packages."""
     if client.images.list(BASE):
@@ -116,17 +96,3 @@ def make_base(client: Any, address: str) -> None:
     if shutil.which("debootstrap") is None:
         pytest.skip("no image registry can be reached, and debootstrap is not installed")
     subprocess.run([_MAKE_BASE, BASE], check=True, env={**os.environ, "DOCKER_HOST": address})
-
-
-def _add_sandbox(client: Any, base: str, tag: str) -> None:
-    """`base` with the sandbox among its packages, as the image `tag`."""
-    container = client.containers.create(base, ["python"])
-    try:
-        with tempfile.TemporaryFile() as file:
-            with tarfile.open(fileobj=file, mode="w") as archive:
-                archive.add(Path(sandbox.__file__).parent, "sandbox", filter=anybody_may_read)
-            file.seek(0)
-            container.put_archive(site(), file)
-        container.commit(tag)
-    finally:
-        container.remove(force=True)

@@ -139,19 +139,13 @@ def _put_slow_groups_first(items: list[pytest.Item]) -> None:
 
 
 def _is_out_of_turn(item: pytest.Item) -> bool:
-    """Whether a test that starts programs or pages waits for another tree, or waits together with
-    all that need the same dear thing. The live tier, and what a commit reaches, are never left out.
-    """
+    """Whether a test that starts programs or pages waits for another tree. The live tier, and what
+    a commit reaches, are never left out."""
     mark = item.get_closest_marker("rotating")
     if mark is None:
         return False
     trees = mark.args[0] if mark.args else ROTATION
-    shared = mark.kwargs.get("needs")
-    return _waits(item.nodeid.partition("@")[0], trees) or bool(shared and _waits(shared, ROTATION))
-
-
-def _waits(name: str, trees: int) -> bool:
-    return int(in_turn(name), 16) % trees > 0
+    return int(in_turn(item.nodeid.partition("@")[0]), 16) % trees > 0
 
 
 def _unrecorded(items: list[pytest.Item]) -> list[pytest.Item]:

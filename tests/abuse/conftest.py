@@ -10,20 +10,11 @@ import pytest
 import pytest_asyncio
 
 from sandbox.client import EmbeddedSandbox
-from tests import engine
+from tests import composing
 from tests.abuse.attacking import Runs, Target
 
-
-@pytest.fixture(scope="session")
-def image() -> Iterator[str]:
-    """An image with torch and the sandbox, in a daemon that `DOCKER_HOST` names meanwhile."""
-    with engine.daemon() as address, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DOCKER_HOST", address)
-        yield engine.build_image(address)
-
-
-# An image takes a minute to make: few trees have one, and then for many tests.
-CONTAINER = pytest.param("container", marks=pytest.mark.rotating(2, needs="containers"))
+# In a container they run where images are built anyway: `make compose-test`.
+CONTAINER = pytest.param("container", marks=pytest.mark.docker)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session", params=["jail", CONTAINER])
@@ -31,7 +22,8 @@ async def target(request: pytest.FixtureRequest) -> AsyncIterator[Target]:
     """A ready sandbox behind its launcher."""
     options = []
     if request.param == "container":
-        options = ["--image", request.getfixturevalue("image"), "--ready-containers", "3"]
+        request.getfixturevalue("docker_host")
+        options = ["--image", composing.SANDBOX, "--ready-containers", "3"]
     async with EmbeddedSandbox(backend=request.param, options=options) as box:
         readiness = await box.readiness()
         assert readiness.ready, readiness.reason

@@ -11,29 +11,20 @@ import pytest
 
 from sandbox.client import LauncherClient
 from sandbox.protocol import Job, Readiness, RunResult
-from tests import composing, engine
+from tests import composing
 from tests.case_files import load_case
 from tests.integration.test_resources import each_lacking
 from tests.processes import eventually
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(1500)]
+pytestmark = pytest.mark.docker
 
 FAILING = load_case("recurrent_state/char_lm").stripped
 
 
 @pytest.fixture(scope="module")
-def docker() -> Iterator[str]:
-    """Address of a daemon that has the images of `compose.yaml`."""
-    composing.compose_command()
-    with engine.daemon() as address:
-        composing.build_images(address)
-        yield address
-
-
-@pytest.fixture(scope="module")
-def service(docker: str) -> Iterator[httpx.Client]:
+def service(docker_host: str) -> Iterator[httpx.Client]:
     """The composed service, ready."""
-    with composing.composed(docker) as base, httpx.Client(base_url=base, timeout=90) as client:
+    with composing.composed(docker_host) as base, httpx.Client(base_url=base, timeout=90) as client:
         eventually(lambda: _ready(client), seconds=180)
         yield client
 
@@ -84,8 +75,8 @@ def test_what_is_ready_says_where_it_runs(service: httpx.Client) -> None:
     )
 
 
-def test_the_jail_holds_in_a_container(docker: str) -> None:
-    with composing.jailing(docker) as socket:
+def test_the_jail_holds_in_a_container(docker_host: str) -> None:
+    with composing.jailing(docker_host) as socket:
         eventually(socket.exists, seconds=60)
         readiness, result = asyncio.run(_run(LauncherClient(socket)))
     assert (readiness.ready, readiness.backend) == (True, "jail"), readiness.reason

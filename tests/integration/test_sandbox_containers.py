@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,13 @@ import pytest_asyncio
 from sandbox.client import EmbeddedSandbox
 from sandbox.container.docker_engine import LABEL
 from sandbox.protocol import Job, Session
-from tests import engine
+from tests import composing
 from tests.integration.test_sandbox_deaths import SLEEP, named, until
 from tests.relay import relayed
 
-# Next to the attacks, in one process: only one daemon at a time can use the images that are kept.
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("abuse")]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.docker]
 
-IMAGE = f"{engine.IMAGE}-apart"  # the containers of other tests are not counted, nor killed
+IMAGE = "gradmend-sandbox-apart"  # the containers of other tests are not counted, nor killed
 HELLO = Job(files={"train.py": "import torch; print(torch.ones(2).sum())"}, mode="plain")
 REUSE = """
 import torch
@@ -36,14 +36,13 @@ loss.backward()
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """The daemon, in which `IMAGE` holds the sandbox as it is now."""
-    with engine.daemon() as address, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DOCKER_HOST", address)
-        engine.build_image(address, IMAGE)
-        connection = docker.DockerClient(base_url=address)
-        yield connection
-        connection.close()
+def client(docker_host: str) -> Iterator[Any]:
+    """The daemon, in which `IMAGE` is the sandbox's."""
+    connection = docker.DockerClient(base_url=docker_host)
+    apart = BytesIO(f"FROM {composing.SANDBOX}\nLABEL apart=yes\n".encode())
+    connection.images.build(fileobj=apart, tag=IMAGE, rm=True)
+    yield connection
+    connection.close()
 
 
 def sandbox_of(*options: str, image: str = IMAGE) -> EmbeddedSandbox:
@@ -64,7 +63,6 @@ def containers(client: Any) -> set[str]:
     return {found["Id"] for found in client.api.containers(all=True, filters=ours)}
 
 
-@pytest.mark.rotating(1, needs="containers")
 async def test_a_traced_run(box: EmbeddedSandbox) -> None:
     result = await box.run(Job(files={"train.py": REUSE}))
     assert result.status == "raised"
@@ -85,7 +83,6 @@ print(os.readlink("/proc/self/ns/pid"), open("/proc/1/stat").read().split()[21])
     return (await session.run(Job(files={"train.py": source}, mode="plain"))).stdout_tail
 
 
-@pytest.mark.rotating(2, needs="containers")
 async def test_runs_of_a_session_share_a_container_that_nobody_else_gets(
     box: EmbeddedSandbox, client: Any
 ) -> None:
@@ -100,7 +97,6 @@ async def test_runs_of_a_session_share_a_container_that_nobody_else_gets(
     await until(lambda: len(containers(client) & (before | held)) <= 1)
 
 
-@pytest.mark.rotating(2, needs="containers")
 @pytest.mark.parametrize(
     ("source", "status"),
     [
@@ -123,7 +119,6 @@ async def test_after_a_run_that_was_ended_a_session_takes_another_container(
         assert second != first
 
 
-@pytest.mark.rotating(2, needs="containers")
 async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: Any) -> None:
     async with box.session() as session:
         first = await where(session)
@@ -138,7 +133,6 @@ async def test_a_session_outlives_its_container(box: EmbeddedSandbox, client: An
         assert second != first
 
 
-@pytest.mark.rotating(2, needs="containers")
 async def test_cancelling_a_run_ends_it_and_not_the_session(box: EmbeddedSandbox) -> None:
     sleeping = Job(files={"train.py": SLEEP.format(name="gm-contained")}, mode="plain")
     async with box.session() as session:
@@ -149,7 +143,6 @@ async def test_cancelling_a_run_ends_it_and_not_the_session(box: EmbeddedSandbox
         await until(lambda: not named("gm-contained"))
 
 
-@pytest.mark.rotating(2, needs="containers")
 async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -> None:
     sleeping = Job(files={"train.py": SLEEP.format(name="gm-turns")}, mode="plain", time_limit_s=60)
     async with sandbox_of("--concurrency", "2") as box, box.session() as session:
@@ -161,7 +154,6 @@ async def test_runs_that_wait_for_their_session_hold_up_no_others(client: Any) -
             run.cancel()
 
 
-@pytest.mark.rotating(2, needs="containers")
 async def test_a_session_that_waits_for_its_container_holds_up_no_others(client: Any) -> None:
     one_slot = sandbox_of("--concurrency", "1", "--ready-containers", "0")
     async with one_slot as box, box.session() as warm, box.session() as cold:
@@ -172,7 +164,6 @@ async def test_a_session_that_waits_for_its_container_holds_up_no_others(client:
         assert (await waiting).stdout_tail == "tensor(2.)\n"
 
 
-@pytest.mark.rotating(1, needs="containers")
 async def test_runs_of_a_session_are_as_deterministic_as_the_script(box: EmbeddedSandbox) -> None:
     source = "import torch; print(torch.randn(3), hash('text'), list({'a', 'b', 'c'}))"
     async with box.session() as session:
@@ -181,7 +172,6 @@ async def test_runs_of_a_session_are_as_deterministic_as_the_script(box: Embedde
         assert len({result.stdout_tail for result in results}) == 1
 
 
-@pytest.mark.rotating(1, needs="containers")
 async def test_containers_are_made_as_promised(box: EmbeddedSandbox, client: Any) -> None:
     await box.readiness()
     while len(waiting := containers(client)) != 1:
@@ -199,7 +189,6 @@ async def test_containers_are_made_as_promised(box: EmbeddedSandbox, client: Any
     assert made["Config"]["User"] == "65534:65534"
 
 
-@pytest.mark.rotating(2, needs="containers")
 async def test_no_container_outlives_its_launcher(client: Any) -> None:
     before = containers(client)
     async with sandbox_of() as box:
@@ -214,7 +203,6 @@ async def test_no_container_outlives_its_launcher(client: Any) -> None:
         await asyncio.sleep(0.1)
 
 
-@pytest.mark.rotating(1, needs="containers")
 async def test_an_image_that_is_not_there_is_said(client: Any) -> None:
     async with sandbox_of(image="nowhere/nothing:at-all") as box:
         readiness = await box.readiness()
@@ -223,7 +211,6 @@ async def test_an_image_that_is_not_there_is_said(client: Any) -> None:
         assert (await box.run(HELLO)).status == "unavailable"
 
 
-@pytest.mark.rotating(1, needs="containers")
 async def test_a_runtime_that_is_not_there_is_said(client: Any) -> None:
     async with sandbox_of("--runtime", "no-such-runtime") as box:
         readiness = await box.readiness()
@@ -231,7 +218,6 @@ async def test_a_runtime_that_is_not_there_is_said(client: Any) -> None:
         assert "no-such-runtime" in (readiness.reason or "")
 
 
-@pytest.mark.rotating(2, needs="containers")
 async def test_an_engine_that_goes_away_is_said_and_found_again(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,12 +233,3 @@ async def test_an_engine_that_goes_away_is_said_and_found_again(
         assert "no container could be started" in (gone.reason or "")
         async with relayed(source.removeprefix("unix://"), path):
             assert (await session.run(HELLO)).stdout_tail == "tensor(2.)\n"
-
-
-async def test_without_a_daemon_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
-    async with sandbox_of() as box:
-        assert not (await box.readiness()).ready
-        result = await box.run(HELLO)
-        assert result.status == "unavailable"
-        assert "engine" in (result.reason or "")

@@ -1,4 +1,4 @@
-"""The jail on machines that grant less: an ordinary user, no Landlock, no namespaces."""
+"""Machines that grant less: an ordinary user, no Landlock, no namespaces, no container engine."""
 
 from __future__ import annotations
 
@@ -71,3 +71,12 @@ async def test_without_namespaces_nothing_runs() -> None:
         result = await box.run(HELLO)
         assert result.status == "unavailable"
         assert result.reason == readiness.reason
+
+
+async def test_without_a_container_engine_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+    async with EmbeddedSandbox("container", ["--image", "gradmend-sandbox"]) as box:
+        assert not (await box.readiness()).ready
+        result = await box.run(HELLO)
+        assert result.status == "unavailable"
+        assert "engine" in (result.reason or "")
