@@ -125,6 +125,8 @@ def _found(
         return
     if not all(re.search(text, plain(error.message)) for text in look.get("when", ())):
         return
+    if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):
+        return
     if any(word in plain(said) for said in error.warnings for word in look.get("warned", ())):
         yield Hint(cause.note, cause.say(), code="a warning")
     for shown in _shown_in_frames(error.frames, look):
@@ -141,8 +143,6 @@ def _found(
             text = f"{how}, as the words name “{said}”: {cause.say(said)}"
             vague = how == "perhaps"
             yield Hint(cause.note, text, code=line, words=said, topics=topics, vague=vague)
-    if any(settings_in({**project.files, **other_files}, look.get("unless", ()))):
-        return
     yield from _in_settings(cause, look.get("setting", ()), project, other_files)
     syntax = looks_for(look)
     if syntax is not None and "quoted" in look:

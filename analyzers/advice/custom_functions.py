@@ -82,6 +82,15 @@ def returns_sometimes(node: ast.AST, module: Module) -> Found:
     return (node.name, last) if returns else None
 
 
+def returns_input(node: ast.AST, module: Module) -> str | None:
+    """Match `return x` of an argument in the forward of a custom Function."""
+    method = _method_of(node, module, "forward")
+    if method is None or not isinstance(node, ast.Return) or not isinstance(node.value, ast.Name):
+        return None
+    given = {argument.arg for argument in method.args.args[1:]}
+    return node.value.id if node.value.id in given - names_bound(method) else None
+
+
 def saves_no_argument(node: ast.AST, module: Module) -> str | None:
     """Match `ctx.save_for_backward(input)` where `input` is Python's own function."""
     match node:

@@ -54,7 +54,7 @@ def said_in(text: str, wanted: Sequence[str]) -> Iterator[tuple[str, str, frozen
     """
     alternatives = [names.split() for names in wanted]
     for line in text.splitlines()[:_LINES] if wanted else ():
-        words = " ".join(typeset.plain(line[:MAX_LINE]).split())
+        words = " ".join(typeset.plain(line[:MAX_LINE]).replace("`", "").split())
         said = ((said_of(words, [topics]), frozenset(topics)) for topics in alternatives)
         found, topics = next((one for one in said if one[0] is not None), (None, frozenset()))
         if found is not None and re.search(_DENIED, found[1]) is None:

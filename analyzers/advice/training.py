@@ -6,7 +6,7 @@ import ast
 
 from analyzers.advice.looking import Found, calls, last_name, short
 from analyzers.source import priors
-from analyzers.source.backward import gradient_given
+from analyzers.source.backward import gradient_given, is_guarded
 from analyzers.source.callees import in_library
 from analyzers.source.project import Module, spelled
 
@@ -97,6 +97,20 @@ def cleared_in_accumulation(node: ast.AST, module: Module) -> Found:
     return short(first.func), first
 
 
+def clipped_in_accumulation(node: ast.AST, module: Module) -> Found:
+    """Match `accelerator.clip_grad_norm_(...)` for every batch under `accelerator.accumulate`."""
+    if not isinstance(node, ast.With) or not _enters(node, module, "accumulate"):
+        return None
+    asked = [inner for inner in ast.walk(node) if isinstance(inner, ast.If)]
+    asking = {id(n) for inner in asked if "sync_gradients" in spelled(inner.test)
+              for n in ast.walk(inner)}  # fmt: skip
+    clips = (c for c in _calls(node) if last_name(c.func).startswith("clip_grad_"))
+    found = next(
+        (c for c in clips if "accelerator" in spelled(c.func) and id(c) not in asking), None
+    )
+    return (short(found.func), found) if found is not None else None
+
+
 def cast_without_graph(node: ast.AST, module: Module) -> Found:
     """Match a call without gradients inside of autocast, which is repeated with gradients there."""
     if not isinstance(node, ast.With) or not _enters(node, module, "autocast"):
@@ -160,6 +174,13 @@ def given_gradient(node: ast.AST, module: Module) -> str | None:
     return short(given) if given is not None else None
 
 
+def guarded_backward(node: ast.AST, module: Module) -> str | None:
+    """Match `if loss.requires_grad: loss.backward()`."""
+    if not isinstance(node, ast.Call) or last_name(node.func) != "backward":
+        return None
+    return short(node.func) if is_guarded(node, module) else None
+
+
 def loss_call(node: ast.AST, module: Module) -> str | None:
     """Match a loss called with a prediction and a target."""
     if not isinstance(node, ast.Call) or len(node.args) + len(node.keywords) < 2:
@@ -181,6 +202,14 @@ def stepped_uncleared(node: ast.AST, module: Module) -> str | None:
                 return None
             cleared = f"{owner}.grad = None", f"{owner}.grad.zero_", f"{owner}.grad.data.zero_"
             return None if any(c in module.text for c in (*cleared, "zero_grad")) else owner
+    return None
+
+
+def updated_past_graph(node: ast.AST, module: Module) -> str | None:
+    """Match `p.data -= rate * g` where derivatives keep their graph (`create_graph=True`)."""
+    match node:
+        case ast.AugAssign(target=ast.Attribute(attr="data") as target):
+            return short(target) if "create_graph=True" in module.text else None
     return None
 
 

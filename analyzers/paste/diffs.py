@@ -1,4 +1,5 @@
-"""Changes pasted as a diff, read as the version behind them: that is the one which fails."""
+"""Changes pasted as a diff, read as the version behind them: that is the one which fails. Lines
+that somebody only would add are no code yet."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from collections.abc import Iterator, Sequence
 
 _HUNK = re.compile(r"[ \t]{0,3}@@ -\d{1,7}(?:,(\d{1,7}))? \+\d{1,7}(?:,(\d{1,7}))? @@")
 _FENCED = re.compile(r"[ \t]{0,3}(?:```+|~~~+)[ \t]*diff\b")
+_FENCE = re.compile(r"[ \t]{0,3}(?:```+|~~~+)")
+_ADDED = re.compile(r"[ \t]{0,3}\+[ \t]+[^\W\d]")
 _ALL = 1 << 30  # lines, in a fence that says that it holds a diff
 _FUNCTION = re.compile(r"(?:async def|def|class) [^#]{1,200}:$")  # that git names for a hunk
 _STEP = 4
@@ -16,12 +19,26 @@ _HEADS = ("diff --git ", "index ", "--- ", "+++ ", "new file mode ", "similarity
 def after_changes(lines: Sequence[str]) -> list[str]:
     """Return the lines with those of diffs as they are after the change. What was removed is blank,
     and so are the headers."""
-    if not any(_HUNK.match(line) or _FENCED.match(line) for line in lines):
-        return list(lines)
     rows = list(lines)
+    if not any(_HUNK.match(line) or _FENCED.match(line) for line in lines):
+        for at in _proposed(lines):
+            rows[at] = ""
+        return rows
     for at, row in _changed(lines):
         rows[at] = row
     return rows
+
+
+def _proposed(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the indexes of lines between fences that a `+` marks, for somebody would add them."""
+    fenced, depth = False, 0
+    for at, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced, depth = not fenced, 0
+        elif fenced and depth <= 0 and _ADDED.match(line) and not lines[at - 1].endswith("\\"):
+            yield at
+        else:
+            depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
 
 
 def _changed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

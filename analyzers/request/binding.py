@@ -19,6 +19,7 @@ from analyzers.evidence import (
     SilentFault,
 )
 from analyzers.messages import entry_of
+from analyzers.source.backward import backward_calls, is_guarded
 from analyzers.source.project import Module, Project
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 from provenance import CodeLine
@@ -67,6 +68,9 @@ def _only_backward(error: ParsedTraceback, project: Project) -> tuple[TracebackF
         return ()
     backwards = [n for n, text in enumerate(module.lines, 1) if ".backward(" in text]
     if len(backwards) != 1 or not module.code(backwards[0]).endswith(")"):
+        return ()
+    calls = [call for call in backward_calls(module.tree) if call.lineno == backwards[0]]
+    if error.kind == "detached" and any(is_guarded(call, module) for call in calls):
         return ()
     return (TracebackFrame(project.entry, backwards[0], "", module.code(backwards[0])),)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from analyzers.advice import Hint, hints, hints_of
@@ -36,10 +36,8 @@ def with_hints(examined: Examined, sent: str) -> Examined:
             found = hints_of(question, project, error, {"": _words(sent, project)})
             return replace(examined, hints=found, asked=question.id)
         return replace(examined, hints=found)
-    from_traceback = _causes_of_traceback(error, project.entry) or _cause_of_hint(
-        error, found, project
-    )
-    return replace(examined, from_traceback=from_traceback, hints=found)
+    causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
+    return replace(examined, from_traceback=as_shown(causes, found), hints=found)
 
 
 def _words(sent: str, project: Project) -> str:
@@ -59,6 +57,17 @@ def _causes_of_traceback(error: ParsedTraceback, entry: str) -> tuple[RankedCaus
     return tuple(
         replace(c, explanation=without_sources(c.title, c.location, c.code)) for c in causes
     )
+
+
+def as_shown(causes: Iterable[RankedCause], found: Sequence[Hint]) -> tuple[RankedCause, ...]:
+    """Return the causes with what words, settings or a line show in place of the remedy that is
+    only the message's usual one.
+    """
+    usual = {hint.text.lower() for hint in found if hint.usual}
+    shown = next((hint for hint in found[:1] if not hint.usual and not hint.vague), None)
+    if shown is None:
+        return tuple(causes)
+    return tuple(replace(c, remedy=shown.text) if c.remedy.lower() in usual else c for c in causes)
 
 
 def _cause_of_hint(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.source.callees import is_call
-from analyzers.source.project import spelled
+from analyzers.source.project import Module, spelled
 from analyzers.source.receivers import takes_loss
 from analyzers.source.trees import walk
 
@@ -57,3 +57,27 @@ def _second_argument(call: ast.Call) -> ast.expr | None:
     of_torch = is_grad or spelled(call.func).endswith("autograd.backward")
     own = root not in call.args or of_torch
     return call.args[at] if own and at < len(call.args) else None
+
+
+def is_guarded(call: ast.Call, module: Module) -> bool:
+    """Return True if a backward call is made only where its root has a graph, as under
+    `if loss.requires_grad:`."""
+    root, inner = backward_root(call), module.parents.get(call)
+    while root is not None and inner is not None:
+        above = module.parents.get(inner)
+        if isinstance(above, ast.If) and inner in above.body:
+            if _says_of_graph(above.test, spelled(root)):
+                return True
+        inner = above
+    return False
+
+
+def _says_of_graph(test: ast.expr, root: str) -> bool:
+    match test:
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return any(_says_of_graph(part, root) for part in parts)
+        case ast.Attribute(value=value, attr="requires_grad"):
+            return spelled(value) == root
+        case ast.Compare(left=ast.Attribute(value=value, attr="grad_fn"), ops=[ast.IsNot()]):
+            return spelled(value) == root
+    return False

@@ -35,6 +35,7 @@ LIBRARY = (
 )
 _DRIVE = re.compile(r"[a-z]:/")
 _OF_INSTALLATIONS = ("/envs/", "conda", "/python", "/programs/")
+_HEADINGS = ("Error", "Exception", "Warning")  # above an error, if nothing follows them
 _ENDINGS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration", "Failure")
 
 
@@ -62,7 +63,7 @@ def exception_of(line: str) -> tuple[str, str] | None:
     if match is None:
         return None
     name, message = match.group(1), match.group(2)
-    if message is None and not name.endswith(_ENDINGS):
+    if not message and (name in _HEADINGS or (message is None and not name.endswith(_ENDINGS))):
         return None
     if not name.rpartition(".")[2].endswith(_ENDINGS) and (line[:1] == " " or "." not in name):
         return None

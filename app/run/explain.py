@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.request.causes import RankedCause, classify
+from analyzers.request.hinted import as_shown
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.observation import Observation, project_of
@@ -21,4 +22,5 @@ async def explain(case: Case, seen: Observation, reader: Reader) -> list[RankedC
         return []
     if not causes and not seen.from_run:
         return list(case.from_traceback)
-    return [c if c.basis != "read" else replace(c, basis=case.reading.basis) for c in causes]
+    shown = as_shown(causes, case.hints)
+    return [c if c.basis != "read" else replace(c, basis=case.reading.basis) for c in shown]
