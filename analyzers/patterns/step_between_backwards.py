@@ -56,7 +56,12 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import changed
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.cut.carrying import carried_names
-from analyzers.repair.reschedule.schedule import StepBeforeBackward, made_before, schedule_of
+from analyzers.repair.reschedule.schedule import (
+    StepBeforeBackward,
+    kept_by_library,
+    made_before,
+    schedule_of,
+)
 from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Project
@@ -97,6 +102,8 @@ def _carrier(stale: StaleValue, schedule: StepBeforeBackward | None) -> GraphCar
     saved = stale.evidence.node.at if stale.evidence.node is not None else None
     place = saved or backward_call.at
     if schedule is not None and not schedule.straight:
+        if owner := kept_by_library(stale, schedule):
+            return GraphCarrier(owner, place, "attribute")
         loops = schedule.loops
         for name in carried_names(loops[0], schedule.roots) if loops else []:
             return GraphCarrier(name, place)

@@ -31,3 +31,35 @@ def test_what_a_loss_reads_of_a_store_learns_with_the_first_cut(traced: Tracing)
     assert found is not None
     stored = next(p for p in found.proposals if p.strategy == "detach-when-stored")
     assert "return x.sum() + 2 * average" in found.files(stored)["train.py"]
+
+
+STATE_IN_A_LIBRARY = """\
+    import torch
+    from torch_geometric.nn.models.tgn import IdentityMessage, LastAggregator, TGNMemory
+
+    torch.manual_seed(0)
+    messages, newest = IdentityMessage(3, 4, 4), LastAggregator()
+    memory = TGNMemory(8, 3, 4, 4, message_module=messages, aggregator_module=newest)
+    head = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD([*memory.parameters(), *head.parameters()], lr=0.1)
+    memory.train()
+    memory.reset_state()
+    for step in range(4):
+        src = torch.arange(step % 3, step % 3 + 4)
+        z, _ = memory(src)
+        loss = (head(z) - torch.randn(4, 1)).square().mean()
+        memory.update_state(src, src.flip(0), torch.full((4,), step), torch.randn(4, 3))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+
+
+def test_a_librarys_module_is_named_that_keeps_a_stale_graph(traced: Tracing) -> None:
+    found = recognise(traced, STATE_IN_A_LIBRARY)
+    assert found is not None
+    assert found.match.carrier is not None
+    assert found.match.carrier.name == "memory"
+    cut = next(p for p in found.proposals if p.strategy == "detach-carried")
+    expected = "    for buffer in memory.buffers():\n        buffer.detach_()\n    src = "
+    assert expected in found.files(cut)["train.py"]

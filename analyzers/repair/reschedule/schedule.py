@@ -15,7 +15,7 @@ from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
-from analyzers.source.project import FUNCTIONS, Loop
+from analyzers.source.project import FUNCTIONS, Loop, spelled
 from provenance import BackwardCall, CodeLine
 
 
@@ -115,6 +115,22 @@ def made_before(loop: Loop, saving: SourceLocation | None) -> list[str]:
         return []
     read = names_read(loop)
     return [name for name in bindings(saving.statement) if name in read]
+
+
+def kept_by_library(stale: StaleValue, schedule: StepBeforeBackward) -> str:
+    """Return the module whose call made the old graph for nothing but its own state, where a
+    library keeps that state: `memory.update_state(...)`, in the loop around the backward call.
+    """
+    node, saving, held = stale.evidence.node, stale.saving, stale.evidence.parameter or ""
+    if node is None or not node.library or saving is None or schedule.straight:
+        return ""
+    if not any(saving.module.holds(loop, saving.statement) for loop in schedule.loops[:1]):
+        return ""
+    match saving.statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            name = spelled(owner)
+            return name if name and held.startswith(f"{name}.") else ""
+    return ""
 
 
 def released(stale: StaleValue, loop: ast.AST | None = None) -> Iterator[Edit]:

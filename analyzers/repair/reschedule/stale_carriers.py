@@ -11,7 +11,7 @@ from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.carrying import carried_names, cut_lines
 from analyzers.repair.cut.cutting import cut
-from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
+from analyzers.repair.reschedule.schedule import StepBeforeBackward, kept_by_library, released
 from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.source.edits import Edit
 from analyzers.source.flow import statements_of
@@ -28,6 +28,13 @@ def detach_carried(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[
     where, rank = schedule.where, 0
     for loop in schedule.loops[:1]:
         freed = [*released(stale, loop)]
+        if owner := kept_by_library(stale, schedule):
+            step, title = indentation(where.module), f"Detach what `{owner}` keeps"
+            buffers = [f"for buffer in {owner}.buffers():", f"{step}buffer.detach_()"]
+            for cuts in (buffers, [f"{owner}.detach()"]):
+                edits = joined([where.editor.insert_before(head_of(loop), *cuts), *freed])
+                yield cut("detach-carried", title, edits, rank)
+                rank += 1
         for name in carried_names(loop, schedule.roots):
             if stored := _where_kept(where, loop, name):
                 yield cut("detach-carried", _TITLE.format(name), joined([*stored, *freed]), rank)
