@@ -55,23 +55,24 @@ async def diagnose(
     Never raises for anything that the request holds: the findings say what could not be read or
     run. Cancelling the task ends every run that it started.
     """
-    if not (request.script.strip() or request.traceback.strip()):
-        return Findings(verdict="healthy", basis="reading", summary="The file is empty.")
     await progress.stage("reading", 0, 1, "Reading the script")
     if request.run == "never" or sandbox is None:
         with contextlib.suppress(ReadingLimit):  # single steps may still be within their limits
             return await _only_read(request, reader, progress)
         sandbox = None
-    return await _by_steps(request, sandbox, reader, progress, assistant)
+    return await by_steps(request, sandbox, reader, progress, assistant)
 
 
-async def _by_steps(
+async def by_steps(
     request: DiagnosisRequest,
     sandbox: Sandbox | None,
     reader: Reader,
     progress: Progress,
     assistant: Assistant | None = None,
 ) -> Findings:
+    """Return the findings of a request, whose limits are not checked; see `diagnose`."""
+    if not (request.script.strip() or request.traceback.strip()):
+        return Findings(verdict="healthy", basis="reading", summary="The file is empty.")
     clock, budget = StageClock(), TimeBudget()
     with clock.stage("read"):
         case = await read_case(request, reader)
@@ -121,7 +122,7 @@ def read_alone(asked: str) -> str:
     JSON and returns `Findings` as JSON.
     """
     request = DiagnosisRequest.model_validate_json(asked)
-    found = asyncio.run(_by_steps(request, None, InlineReader(), _Nobody()))
+    found = asyncio.run(by_steps(request, None, InlineReader(), _Nobody()))
     return found.model_dump_json()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from app.diagnose import Progress, causes_in_trace, diagnose
+from app.diagnose import Progress, by_steps, causes_in_trace, diagnose
 from app.http.problems import ProblemError
 from app.request.reader import RECURSION_DEPTH, Reader, ReadingLimit
 from app.request.uploads import decoded
@@ -113,7 +113,7 @@ async def findings_of(
     reader = cast(Reader, InProcessReader())
     traced = _request(seen, seen.process.records.decode("utf-8", "replace"))
     if again is None:
-        return await diagnose(traced, sandbox=None, reader=reader, progress=progress)
+        return await by_steps(traced, None, reader, progress)
     try:
         again.begin()
         if early is not None and (causes := await causes_in_trace(traced, reader)):

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from app.schemas import Cause, Patch
 from gradmend.run_wrapper import rerun
-from gradmend.run_wrapper.diagnosing import seen_in
+from gradmend.run_wrapper.diagnosing import findings_of, seen_in
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.rerun import Again
 from gradmend.run_wrapper.starting import Turns, furnish, runs_at_once
@@ -21,6 +22,17 @@ from sandbox.inside.core.clock import CLOCK
 from sandbox.inside.core.engine import Calls
 from sandbox.inside.core.follow_limit import FollowLimit
 from sandbox.protocol import Job
+from tests.run_wrapper import ONE_FILE
+
+
+class Nobody:
+    """Hears of no progress."""
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
+
+    async def cause(self, cause: Cause) -> None: ...
+
+    async def patch(self, patch: Patch) -> None: ...
 
 
 async def test_no_run_begins_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,6 +91,17 @@ def test_what_a_library_generates_as_the_program_runs_is_no_source(
     assert [*seen_in(process).sources] == ["train.py"]
     monkeypatch.chdir(folder)
     assert [*seen_in(process).sources] == ["train.py", "generated.py"]
+
+
+async def test_what_ran_for_long_is_diagnosed_without_another_run(tmp_path: Path) -> None:
+    """A client may ask for a minute; the user's own command has taken what it took."""
+    files = {name: tmp_path / name for name in ("train.py", *(f"p{n}.py" for n in range(70)))}
+    for name, path in files.items():
+        path.write_text(ONE_FILE if name == "train.py" else "VALUE = 1\n")
+    process = Process(1, seconds=3600.0, main="train.py", error="RuntimeError")
+    process = replace(process, files={name: str(path) for name, path in files.items()})
+    findings = await findings_of(seen_in(process), None, Nobody())
+    assert [cause.location.line for cause in findings.causes] == [3]
 
 
 def test_settings_of_torch_last_no_longer_than_its_import(monkeypatch: pytest.MonkeyPatch) -> None:
