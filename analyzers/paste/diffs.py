@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 _HUNK = re.compile(r"[ \t]{0,3}@@ -\d{1,7}(?:,(\d{1,7}))? \+\d{1,7}(?:,(\d{1,7}))? @@")
 _FENCED = re.compile(r"[ \t]{0,3}(?:```+|~~~+)[ \t]*diff\b")
 _FENCE = re.compile(r"[ \t]{0,3}(?:```+|~~~+)")
-_ADDED = re.compile(r"[ \t]{0,3}\+[ \t]+[^\W\d]")
+ADDED = re.compile(r"[ \t]{0,3}\+[ \t]+[^\W\d]")
 _ALL = 1 << 30  # lines, in a fence that says that it holds a diff
 _FUNCTION = re.compile(r"(?:async def|def|class) [^#]{1,200}:$")  # that git names for a hunk
 _STEP = 4
@@ -35,7 +35,7 @@ def _proposed(lines: Sequence[str]) -> Iterator[int]:
     for at, line in enumerate(lines):
         if _FENCE.match(line):
             fenced, depth = not fenced, 0
-        elif fenced and depth <= 0 and _ADDED.match(line) and not lines[at - 1].endswith("\\"):
+        elif fenced and depth <= 0 and ADDED.match(line) and not lines[at - 1].endswith("\\"):
             yield at
         else:
             depth += sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from analyzers.paste.diffs import ADDED
 from analyzers.paste.quoted import BETWEEN
 from analyzers.source.linediff import opcodes
 
@@ -30,6 +31,8 @@ class Pasted:
         for number, (line, sent) in enumerate(zip(read, self.sent.splitlines(), strict=False), 1):
             around = [*read[max(number - 2, 0) : number - 1], *read[number : number + 1]]
             if not sent.strip() or sent.lstrip().startswith("#") or _quotes(sent, line):
+                continue
+            if not line.strip() and ADDED.match(sent):
                 continue
             if line.strip() != sent.strip() and (line.strip() or all(map(str.strip, around))):
                 return number, sent.strip()

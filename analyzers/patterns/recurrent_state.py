@@ -39,11 +39,14 @@ Fixed::
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
+from analyzers.explain.listed import said
 from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import account, matched
-from analyzers.explain.reuse.features import story_of
+from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.source.project import Project
 
 ID = "GM011"
@@ -63,11 +66,20 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.reuse.same_root or story.summed:
         return None
-    if story.averaged:
-        return matched(story, NAME, Certainty.POSSIBLE)
-    if story.self_fed:
-        return matched(story, NAME, Certainty.LIKELY)
-    return matched(story, NAME, Certainty.POSSIBLE)
+    likely = story.self_fed and not story.averaged
+    found = matched(story, NAME, Certainty.LIKELY if likely else Certainty.POSSIBLE)
+    return replace(found, title=_with_others(found, story))
+
+
+def _with_others(found: Match, story: ReuseFeatures) -> str:
+    """Return the title with the states that the same line carries on; '' if there are none."""
+    each = {s.carriers[0].name: s for s in story.of_each_carrier() if s.self_fed}
+    first = found.carrier
+    if first is None or first.name not in each:
+        return ""
+    lines = {name: {st.lineno for _, _, st in s.binders} for name, s in each.items()}
+    others = [n for n in each if n != first.name and lines[n] & lines[first.name]]
+    return f"{TITLE}, and so {'do' if len(others) > 1 else 'does'} {said(others)}" if others else ""
 
 
 def explain(match: Match, project: Project) -> str:

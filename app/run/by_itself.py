@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from analyzers.evidence import Evidence, SilentFault
+from analyzers.evidence import Evidence, MissingGraph, SilentFault
 from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.targets import assigned
 from app.request.case import Case
 from app.run.run_evidence import confirmed_evidence, observed_evidence
+from provenance import CodeLine
 from sandbox.records import Trace
 
 _UNCLEARED = "uncleared-gradients"
@@ -63,19 +64,34 @@ def silent_by_itself(trace: Trace, case: Case) -> tuple[Evidence, ...]:
         not_traversed = piece.kind == _GROWING and piece.call is None
         if (piece.kind == _OVERWRITTEN or not_traversed) and piece.holders:
             return synthesized.isdisjoint(holder.path for holder in piece.holders)
-        code = case.project.code(at.file, at.line) if at is not None else ""
-        paths = set(re.findall(r"[A-Za-z_][\w.]*", code))
-        named = {
-            ".".join(path.split(".")[: n + 1]) for path in paths for n in range(path.count(".") + 1)
-        }
+        named = _named_at(at, case.project)
         return (bool(named) and not named & synthesized) or (clears and piece.kind == _UNCLEARED)
 
     found = tuple(
         p for p in seen if is_own(p) or any((p.kind, mark) in known for mark in _marks(p))
     )
+    if warned := tuple(_warned(trace, case.project)):
+        return (*warned, *found)
     if found or called:
         return confirmed_evidence(found, read)
     return tuple(p for p in seen if p.holders and not {h.path for h in p.holders} & synthesized)
+
+
+def _warned(trace: Trace, project: Project) -> Iterator[Evidence]:
+    """Yield the read of a gradient that is not kept, of which torch warns, if the script made that
+    tensor of nothing synthesized."""
+    given = {one.name for one in trace.assumed if one.kind in ("name", "argument")}
+    for piece in observed_evidence(trace):
+        if isinstance(piece, MissingGraph) and piece.lost_by == "nonleaf":
+            named = _named_at(piece.ended_at, project)
+            if named and not named & given:
+                yield piece
+
+
+def _named_at(at: CodeLine | None, project: Project) -> set[str]:
+    """Return the paths that a line names, with those they begin with."""
+    code = project.code(at.file, at.line) if at is not None else ""
+    return {path for name in re.findall(r"[A-Za-z_][\w.]*", code) for path in _prefixes(name)}
 
 
 def _marks(piece: SilentFault) -> set[object]:

@@ -58,6 +58,13 @@ image = torch.rand(3, 16, 16, requires_grad=True).unsqueeze(0)
 net(image).max().backward()
 print(image.grad.sign())
 """
+MOVED = """\
+scale = torch.rand(5, 5, requires_grad=True).cuda()
+layer = nn.Linear(5, 5).cuda()
+layer(scale).sum().backward()
+print(scale.grad)
+"""
+
 UNCLEARED = """\
 descent = torch.optim.SGD(ranker.parameters(), lr=0.05)
 for query, found in log:
@@ -192,6 +199,7 @@ async def test_a_clean_run_on_what_was_synthesized_is_reported_as_one(service: S
         (UNCLEARED, "missing-zero-grad", 5),
         (GROWING, "growing-history", 7),
         (FIGURES_BY_NAME, "growing-history", 8),
+        (MOVED, "nonleaf-grad", 1),
     ],
 )
 async def test_a_part_that_fails_in_silence_by_itself_is_reported(
@@ -203,7 +211,12 @@ async def test_a_part_that_fails_in_silence_by_itself_is_reported(
 
 
 @pytest.mark.parametrize(
-    "script", [CLEARED, FIGURES_BY_NAME.replace("(error)", "(error.detach())")]
+    "script",
+    [
+        CLEARED,
+        FIGURES_BY_NAME.replace("(error)", "(error.detach())"),
+        MOVED.replace("torch.rand(5, 5, requires_grad=True)", "page"),  # a value of the harness
+    ],
 )
 async def test_a_part_that_does_what_it_should_is_not_blamed(service: Service, script: str) -> None:
     assert (await asked(service, script)).causes == []

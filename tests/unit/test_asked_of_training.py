@@ -78,12 +78,12 @@ def test_a_cut_traceback_has_the_message_of_the_title() -> None:
 
 
 def test_a_line_that_somebody_would_add_is_no_code_yet() -> None:
-    fence = (
-        "```\nfor page in pages:\n    cost = net(page)\n    cost.backward()\n{}\n    clear()\n```\n"
-    )
+    loop = "for page in pages:\n    cost = net(page)\n    cost.backward()\n{}\n    clear()\n"
+    fence = f"My loop:\n\n```\n{loop}```\n\nThanks.\n"
     added = asked(fence.format(" +  optimizer.step()  # add this"))
     assert added.asked == "step-missing"
     assert "step" not in added.project.files["train.py"]
+    assert added.pasted["train.py"].first_changed is None
     summed = "    total = (cost\n  + rest)"
     assert "+ rest" in asked(fence.format(summed)).project.files["train.py"]
 
