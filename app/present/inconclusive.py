@@ -184,7 +184,7 @@ def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
     if _is_quoted(case, run.raised):
         return _ENDED_IN_IT
     raised = entry_of(run.raised.message) if run.raised is not None else None
-    if raised is not None and not case.is_error_given:
+    if raised is not None and not case.is_error_given and case.asked is None:
         return f"Completed (see what was assumed), it raises: {ending(run)}. {raised.means}"
     if run.status == "raised":
         return (

@@ -132,6 +132,22 @@ async def test_a_question_about_a_healthy_script_has_its_line(service: Service) 
     assert "torch.where" not in untitled.summary
 
 
+INNER = """\
+```python
+grads = torch.autograd.grad(loss, learner.parameters(), create_graph=True)
+for w, g in zip(learner.parameters(), grads):
+    w.data -= rate * g
+```
+"""
+
+
+async def test_an_error_of_what_was_synthesized_answers_no_question(service: Service) -> None:
+    found = await asked(service, f"My meta model never learns.\n\n{INNER}")
+    assert "line 6: `w.data` is written past the graph" in found.summary
+    assert "it raises" not in found.summary
+    assert "could not be synthesized so that it runs (RuntimeError: grad can" in found.summary
+
+
 LACKING = {
     "input": "import torch\n\nname = input()\ntorch.load(name).backward()\n",
     "file": "import urllib.request\n\nurllib.request.urlopen('http://127.0.0.1:9/data').read()\n",
