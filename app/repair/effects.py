@@ -73,7 +73,8 @@ class Measured:
     """What the comparison showed. `whole_story`: the reference goes past the original's failure.
     `too_early`: the reference fails too, before it has any gradient. `intended`: what other
     gradients are for, if the original's run showed that its own are wrong. `completed`: the number
-    of backward calls that the original completed.
+    of backward calls that the original completed. `cut_short`: a reference that might be equal was
+    ended before it could be compared.
     """
 
     kept: ReferenceComparison = field(default_factory=lambda: ReferenceComparison("kept"))
@@ -82,6 +83,7 @@ class Measured:
     too_early: bool = False
     intended: str = ""
     completed: int = 0
+    cut_short: bool = False
 
     @property
     def doubted(self) -> bool:
@@ -97,7 +99,7 @@ class Measured:
             return "same" if self.whole_story else "unknown"
         if self.truncated is not None and self.truncated.whole:
             return "truncated"
-        return "changed"
+        return "unknown" if self.cut_short else "changed"
 
     @property
     def rank(self) -> int:
@@ -158,6 +160,11 @@ class Measured:
             return (
                 f"Gradients equal {_REFERENCE[nearest.against]} from the second step on; the first "
                 "differs."
+            )
+        if self.cut_short:
+            return (
+                f"Gradients differ from {_REFERENCE['kept']}. Another run of the original, "
+                "which may have the same, was ended too early to compare."
             )
         early = ", and already before it fails" if self.early else ""
         if not nearest.equal:

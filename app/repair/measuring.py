@@ -34,7 +34,8 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
     if not comparison.differences:
         return Measured(comparison, too_early=not own.reaches)
     if comparison.whole or not own.reaches:
-        return Measured(comparison, whole_story=own.reaches)
+        cut = await original.was_cut_short()
+        return Measured(comparison, whole_story=own.reaches, cut_short=cut)
     if own.constant is not None:
         constant = await against("constant", "kept", own.constant)
         if constant.whole:
@@ -44,9 +45,11 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
         if constant.whole:
             return Measured(comparison, constant)
     truncated = (await original.held("truncated")).trace
-    if truncated is None or not await original.reaches("truncated"):
-        return Measured(comparison)
-    return Measured(comparison, await against("truncated", "truncated", truncated))
+    if truncated is not None and await original.reaches("truncated"):
+        other = await against("truncated", "truncated", truncated)
+    else:
+        other = None
+    return Measured(comparison, other, cut_short=await original.was_cut_short())
 
 
 async def _in_double(
@@ -76,7 +79,8 @@ def same_gradient(measured: Measured) -> Check:
     if not nearest.differences:
         return Check(name="same_gradient", status="not_run", detail=detail)
     if not nearest.whole:
-        return Check(name="same_gradient", status="differs", detail=detail)
+        status = "not_run" if measured.cut_short else "differs"
+        return Check(name="same_gradient", status=status, detail=detail)
     if not measured.whole_story:
         detail = f"Nothing past the failure could be compared. {detail}"
         return Check(name="same_gradient", status="not_run", detail=detail)

@@ -90,6 +90,14 @@ class Original:
             return outcome.len_backwards(held) > 0
         return outcome.len_backwards(held) >= max(self.failing_call + failed, 1)
 
+    async def was_cut_short(self) -> bool:
+        """Return True if a reference was ended for want of time or room before the failing call."""
+        for reference, task in [*self._references.items()]:
+            held = await asyncio.shield(task)
+            if outcome.is_inconclusive(held) and not await self.reaches(reference):
+                return True
+        return False
+
     async def mathematics(self) -> Mathematics:
         """Return the run with which a patch's gradients and schedule are compared."""
         kept, reaches = await self.held("kept"), await self.reaches("kept")
