@@ -10,17 +10,18 @@ from analyzers.source.callees import operation
 from analyzers.source.project import Module, Project, spelled
 
 UNHELD = "unheld-parameters"
+LOADED = "the script has loaded what they hold"
 _CONSTRUCTING = ("classmethod", "staticmethod")
 _BASES = ("object", "torch.nn.Module")
 _BY_TORCH = ("forward", "load_state_dict", "main")
 
 
-def reason_to_stay(names: Sequence[str], kind: str, project: Project) -> str:
+def reason_to_stay(names: Sequence[str], kind: str, project: Project, detail: str = "") -> str:
     """Return why parameters without an optimizer are meant to stay as they are, as a clause; '' if
     nothing shows it.
 
-    Their names say so, the script itself asks for their gradient, or weights that were trained
-    before are loaded.
+    Their names say so, the script itself asks for their gradient, the run saw that it loads them
+    (`detail` of the fault), or a library makes a model of weights that were trained before.
     """
     if any(map(priors.is_left_out, names)):
         return "their name says that they stay as they are"
@@ -28,18 +29,15 @@ def reason_to_stay(names: Sequence[str], kind: str, project: Project) -> str:
     if not asked.isdisjoint(names):
         return "the script reads these gradients itself"
     loading = filter(_loads, project.each(ast.Call)) if kind == UNHELD else ()
-    if any(_may_run(module, call, project) for module, call in loading):
+    if detail == LOADED or any(_may_run(module, call, project) for module, call in loading):
         return "the script loads weights that were trained before"
     return ""
 
 
 def _loads(found: tuple[Module, ast.Call]) -> bool:
-    """Return True if a call loads weights that were trained before into a module."""
+    """Return True if a call makes a module of weights that were trained before."""
     _, call = found
-    name = operation(call)
-    if name in ("from_pretrained", "load_state_dict", "load_from_checkpoint"):
-        return True
-    return any(
+    return operation(call) == "from_pretrained" or any(
         keyword.arg in ("pretrained", "weights")
         and getattr(keyword.value, "value", True) not in (None, False)
         for keyword in call.keywords

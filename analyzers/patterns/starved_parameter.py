@@ -98,7 +98,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     fault = silent(evidence, SEEN_AS) or silent(evidence, UNHELD)
     if fault is None:
         return None
-    if not fault.params and reason_to_stay(fault.instead, fault.kind, project):
+    if not fault.params and reason_to_stay(fault.instead, fault.kind, project, fault.detail):
         return None
     if fault.params and all(is_of_target_network(name, project) for name in fault.params):
         return None  # what follows another network is not to learn

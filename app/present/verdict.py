@@ -259,7 +259,7 @@ def _unheld(seen: Observation, case: Case) -> str:
     if not names:
         return ""
     sentence = f"Backward calls give gradients to {some(names)}, which no optimizer holds"
-    if reason := reason_to_stay(names, UNHELD, case.project):
+    if reason := reason_to_stay(names, UNHELD, case.project, found[0].detail):
         return f"{sentence}. No fault, since {reason}; `requires_grad_(False)` would save the work."
     return f"{sentence}: if that is meant, `requires_grad_(False)` saves the work."
 

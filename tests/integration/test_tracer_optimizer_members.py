@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.explain.kept_parameters import LOADED, UNHELD
 from tests.integration.test_tracer_untrained_places import LOST
 from tests.tracing import HEAD, Tracing, silent_kinds
 
@@ -234,3 +235,38 @@ def test_what_joins_an_optimizer_later_is_to_learn_from_there_on(
 ) -> None:
     script = LATE.replace("JOINS", stale_edges).replace("RECORDING", recording)
     assert silent_kinds(traced, script) == expected
+
+
+HEAD_ALONE = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.base, self.head = nn.Linear(3, 3), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.head(self.base(x))
+net = Net()
+MADE
+optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)
+for turn in range(8):
+    optimizer.zero_grad()
+    net(torch.ones(2, 3)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "detail"),
+    [
+        ("", ""),
+        ("if turns := []: net.load_state_dict(torch.load('weights.pt'))", ""),
+        ("net.head.load_state_dict(Net().head.state_dict())", ""),
+        ("net.load_state_dict(Net().state_dict())", LOADED),
+    ],
+    ids=["never", "in code that does not run", "others", "all"],
+)
+def test_what_the_script_has_loaded_may_stay_without_an_optimizer(
+    traced: Tracing, made: str, detail: str
+) -> None:
+    (found,) = traced(HEAD + HEAD_ALONE.replace("MADE", made)).trace.silent
+    assert (found.kind, found.doubtful, found.detail) == (UNHELD, True, detail)
+    assert list(found.instead) == ["net.base.bias", "net.base.weight"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzers.explain.kept_parameters import UNHELD, reason_to_stay
+from analyzers.explain.kept_parameters import LOADED, UNHELD, reason_to_stay
 from analyzers.source.project import Project
 
 NET = """\
@@ -19,7 +19,7 @@ class Net(nn.Module):
     @classmethod
     def load(cls, path):
         net = cls()
-        net.load_state_dict(torch.load(path))
+        net.body = Body.from_pretrained(path)
         return net.{inside}
 
     def forward(self, x):
@@ -54,3 +54,9 @@ def test_a_library_may_call_what_the_script_does_not(base: str, *, loaded: bool)
     script = NET.format(net="Net()", inside="eval()").replace("nn.Module)", f"{base})")
     project = Project({"main.py": script}, "main.py")
     assert bool(reason_to_stay(NAMES, UNHELD, project)) is loaded
+
+
+@pytest.mark.parametrize("detail", ["", LOADED])
+def test_a_run_sees_what_is_loaded(detail: str) -> None:
+    project = Project({"main.py": NET.format(net="Net()", inside="eval()")}, "main.py")
+    assert bool(reason_to_stay(NAMES, UNHELD, project, detail)) is (detail == LOADED)

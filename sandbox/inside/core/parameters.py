@@ -15,6 +15,7 @@ from .emitter import Emitter
 from .frames import Json, place
 from .holders import ReferrerSearch
 from .late_parameters import LateParameters
+from .loaded_parameters import LoadedParameters
 
 LIMIT, MOST = 4096, 16
 _tensor: Any = torch.Tensor
@@ -46,6 +47,7 @@ class KnownParameter:
     read: bool = False  # the script has asked for its gradient, as far as that is watched
     numbers: list[int] = field(default_factory=list)  # the plain numbers that derive from it
     withheld: Json | None = None  # the line of a node that was reached and handed it None
+    loaded: bool = False  # the script has loaded values into it
     taken: Json | None = None  # the line where an optimizer took it
     lost: Json | None = None  # the line where a graph that it had fed ended, in a slower run
 
@@ -115,6 +117,7 @@ class ParameterRegistry:
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
         self._births = LateParameters()
+        self._loaded = LoadedParameters()
         self._by_tensor: dict[int, KnownParameter] = {}
         self._news: dict[int, KnownParameter] = {}
         self._groups: dict[frozenset[int], int] = {}
@@ -173,6 +176,7 @@ class ParameterRegistry:
         if len(self.known) < LIMIT:
             known = KnownParameter(len(self.known), weakref.ref(tensor), shape, name)
             known.has_namesake, known.born = name in namesakes, self._births.of(tensor)
+            known.loaded = tensor in self._loaded
             self.known.append(known)
             self._by_tensor[id(tensor)] = known
             self._news[known.id] = known

@@ -8,7 +8,7 @@ from math import prod
 
 from ..core.frames import Json
 from ..core.parameters import KnownParameter
-from .details import LISTED
+from .details import LISTED, LOADED
 from .graph_depth import GROWTH
 from .untrained_parameters import modules
 
@@ -72,16 +72,19 @@ def unheld(known: Sequence[KnownParameter], stepped: Mapping[int, int]) -> Json:
     """Return parameters of modules that get gradients and that no optimizer holds.
 
     Optimizers step others meanwhile. Only the source shows whether they are meant to stay as they
-    are. A part of a module is no finding: its other parameters are replaced in a call.
+    are; those that the script has loaded come last, as they mostly are. A part of a module is no
+    finding: its other parameters are replaced in a call.
     """
     last = max(stepped.values(), default=0)
     fed = [one for one in _learning(known) if "." in one.name and not one.read]
     fed = _of_whole_modules([one for one in fed if last - one.fed_from >= GROWTH])
+    fresh = [one for one in fed if not one.loaded]
+    fed, detail = (fresh, "") if fresh else (fed, LOADED)
     held = [one for one in known if one.optimizer is not None and one.taken and one.receipts]
     roots = {one.name.partition(".")[0] for one in fed}
     held.sort(key=lambda one: one.name.partition(".")[0] not in roots)
     found = replacement_report(held[:1], fed) if held else {}
-    return {**found, "params": []} if found else {}
+    return {**found, "params": [], "detail": detail} if found else {}
 
 
 def _of_whole_modules(fed: Sequence[KnownParameter]) -> list[KnownParameter]:
