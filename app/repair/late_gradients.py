@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import groupby, pairwise, takewhile
 from math import isfinite
 
 from app.repair.effects import paired, unread
-from sandbox.records import Step, Trace
+from sandbox.records import Gradient, Step, Trace
 
 ROUNDING = 1e-6  # of a step's largest gradient, in single precision
+LITTLE = 0.01  # of a norm
+STEADY = 3  # different gradients of one direction that are no rounding
+ALIKE = 1.5  # the largest of their norms, as a multiple of the smallest
 
 
 def loses_gradients_late(
@@ -74,14 +77,32 @@ def with_gradient(step: Step) -> set[int]:
 def rounding(trace: Trace) -> set[int]:
     """Return the parameters whose gradients never exceed the rounding of zero, relative to the
     largest of their step. An example is the bias before a softmax, whose true gradient is zero.
+    What is as small, but of one direction and size in steps with different data, is a gradient,
+    which an optimizer such as Adam scales.
     """
     met, reported = set[int](), set[int]()
+    small: dict[int, dict[float, tuple[int, ...]]] = defaultdict(dict)
     for step in trace.steps:
         finite = [g.norm for g in step.gradients if isfinite(g.norm)]
         for g in step.gradients:
             is_small = isfinite(g.norm) and g.norm <= ROUNDING * max(finite)
             (met if is_small else reported).add(g.param)
-    return met - reported
+            if is_small and g.norm > 0:
+                small[g.param][g.norm] = tuple(_direction(g))
+    return met - reported - {p for p, each in small.items() if _is_steady(each)}
+
+
+def _is_steady(directions: Mapping[float, tuple[int, ...]]) -> bool:
+    """Return True if enough gradients, by their norms, have one direction and about one size."""
+    if len(directions) < STEADY or len({*directions.values()}) > 1:
+        return False
+    return max(directions) < ALIKE * min(directions)
+
+
+def _direction(gradient: Gradient) -> Iterator[int]:
+    """Yield the signs of a gradient's projections, 0 for what is little of it."""
+    for value in gradient.projections:
+        yield (value > LITTLE * gradient.norm) - (value < -LITTLE * gradient.norm)
 
 
 def some(params: Iterable[int], names: Mapping[int, str]) -> str:

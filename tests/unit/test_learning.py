@@ -80,6 +80,19 @@ def test_the_rounding_of_a_gradient_that_is_zero_need_not_come_again() -> None:
     assert learns(small, trace([{0: 1.0}, {0: 2.0}])).status == "failed"
 
 
+def test_a_small_gradient_of_one_direction_is_no_rounding() -> None:
+    """One of 0.1 beside others of 400,000: the learned prior of a likelihood with little noise."""
+    lost = trace([{0: 4e5}] * 4)
+    learned = trace([{0: 4e5, 1: 0.1 + 0.01 * n} for n in range(4)])
+    for n, step in enumerate(learned.steps):
+        step.gradients[1].projections[1] = 1.2e-7 * (n % 2)  # opposite elements cancel
+    assert learns(learned, lost).detail == "no gradient any more: w1"
+    assert learns(trace([{0: 4e5, 1: 0.1}] * 4), lost).status == "passed"
+    signs = enumerate((1, -1, -1, 1))
+    turning = trace([{0: 4e5, 1: (0.1 + 0.01 * n) * sign} for n, sign in signs])
+    assert learns(turning, lost).status == "passed"
+
+
 def test_who_detaches_a_value_that_is_made_once_gets_no_gradient_what_it_is_made_of() -> None:
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
     patched = trace([both, one, one])
