@@ -81,7 +81,7 @@ def test_the_rounding_of_a_gradient_that_is_zero_need_not_come_again() -> None:
 
 
 def test_a_small_gradient_of_one_direction_is_no_rounding() -> None:
-    """One of 0.1 beside others of 400,000: the learned prior of a likelihood with little noise."""
+    """One of 0.1 where others are 400,000: the learned prior of a likelihood with little noise."""
     lost = trace([{0: 4e5}] * 4)
     learned = trace([{0: 4e5, 1: 0.1 + 0.01 * n} for n in range(4)])
     for n, step in enumerate(learned.steps):

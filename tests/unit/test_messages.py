@@ -126,6 +126,9 @@ RAISED = {
     "not supported, please use out-of-place `.detach()` instead": "detached-in-place",
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
     "(DDP) for training, and gradient_as_bucket_view is set as True": "view-detached",
+    "unsupported operation: more than one element of the written-to tensor refers to a single "
+    "memory location. Please clone() the tensor before performing the "
+    "operation.": "shared-memory-written",
 }
 
 
