@@ -63,3 +63,42 @@ def test_a_librarys_module_is_named_that_keeps_a_stale_graph(traced: Tracing) ->
     cut = next(p for p in found.proposals if p.strategy == "detach-carried")
     expected = "    for buffer in memory.buffers():\n        buffer.detach_()\n    src = "
     assert expected in found.files(cut)["train.py"]
+
+
+WEIGHTS_MADE_ONCE = """\
+    import torch
+    from torch import nn
+
+
+    class Dropped(nn.Module):
+        def __init__(self, module):
+            super().__init__()
+            self.module = module
+            self.raw = nn.Parameter(module.weight.data)
+            del module._parameters["weight"]
+            self._set()
+
+        def _set(self):
+            setattr(self.module, "weight", torch.nn.functional.dropout(self.raw, 0.5))
+
+        def forward(self, x):
+            return self.module(x)
+
+
+    net = Dropped(nn.Linear(3, 2))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        optimizer.zero_grad()
+        net(torch.randn(4, 3)).square().mean().backward()
+        optimizer.step()
+    """
+
+
+def test_a_method_that_made_weights_once_is_called_in_forward(traced: Tracing) -> None:
+    found = recognise(traced, WEIGHTS_MADE_ONCE)
+    assert found is not None
+    again = found.proposals[0]
+    assert again.strategy == "call-in-forward"
+    expected = "    def forward(self, x):\n        self._set()\n        return self.module(x)\n"
+    assert expected in found.files(again)["train.py"]
+    assert "property" not in {p.strategy for p in found.proposals}

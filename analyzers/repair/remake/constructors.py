@@ -57,6 +57,30 @@ def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
             yield recomputed("property", title, *gone, *editor.delete_all(others), put, rank=1)
 
 
+def called_in_forward(story: ReuseFeatures) -> Iterator[Proposal]:
+    """Yield a proposal that calls a module's method once more in `forward`, where that method made
+    the value under no name of its own (`setattr`), needs no argument, and had run before the loop:
+    `self._set_weights()`.
+    """
+    made = story.edge.old.at if story.edge is not None else None
+    module = story.project.module(made.file) if made is not None else None
+    maker = module.function_named(made.function) if module is not None and made else None
+    owner = module.class_of(maker) if module is not None and maker is not None else None
+    if module is None or owner is None or not isinstance(maker, ast.FunctionDef):
+        return
+    if any(isinstance(node, ast.Return) and node.value is not None for node in walk(maker)):
+        return
+    if any(making.scope is maker for making in makings(story)):
+        return
+    methods = {m.name: m for m in owner.body if isinstance(m, ast.FunctionDef)}
+    forward, call = methods.get("forward"), f"self.{maker.name}()"
+    if forward is None or maker.name.startswith("__") or named(maker) != {"self"}:
+        return
+    if methods.get(maker.name) is maker and not mentions(forward, f"self.{maker.name}"):
+        put = Editor(module).insert_before(head_of(forward), call)
+        yield recomputed("call-in-forward", f"Call `{call}` in `forward`", put)
+
+
 def readers_of(owner: ast.ClassDef, name: str, maker: ast.FunctionDef) -> list[ast.FunctionDef]:
     """Return the methods that read an attribute, except the one that binds it."""
     methods = [m for m in owner.body if isinstance(m, ast.FunctionDef) and m is not maker]
@@ -149,4 +173,6 @@ def _moved(story: ReuseFeatures, making: DefinitionSite) -> _Moved | None:
     if {*needed} & names_bound(scope) or {f"self.{n}" for n in added} & bound_within(owner):
         return None
     kept = {name: keeping.get(name, name) for name in needed}
+    if making.name in {f"self.{name}" for name in kept.values()}:
+        return None  # it is such an argument
     return _Moved(Editor(making.module), scope, owner, chain, making.name, kept, added)

@@ -9,7 +9,12 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.runs_before import ran_before
 from analyzers.repair.remake.caches import without_cache
-from analyzers.repair.remake.constructors import kept_by, out_of_constructor, readers_of
+from analyzers.repair.remake.constructors import (
+    called_in_forward,
+    kept_by,
+    out_of_constructor,
+    readers_of,
+)
 from analyzers.repair.remake.thread_parameter import computed_below
 from analyzers.repair.rewrite import head_of, move_into, recomputed
 from analyzers.source.callees import operation
@@ -30,6 +35,7 @@ def recompute_where_used(story: ReuseFeatures) -> Iterator[Proposal]:
     an argument in the loop; or enter a context around the loop in each iteration.
     """
     yield from without_cache(story)
+    yield from called_in_forward(story)
     yield from out_of_constructor(story)
     if not story.attribute:
         yield from _moved_into_readers(story)
