@@ -70,7 +70,7 @@ def called_in_forward(story: ReuseFeatures) -> Iterator[Proposal]:
         return
     if any(isinstance(node, ast.Return) and node.value is not None for node in walk(maker)):
         return
-    if any(making.scope is maker for making in makings(story)):
+    if any(making.scope is maker and "." in making.name for making in makings(story)):
         return
     methods = {m.name: m for m in owner.body if isinstance(m, ast.FunctionDef)}
     forward, call = methods.get("forward"), f"self.{maker.name}()"
