@@ -41,6 +41,16 @@ class Progress(Protocol):
     async def patch(self, patch: Patch) -> None: ...
 
 
+class NoProgress:
+    """A `Progress` that ignores every report."""
+
+    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
+
+    async def cause(self, cause: Cause) -> None: ...
+
+    async def patch(self, patch: Patch) -> None: ...
+
+
 async def diagnose(
     request: DiagnosisRequest,
     *,
@@ -122,18 +132,8 @@ def read_alone(asked: str) -> str:
     JSON and returns `Findings` as JSON.
     """
     request = DiagnosisRequest.model_validate_json(asked)
-    found = asyncio.run(by_steps(request, None, InlineReader(), _Nobody()))
+    found = asyncio.run(by_steps(request, None, InlineReader(), NoProgress()))
     return found.model_dump_json()
-
-
-class _Nobody:
-    """A `Progress` that ignores every report."""
-
-    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
-
-    async def cause(self, cause: Cause) -> None: ...
-
-    async def patch(self, patch: Patch) -> None: ...
 
 
 def prepare_reader() -> None:

@@ -5,23 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from app.diagnose import diagnose
+from app.diagnose import NoProgress, diagnose
 from app.request.reader import Reader
-from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from app.schemas import DiagnosisRequest, Findings
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Sandbox
 
 READING, RUNNING = "reading", "running"
-
-
-class Unheard:
-    """Nobody listens to the progress of a benchmark."""
-
-    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
-
-    async def cause(self, cause: Cause) -> None: ...
-
-    async def patch(self, patch: Patch) -> None: ...
 
 
 class Service:
@@ -37,7 +27,9 @@ class Service:
             request = request.model_copy(update={"run": "never"})
         sandbox = self.sandbox if mode == RUNNING else None
         try:
-            return await diagnose(request, sandbox=sandbox, reader=self.reader, progress=Unheard())
+            return await diagnose(
+                request, sandbox=sandbox, reader=self.reader, progress=NoProgress()
+            )
         except Exception as fault:  # the service promises not to: a wrong answer like any other
             return Findings(summary=f"the service raised {type(fault).__name__}: {fault}")
 

@@ -25,11 +25,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.diagnose import diagnose
+from app.diagnose import NoProgress, diagnose
 from app.request.reader import Reader
 from app.schemas import DiagnosisRequest, Patch, SourceFile
 from benchmarks.archive import cases
-from benchmarks.asking import Unheard
 from sandbox.client import EmbeddedSandbox
 from sandbox.protocol import Job, Readiness, RunResult, Session
 from tests.case_files import load_cases
@@ -69,7 +68,7 @@ HEAD = (
 )
 
 
-class Listening(Unheard):
+class Listening(NoProgress):
     """Hears when the first passing patch is reported."""
 
     def __init__(self) -> None:
@@ -157,7 +156,7 @@ async def measured(
     print(HEAD)
     try:
         warm = DiagnosisRequest(script="import torch\n")
-        await diagnose(warm, sandbox=sandbox, reader=reader, progress=Unheard())
+        await diagnose(warm, sandbox=sandbox, reader=reader, progress=NoProgress())
         for name, request in requests.items():
             rows.append(await _median(name, request, rounds, reader, sandbox))
             print(rows[-1].row(), flush=True)

@@ -101,14 +101,12 @@ def clipped_in_accumulation(node: ast.AST, module: Module) -> Found:
     """Match `accelerator.clip_grad_norm_(...)` for every batch under `accelerator.accumulate`."""
     if not isinstance(node, ast.With) or not _enters(node, module, "accumulate"):
         return None
-    asked = [inner for inner in ast.walk(node) if isinstance(inner, ast.If)]
-    asking = {id(n) for inner in asked if "sync_gradients" in spelled(inner.test)
-              for n in ast.walk(inner)}  # fmt: skip
-    clips = (c for c in _calls(node) if last_name(c.func).startswith("clip_grad_"))
-    found = next(
-        (c for c in clips if "accelerator" in spelled(c.func) and id(c) not in asking), None
-    )
-    return (short(found.func), found) if found is not None else None
+    for call in _calls(node):
+        around = (above for above in module.ancestors(call) if isinstance(above, ast.If))
+        once = any(spelled(above.test).endswith(".sync_gradients") for above in around)
+        if not once and last_name(call.func).startswith("clip_grad_"):
+            return (short(call.func), call) if "accelerator" in spelled(call.func) else None
+    return None
 
 
 def cast_without_graph(node: ast.AST, module: Module) -> Found:
@@ -209,7 +207,9 @@ def updated_past_graph(node: ast.AST, module: Module) -> str | None:
     """Match `p.data -= rate * g` where derivatives keep their graph (`create_graph=True`)."""
     match node:
         case ast.AugAssign(target=ast.Attribute(attr="data") as target):
-            return short(target) if "create_graph=True" in module.text else None
+            keeps = calls(keyword="create_graph=True")
+            kept = any(keeps(call, module) for call in module.each(ast.Call))
+            return short(target) if kept else None
     return None
 
 

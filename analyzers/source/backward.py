@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 
 from analyzers.source.callees import is_call
 from analyzers.source.project import Module, spelled
@@ -62,14 +63,13 @@ def _second_argument(call: ast.Call) -> ast.expr | None:
 def is_guarded(call: ast.Call, module: Module) -> bool:
     """Return True if a backward call is made only where its root has a graph, as under
     `if loss.requires_grad:`."""
-    root, inner = backward_root(call), module.parents.get(call)
-    while root is not None and inner is not None:
-        above = module.parents.get(inner)
-        if isinstance(above, ast.If) and inner in above.body:
-            if _says_of_graph(above.test, spelled(root)):
-                return True
-        inner = above
-    return False
+    root = backward_root(call)
+    guards = (
+        above.test
+        for inner, above in pairwise([call, *module.ancestors(call)])
+        if isinstance(above, ast.If) and inner in above.body
+    )
+    return root is not None and any(_says_of_graph(test, spelled(root)) for test in guards)
 
 
 def _says_of_graph(test: ast.expr, root: str) -> bool:
@@ -78,6 +78,10 @@ def _says_of_graph(test: ast.expr, root: str) -> bool:
             return any(_says_of_graph(part, root) for part in parts)
         case ast.Attribute(value=value, attr="requires_grad"):
             return spelled(value) == root
-        case ast.Compare(left=ast.Attribute(value=value, attr="grad_fn"), ops=[ast.IsNot()]):
+        case ast.Compare(
+            left=ast.Attribute(value=value, attr="grad_fn"),
+            ops=[ast.IsNot()],
+            comparators=[ast.Constant(value=None)],
+        ):
             return spelled(value) == root
     return False

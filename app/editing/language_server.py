@@ -14,11 +14,11 @@ from pygls.uris import to_fs_path
 from app.command.config import config_of
 from app.command.options import BadInput, Options, Run
 from app.command.project import target_of
-from app.diagnose import diagnose, prepare_reader
+from app.diagnose import NoProgress, diagnose, prepare_reader
 from app.editing.findings import DocumentFindings, actions, diagnostics
 from app.request.reader import Reader
 from app.run.sandboxes import open_sandbox
-from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from app.schemas import DiagnosisRequest, Findings
 from app.settings import Settings
 from app.version import package_version
 
@@ -26,16 +26,6 @@ Action = types.CodeAction | types.Command
 
 PAUSE_S = 0.4  # without a key, before what was typed is read
 RUN = "gradmend.run"  # the command that runs the document and tests the fixes
-
-
-class Unheard:
-    """Editors hear of results, not of progress."""
-
-    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
-
-    async def cause(self, cause: Cause) -> None: ...
-
-    async def patch(self, patch: Patch) -> None: ...
 
 
 class Editing:
@@ -102,7 +92,9 @@ class Editing:
             self._reader = Reader(workers=1, prepare=prepare_reader)
         sandbox = open_sandbox(Settings()) if request.run == "auto" else None
         try:
-            return await diagnose(request, sandbox=sandbox, reader=self._reader, progress=Unheard())
+            return await diagnose(
+                request, sandbox=sandbox, reader=self._reader, progress=NoProgress()
+            )
         finally:
             if sandbox is not None:
                 await sandbox.close()

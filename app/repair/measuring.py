@@ -12,6 +12,7 @@ from app.schemas import Check
 from sandbox.protocol import Job, Reference
 from sandbox.records import Trace
 
+HOLDING: tuple[Reference, ...] = ("constant_targets", "truncated")  # something constant
 ROUNDED = 1e-2  # of a norm: a smaller difference in single precision may be rounding
 
 
@@ -34,7 +35,7 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
     if not comparison.differences:
         return Measured(comparison, too_early=not own.reaches)
     if comparison.whole or not own.reaches:
-        cut = await original.was_cut_short()
+        cut = await original.was_cut_short(own.reference)
         return Measured(comparison, whole_story=own.reaches, cut_short=cut)
     if own.constant is not None:
         constant = await against("constant", "kept", own.constant)
@@ -45,11 +46,11 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
         if constant.whole:
             return Measured(comparison, constant)
     truncated = (await original.held("truncated")).trace
+    other = None
     if truncated is not None and await original.reaches("truncated"):
         other = await against("truncated", "truncated", truncated)
-    else:
-        other = None
-    return Measured(comparison, other, cut_short=await original.was_cut_short())
+    short = [await original.was_cut_short(each) for each in HOLDING]
+    return Measured(comparison, other, cut_short=any(short))
 
 
 async def _in_double(

@@ -90,13 +90,13 @@ class Original:
             return outcome.len_backwards(held) > 0
         return outcome.len_backwards(held) >= max(self.failing_call + failed, 1)
 
-    async def was_cut_short(self) -> bool:
-        """Return True if a reference was ended for want of time or room before the failing call."""
-        for reference, task in [*self._references.items()]:
-            held = await asyncio.shield(task)
-            if outcome.is_inconclusive(held) and not await self.reaches(reference):
-                return True
-        return False
+    async def was_cut_short(self, reference: Reference) -> bool:
+        """Return True if a reference was begun, and ended for want of time or room before it got
+        past the call that failed.
+        """
+        begun = reference in self._references
+        short = begun and outcome.is_inconclusive(await self.held(reference))
+        return short and not await self.reaches(reference)
 
     async def mathematics(self) -> Mathematics:
         """Return the run with which a patch's gradients and schedule are compared."""

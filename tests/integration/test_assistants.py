@@ -11,9 +11,9 @@ import pytest
 
 from app.assistant import Assistant, assistant_of
 from app.assisted import TITLE
-from app.diagnose import diagnose
+from app.diagnose import NoProgress, diagnose
 from app.request.reader import InlineReader, Reader
-from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from app.schemas import DiagnosisRequest, Findings, Patch
 from app.settings import Settings
 from tests.chat_server import ChatServer, answering
 from tests.processes import COMMAND
@@ -62,23 +62,13 @@ HOSTILE = {
 }
 
 
-class Unheard:
-    """Hears how far a diagnosis has come."""
-
-    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
-
-    async def cause(self, cause: Cause) -> None: ...
-
-    async def patch(self, patch: Patch) -> None: ...
-
-
 async def found(sandbox: RecordedSandbox, server: ChatServer, script: str = HIDDEN) -> Findings:
     reader: Reader = InlineReader()
     return await diagnose(
         DiagnosisRequest(script=script),
         sandbox=sandbox,
         reader=reader,
-        progress=Unheard(),
+        progress=NoProgress(),
         assistant=Assistant(server.url, "recorded", "s3cret", 20),
     )
 

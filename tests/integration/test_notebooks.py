@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from analyzers.notebooks.notebook import to_project
-from app.schemas import Cause, DiagnosisRequest, Findings, Patch
+from app.schemas import DiagnosisRequest, Findings
 from benchmarks.asking import RUNNING, Service
 from sandbox.protocol import Job
 from tests.case_files import Case, load_cases
@@ -28,16 +28,6 @@ AGAIN = "RuntimeError: Trying to backward through the graph a second time (or di
 CASES = [case for case in load_cases() if case.folder == "notebook_rerun"]
 
 Ask = Callable[..., Awaitable[Findings]]
-
-
-class Unheard:
-    """Nobody listens to the progress."""
-
-    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
-
-    async def cause(self, cause: Cause) -> None: ...
-
-    async def patch(self, patch: Patch) -> None: ...
 
 
 @pytest.fixture

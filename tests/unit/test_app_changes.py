@@ -11,12 +11,13 @@ from rich.console import Console
 from app.change import verify_change
 from app.change_schemas import ChangeRequest, ProjectVersion, VerificationRequest
 from app.command.verdicts import show
+from app.diagnose import NoProgress
 from app.http.problems import ProblemError
 from app.present.changes import CHECKS, STATES, TONES, WORDS
 from app.request.change_versions import as_sent, resolved
 from app.request.patches import applied
 from app.request.reader import InlineReader
-from app.schemas import Cause, DiagnosisRequest, Patch, SourceFile
+from app.schemas import DiagnosisRequest, SourceFile
 from app.verdict import ComparisonName, ComparisonStatus, Sameness
 from tests.serving import serving
 from tests.verified import HEALTHY, REFACTORED, diff
@@ -192,14 +193,14 @@ async def test_a_syntax_error_of_the_change_comes_first(broken: str) -> None:
     change = ChangeRequest(
         before=version(texts), after=version({**texts, broken: "x = 1\nx = (\n"})
     )
-    found = await verify_change(change, sandbox=None, reader=InlineReader(), progress=Unheard())
+    found = await verify_change(change, sandbox=None, reader=InlineReader(), progress=NoProgress())
     error = f"{broken}:2:5: syntax error: '(' was never closed."
     assert (found.verdict, found.summary) == ("breaks", f"{error} Nothing was run.")
     shown = Console(record=True, width=200)
     show(change, found, shown)
     assert "Breaks the training" in shown.export_text()
     same = ChangeRequest(before=change.after, after=change.after)
-    kept = await verify_change(same, sandbox=None, reader=InlineReader(), progress=Unheard())
+    kept = await verify_change(same, sandbox=None, reader=InlineReader(), progress=NoProgress())
     assert kept.verdict == "not_comparable"
 
 
@@ -209,16 +210,6 @@ def version(texts: dict[str, str]) -> ProjectVersion:
     script = next(file for file in files if file.path == "train.py")
     files.remove(script)
     return ProjectVersion(filename="train.py", script=script.content, files=files)
-
-
-class Unheard:
-    """Progress that nobody watches."""
-
-    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
-
-    async def cause(self, cause: Cause) -> None: ...
-
-    async def patch(self, patch: Patch) -> None: ...
 
 
 async def test_without_a_sandbox_nothing_is_claimed(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def run(status: str, values: list[float], calls: int) -> RunResult:
     return RunResult.model_validate({"status": status, "trace": shown})
 
 
-class Recorded:
+class References:
     """Answers with the run of the reference that a job asks for."""
 
     def __init__(self, runs: Mapping[str, RunResult]) -> None:
@@ -36,7 +36,7 @@ class Recorded:
 
 
 async def measured(kept: RunResult, truncated: RunResult, patched: list[float]) -> Measured:
-    session = cast(Session, Recorded({"kept": kept, "truncated": truncated}))
+    session = cast(Session, References({"kept": kept, "truncated": truncated}))
     original = Original({"train.py": ""}, "train.py", run("raised", [], 1), session, 20.0)
     own = await original.mathematics()
     return await measure(original, own, trace(patched), original.job({}))

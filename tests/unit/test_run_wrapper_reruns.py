@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.schemas import Cause, Patch
+from app.diagnose import NoProgress
 from gradmend.run_wrapper import rerun
 from gradmend.run_wrapper.diagnosing import findings_of, seen_in
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
@@ -23,16 +23,6 @@ from sandbox.inside.core.engine import Calls
 from sandbox.inside.core.follow_limit import FollowLimit
 from sandbox.protocol import Job
 from tests.run_wrapper import ONE_FILE
-
-
-class Nobody:
-    """Hears of no progress."""
-
-    async def stage(self, stage: str, done: int, total: int, message: str) -> None: ...
-
-    async def cause(self, cause: Cause) -> None: ...
-
-    async def patch(self, patch: Patch) -> None: ...
 
 
 async def test_no_run_begins_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +90,7 @@ async def test_what_ran_for_long_is_diagnosed_without_another_run(tmp_path: Path
         path.write_text(ONE_FILE if name == "train.py" else "VALUE = 1\n")
     process = Process(1, seconds=3600.0, main="train.py", error="RuntimeError")
     process = replace(process, files={name: str(path) for name, path in files.items()})
-    findings = await findings_of(seen_in(process), None, Nobody())
+    findings = await findings_of(seen_in(process), None, NoProgress())
     assert findings.causes[0].location.line == 3
 
 

@@ -31,7 +31,7 @@ def detach_carried(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[
         if owner := kept_by_library(stale, schedule):
             step, title = indentation(where.module), f"Detach what `{owner}` keeps"
             buffers = [f"for buffer in {owner}.buffers():", f"{step}buffer.detach_()"]
-            for cuts in (buffers, [f"{owner}.detach()"]):
+            for cuts in ([f"{owner}.detach()"], buffers):  # the library's own method, if it has one
                 edits = joined([where.editor.insert_before(head_of(loop), *cuts), *freed])
                 yield cut("detach-carried", title, edits, rank)
                 rank += 1
