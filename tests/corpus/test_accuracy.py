@@ -75,7 +75,7 @@ async def test_a_failing_script_is_diagnosed_as_it_was(
     on_record.check(described(found))
 
 
-def test_the_findings_are_as_often_right_as_the_readme_says() -> None:
+async def test_the_findings_are_as_often_right_as_the_readme_says() -> None:
     kept = [(case, findings.load(f"failing/{case.folder}").get(case.name)) for case in FAILING]
     texts = [(case, text) for case, text in kept if text is not None]
     named = sum(is_named(case, text) for case, text in texts)

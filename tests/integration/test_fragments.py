@@ -31,7 +31,7 @@ def last_line(error: str) -> str:
     return next(line for line in reversed(lines) if line.startswith("RuntimeError"))
 
 
-def test_every_program_raises_what_it_says(asked: list[tuple[Fragment, str]]) -> None:
+async def test_every_program_raises_what_it_says(asked: list[tuple[Fragment, str]]) -> None:
     assert len(asked) >= 40
     for fragment, error in asked:
         assert fragment.case.raises is not None
