@@ -151,6 +151,15 @@ def test_a_line_of_a_library_may_move_and_its_function_may_not() -> None:
     assert differences(one, other) != []
 
 
+def test_a_line_of_the_probe_may_move_and_one_of_the_script_may_not() -> None:
+    one, moved, other = (
+        {"lines": [["train.py", line], ["probe.py", probe]]}
+        for line, probe in ((5, 278), (5, 279), (6, 278))
+    )
+    assert differences(one, moved) == []
+    assert differences(one, other) != []
+
+
 def test_other_findings_fail_with_the_difference_and_are_renewed() -> None:
     kept = Kept("failing/a", "a/one")
     Recorded(recorder("record"), kept).check("cause: x\n  line 3")
