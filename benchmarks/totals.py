@@ -19,7 +19,7 @@ _RUNNING, _READING = "running", "reading"
 _FRAGMENTS, _PROJECTS, _HEALTHY, _SILENT = "fragments", "projects", "healthy", "silent"
 _ROW = re.compile(r"\| batch(\d+) \|")
 LOTS_SINCE = "K"  # the first lot of public threads that counts
-_LOT = re.compile(r"Lot ([A-Z]),")
+_LOT = re.compile(r"Lot ([A-Z]{1,2}),")
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,20 @@ def threads(text: str) -> Iterator[str]:
     for line in text.splitlines():
         lot = found[1] if (found := _LOT.match(line)) else lot
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if lot >= LOTS_SINCE and line.startswith("|") and cells[0] not in ("thread", "---"):
+        row = line.startswith("|") and cells[0] not in ("thread", "---")
+        if row and _order(lot) >= _order(LOTS_SINCE):
             lots.setdefault(lot, []).append(cells[3])
     answers = [answer for rows_of in lots.values() for answer in rows_of]
     yield (
         f"Public threads are harder: of the last {len(answers)}, pasted as they stand, "
         f"{sum(answer.startswith('right') for answer in answers)} got the right answer "
-        f"(lots {min(lots)} to {max(lots)})."
+        f"(lots {min(lots, key=_order)} to {max(lots, key=_order)})."
     )
+
+
+def _order(lot: str) -> tuple[int, str]:
+    """Where a lot's letters stand: AA follows Z."""
+    return len(lot), lot
 
 
 def _line(name: str, some: Sequence[Row], tested: str = "") -> str:
