@@ -1,15 +1,16 @@
 """Backward runs on a running total of losses that still holds graphs which it has freed.
 
-What happens: `total` grows by each iteration's loss, graph included, and `total.backward()` is
-called in every iteration. From the second on, it runs through losses whose graphs the earlier
+What happens: `total` grows by each iteration's loss, graph included, and every iteration calls
+`total.backward()`. From the second iteration on, backward reaches losses whose graphs the earlier
 calls have freed.
 
-The fix: call backward on this iteration's loss, and add up its value with `.item()` or
-`.detach()`. Or leave the total as it is and call `backward()` once, after the loop.
+The fix: call backward on this iteration's loss, and add only its value to the total, with `.item()`
+or `.detach()`. Or leave the total as it is and call `backward()` once, after the loop.
 
-When this fix is wrong: it is not; which of the two is right depends on where `optimizer.step()`
-is: inside the loop, the first; after it, the second. If one iteration calls backward on the total,
-steps, adds to it and calls backward again, the total starts from zero before it is added to again.
+When this fix is wrong: never; which of the two is right depends on where `optimizer.step()` is:
+inside the loop, the first; after the loop, the second. If one iteration calls backward on the
+total, steps, adds to the total and calls backward again, reset the total to zero before that
+addition.
 
 Broken::
 

@@ -1,15 +1,14 @@
 """A gradient was kept for later, and a later backward changed it.
 
-What happens: `saved = [p.grad for p in model.parameters()]` keeps names, not copies. The next
-backward adds into the same tensors, and `zero_grad(set_to_none=False)` clears them: what was
-saved changes with them.
+What happens: `saved = [p.grad for p in model.parameters()]` keeps references, not copies. The next
+backward adds into the same tensors, and `zero_grad(set_to_none=False)` clears them, so the saved
+gradients change too.
 
-Why: backward accumulates into the tensor that `.grad` is already, in place.
+Why: backward accumulates in place, into the tensor that `.grad` already holds.
 
-The fix: keep a copy, `p.grad.clone()`. `torch.autograd.grad` returns tensors of its own and
-needs none.
+The fix: keep a copy, `p.grad.clone()`. `torch.autograd.grad` returns new tensors and needs no copy.
 
-When this fix is wrong: when the name is meant to follow the gradient (a view for clipping).
+When this fix is wrong: when the name should follow the gradient (a view for clipping).
 
 Broken::
 

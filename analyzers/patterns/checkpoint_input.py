@@ -1,15 +1,16 @@
-"""Nothing that goes into a reentrant checkpoint requires a gradient.
+"""No input of a reentrant checkpoint requires a gradient.
 
 What happens: reentrant checkpointing runs its part without recording, and gives the output a graph
-only if one of its inputs requires a gradient. With a frozen embedding (LoRA and other adapters), or
+only if one of the inputs requires a gradient. With a frozen embedding (LoRA and other adapters), or
 with plain data as input, none does. Nothing inside the part learns: backward raises if nothing else
-is left, and else the adapters silently stay as they were.
+requires a gradient; otherwise the adapters silently keep their initial values.
 
 The fix: checkpoint with `use_reentrant=False` (Trainer:
 `gradient_checkpointing_kwargs={"use_reentrant": False}`), or call
 `model.enable_input_require_grads()` before training.
 
-When this fix is wrong: `loss.requires_grad_()` removes the message, and nothing learns.
+When this fix is wrong: `loss.requires_grad_()` is no alternative: it removes the error message, and
+nothing learns.
 
 Broken::
 

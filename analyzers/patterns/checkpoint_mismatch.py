@@ -1,16 +1,16 @@
 """A checkpointed part does something else when it runs again in the backward.
 
-What happens: activation checkpointing throws the activations of a part away and runs it a second
-time in the backward. Where the second run saves other tensors than the first (a cache has grown, a
-counter or flag has changed, autocast casts again, other random numbers were drawn) torch refuses
-to go on.
+What happens: activation checkpointing discards the activations of a part and runs the part a second
+time in the backward. If the second run saves other tensors than the first (a cache has grown, a
+counter or flag has changed, autocast casts again, other random numbers were drawn), torch raises an
+error.
 
 The fix: make the part a function of its inputs. Switch caches off while training
-(`use_cache=False`), keep counters and logs outside, put autocast inside, draw random numbers before
-and hand them in.
+(`use_cache=False`), keep counters and logs outside, put autocast inside, and draw random numbers
+before the part and pass them in.
 
-When this fix is wrong: `determinism_check="none"` silences the check. The gradients are then of
-another computation than the loss.
+When this fix is wrong: `determinism_check="none"` is no alternative: it silences the check, and the
+gradients belong to another computation than the loss.
 
 Broken::
 

@@ -1,19 +1,19 @@
 """Gradients are cleared between the backward that computes them and the step.
 
-What happens: the script runs, and the weights stay as they are. `optimizer.zero_grad()` comes after
+What happens: the script runs, but the weights do not change. `optimizer.zero_grad()` comes after
 `loss.backward()`, or `optimizer.step()` comes before it: the step finds None at every parameter and
-leaves it alone. An optimizer with momentum or weight decay that finds zeros instead still moves its
-weights, in no useful direction.
+skips it. If the step finds zeros instead, an optimizer with momentum or weight decay still moves
+its weights, in no useful direction.
 
 Why: a gradient exists from the backward that computes it until it is cleared. An optimizer skips a
 parameter whose `.grad` is None, and raises nothing.
 
-The fix: clear, then backward, then step, in this order. Where gradients of several backward calls
-are to be added up, clear once, before the first of them: a `zero_grad()` with every micro-batch
-leaves the step only the gradients of the last.
+The fix: clear, then backward, then step, in this order. To add up the gradients of several backward
+calls, clear once, before the first of them: with a `zero_grad()` for every micro-batch, the step
+uses only the gradients of the last.
 
-When this fix is wrong: when the gradients were kept somewhere else and are put back before the
-step. Then put them back before that.
+When this fix is wrong: when the script stored the gradients elsewhere. Then it has to put them back
+before the step.
 
 Broken::
 

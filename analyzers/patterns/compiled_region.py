@@ -1,15 +1,15 @@
-"""A compiled region is differentiated twice, or its one backward is asked for again.
+"""A compiled region is differentiated twice, or its one backward is called again.
 
-What happens: `torch.compile` makes one node of a whole region. It has a first derivative only, so a
-gradient with `create_graph=True` through it raises in the second backward; it frees everything
-together, so parts that eager code could use again are gone; with donated buffers it cannot be kept
-for a second backward.
+What happens: `torch.compile` turns a whole region into one node. The node has only a first
+derivative, so a gradient with `create_graph=True` through it raises in the second backward. It
+frees everything together, so parts that eager code could use again are gone. With donated buffers,
+it cannot be kept for a second backward.
 
 The fix: leave the part that is differentiated twice uncompiled (`@torch.compiler.disable`, or no
-`torch.compile` there); call backward once on the sum of the losses; run the compiled forward once
-for each loss.
+`torch.compile` there); call backward once on the sum of the losses; or run the compiled forward
+once for each loss.
 
-When this fix is wrong: where the same script fails without the compiler, too. Then the usual causes
+When this fix is wrong: when the same script also fails without the compiler. Then the usual causes
 of a second backward apply.
 
 Broken::

@@ -1,18 +1,19 @@
-"""`copy.deepcopy` met a tensor that is not a leaf.
+"""`copy.deepcopy` reached a tensor that is not a leaf.
 
-What happens: a model, a checkpoint or an object is copied that holds the result of an operation:
-an attention map kept for a plot, a loss in a dictionary of bests, a weight that was normalised
-and stored as an attribute.
+What happens: the copied model, checkpoint or object holds the result of an operation: an attention
+map kept for a plot, a loss in a dictionary of best results, a weight that was normalised and stored
+as an attribute.
 
-Why: a copy of such a tensor would have to copy, or to share, its graph. PyTorch allows neither
+Why: a copy of such a tensor would have to copy its graph or share it. PyTorch does neither
 silently.
 
-The fix: store the value without its graph, `.detach()`, where it is only looked at. A weight that
-is derived from parameters is computed in each `forward` instead of being stored. A copy that goes
-on to be computed with (a beam of a search) shares the tensors, and has lists of its own.
+The fix: store the value without its graph, with `.detach()`, if it is only read. If a weight is
+derived from parameters, compute it in each `forward` instead of storing it. If the script computes
+further with the copy (a beam of a search), the copy should share the tensors and have its own
+lists.
 
-When this fix is wrong: when the stored tensor is used in a loss later. A detached one no longer
-leads the gradient back.
+When this fix is wrong: when a later loss uses the stored tensor. A detached tensor passes no
+gradient back.
 
 Broken::
 

@@ -1,15 +1,15 @@
 """A tensor derived from parameters was computed once and is used in every iteration.
 
-What happens: something computed from parameters (a normalised weight, a kernel or covariance,
-a positional table, `exp(log_sigma)`, propagated embeddings) is made once: before the loop, in
-`__init__`, or in a cache. The first `backward()` frees its graph; the second iteration reaches
-it again. A library may hold such a cache for you. `retain_graph=True` hides all this: nothing is
-raised, and each step goes along gradients of the weights as they were at first.
+What happens: a value computed from parameters (a normalised weight, a kernel or covariance, a
+positional table, `exp(log_sigma)`, propagated embeddings) is made once: before the loop, in
+`__init__`, or in a cache, possibly that of a library. The first `backward()` frees its graph, and
+the second iteration reaches the graph again. `retain_graph=True` hides the fault: nothing is
+raised, and each step follows gradients of the initial weights.
 
-The fix: compute it where it is used, in each iteration, from the parameters as they are now.
+The fix: compute the value where it is used, in each iteration, from the current parameters.
 
-When this fix is wrong: when it is meant to be constant. Only then detach it; otherwise the
-parameter behind it stops learning.
+When this fix is wrong: when the value is meant to be constant. Only then detach it; otherwise the
+parameter that it comes from stops learning.
 
 Broken::
 

@@ -1,22 +1,21 @@
-"""The loss has no graph: something on the way to it cut the gradient off.
+"""The loss has no graph: something between the model and the loss cut the gradient off.
 
-What happens: `loss.backward()` raises "element 0 of tensors does not require grad". Between the
-model and the loss, a value left the graph: through `.item()`, `.data`, `.detach()` or NumPy,
-through `torch.tensor(losses)` (which copies numbers, not graphs), through `argmax`, `round` or a
-comparison (which have no gradient), because all of it ran under `no_grad`, or because what had
-learnt is still frozen for somebody else's step. One term of a sum may lose its graph silently: it
-adds a number to the loss, and no gradient. `loss.requires_grad_(True)` silences the error and fixes
-nothing: the loss is a leaf then, and a backward from it reaches no parameter.
+What happens: `loss.backward()` raises "element 0 of tensors does not require grad". A value lost
+its graph: through `.item()`, `.data`, `.detach()` or NumPy; through `torch.tensor(losses)`, which
+copies numbers, not graphs; through `argmax`, `round` or a comparison, which have no gradient;
+because everything ran under `no_grad`; or because the parameters that should learn are still frozen
+for another network's step. One term of a sum may lose its graph silently: it adds a number to the
+loss, but no gradient. `loss.requires_grad_(True)` silences the error and fixes nothing: the loss is
+then a leaf, and a backward from it reaches no parameter.
 
 Why: a backward follows the operations that made a tensor. A plain number, or a tensor made from
-numbers, has none behind it.
+numbers, has no such operations.
 
-The fix: keep tensors until the backward is done, `torch.stack(losses)` for a list of them, and
-take `.item()` for logging only. For class decisions use a differentiable loss on the scores.
+The fix: keep tensors until the backward is done, `torch.stack(losses)` for a list of them, and use
+`.item()` only for logging. For class decisions, use a differentiable loss on the scores.
 
 When this fix is wrong: when the value was a constant on purpose (a target, a weight) and another
-part of the loss should have learnt. `loss.requires_grad_()` is never the fix: it silences the
-error, and nothing learns.
+part of the loss should have learnt. `loss.requires_grad_()` is never the fix.
 
 Broken::
 

@@ -1,13 +1,12 @@
 """Backward is called twice on one loss.
 
-What happens: `backward()` is called on the same loss a second time: in the next line, in a
-helper, a logger, a hook or a callback. The first call has freed the graph.
+What happens: `backward()` is called on the same loss a second time: in the next line, in a helper,
+a logger, a hook or a callback. The first call has freed the graph.
 
-The fix: one call. The second would have added the same gradient again, which is a doubled
-learning rate and nothing else.
+The fix: one call. The second would only add the same gradient again, like a doubled learning rate.
 
-When this fix is wrong: when the second call was meant for another loss. Then the name is wrong,
-not the number of calls.
+When this fix is wrong: when the second call was meant for another loss. Then the name is wrong, not
+the number of calls.
 
 Broken::
 

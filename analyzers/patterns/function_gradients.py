@@ -1,15 +1,15 @@
-"""A custom `autograd.Function` gives back gradients that do not fit its inputs.
+"""A custom `autograd.Function` returns gradients that do not fit its inputs.
 
-What happens: the backward of a Function has to return one gradient for each argument of `forward`
-(without `ctx`), in that order, of the argument's shape (what was broadcast is summed back by
-torch), and None for what needs none. An input that was changed in place has to be marked dirty and
+What happens: the backward of a Function must return one gradient for each argument of `forward`
+(without `ctx`), in that order and in the argument's shape (torch sums broadcast gradients), and
+None for each argument that needs none. An input that was changed in place must be marked dirty and
 returned.
 
-The fix: count the arguments, keep their order, give `None` for numbers and flags, transpose where
-the product did. `torch.autograd.gradcheck`, in double precision, says which input is wrong: a patch
-that only runs may return the gradients of another input.
+The fix: count the arguments, keep their order, return `None` for numbers and flags, transpose where
+the product did. `torch.autograd.gradcheck`, in double precision, says which input's gradient is
+wrong: a patch that only runs may return the gradients of another input.
 
-When this fix is wrong: where torch can differentiate the forward by itself, the Function is not
+When this fix is wrong: when torch can differentiate the forward by itself. Then the Function is not
 needed.
 
 Broken::

@@ -1,15 +1,15 @@
 """A function given to `torch.func` does what a transform forbids.
 
-What happens: `torch.func.grad`, `vmap` and their kin call a function with tensors of their own.
-Inside it a plain `torch.zeros` has no batch dimension and cannot be written with batched values,
-`backward()` has no place, saved-tensor hooks (checkpointing) are refused, and a custom Function
-needs a separate `setup_context`.
+What happens: `torch.func.grad`, `vmap` and similar transforms call a function with tensors of their
+own. Inside the function, a plain `torch.zeros` has no batch dimension and cannot receive batched
+values, `backward()` is not allowed, saved-tensor hooks (checkpointing) are refused, and a custom
+Function needs a separate `setup_context`.
 
-The fix: make tensors of those that come in (`x.new_zeros(...)`, `torch.zeros_like(x)`) or collect
-values and stack them; return the loss in place of calling backward; split a Function into
-`forward` and `setup_context`.
+The fix: make tensors from the inputs (`x.new_zeros(...)`, `torch.zeros_like(x)`) or collect values
+and stack them; return the loss instead of calling backward; split a Function into `forward` and
+`setup_context`.
 
-When this fix is wrong: where only one derivative is wanted, `torch.autograd.grad` outside of a
+When this fix is wrong: when only one derivative is needed. `torch.autograd.grad` outside of a
 transform has none of these rules.
 
 Broken::

@@ -1,14 +1,14 @@
 """`autograd.grad` freed what a later backward needs.
 
-What happens: `torch.autograd.grad` runs through the graph like `backward()` does, and frees it
-too, unless an argument says to keep it. Then `backward()` is called on a loss that shares a part
-with it, or on a penalty on the gradients.
+What happens: like `backward()`, `torch.autograd.grad` runs through the graph and frees it, unless
+an argument keeps it. Then `backward()` is called on a loss that shares a part of that graph, or on
+a penalty on the gradients.
 
-The fix: `create_graph=True` on that call where the gradients themselves are part of the loss
-(a gradient penalty); `retain_graph=True` on it where they are only looked at. Here the flag is
-the cure, not a cover: both calls are wanted, once each.
+The fix: `create_graph=True` on that call if the gradients are part of the loss (a gradient
+penalty); `retain_graph=True` if they are only read. Here the flag does not hide a fault: both calls
+are needed, once each.
 
-When this fix is wrong: when the same gradients could come from one call for all inputs.
+When this fix is wrong: when one call for all inputs could compute the same gradients.
 
 Broken::
 

@@ -1,14 +1,14 @@
 """An inner loop's graph is needed by more than one outer backward.
 
-What happens: in MAML, unrolled optimisation and their kin the fast weights carry the graph of
-the inner updates. The backward of each outer loss (one for each task, or query step) runs through
-that graph; the first one frees it.
+What happens: in MAML, unrolled optimisation and similar methods, the fast weights carry the graph
+of the inner updates. The backward of each outer loss (one for each task or query step) runs through
+that graph, and the first one frees it.
 
-The fix: add the outer losses up and call backward once; `create_graph=True` belongs to the inner
-gradients, so that the outer backward can go through them.
+The fix: add the outer losses and call backward once. The inner gradients need `create_graph=True`,
+so that the outer backward can run through them.
 
-When this fix is wrong: when the tasks share no inner graph. Then each has a graph of its own
-and its own backward.
+When this fix is wrong: when the tasks share no inner graph. Then each task has its own graph and
+its own backward.
 
 Broken::
 

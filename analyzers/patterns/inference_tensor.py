@@ -1,14 +1,15 @@
-"""What was made under inference mode is used in training.
+"""Training uses tensors that were made under inference mode.
 
-What happens: tensors made under `torch.inference_mode()` have no version counter, and autograd can
-never keep them for a backward, nor write into them later. Features, rollouts or weights that
-are made there and used in training raise at the first operation that has to keep them.
+What happens: tensors made under `torch.inference_mode()` have no version counter. Autograd can
+never save them for a backward, and refuses in-place writes to them outside of inference mode. If
+features, rollouts or weights made there are used in training, the first operation that has to save
+them raises.
 
-The fix: `torch.no_grad()` in place of inference mode where training uses the result; or a
-`.clone()` of it, made outside.
+The fix: use `torch.no_grad()` instead of inference mode if training uses the result, or `.clone()`
+the result outside of inference mode.
 
-When this fix is wrong: `torch.enable_grad()` inside inference mode changes nothing: the tensors are
-of the same kind.
+When this fix is wrong: `torch.enable_grad()` inside inference mode is no alternative: the tensors
+are still inference tensors.
 
 Broken::
 

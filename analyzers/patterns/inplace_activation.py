@@ -1,18 +1,18 @@
-"""A value that an operation kept for its backward is overwritten in place.
+"""A value that an operation saved for its backward is overwritten in place.
 
-What happens: some operations keep a tensor for their gradient: `sigmoid`, `tanh`, `relu`, `exp`
-and `softmax` their result, `*`, `@`, `pow` and convolutions their inputs. `+=`, `relu_()`,
-`inplace=True`, `x[mask] = 0` or `out=` then write over that very tensor. Its version counter has
-moved on when the backward asks for the old value, and PyTorch refuses to go on.
+What happens: some operations save a tensor for their gradient: `sigmoid`, `tanh`, `relu`, `exp` and
+`softmax` save their result, `*`, `@`, `pow` and convolutions their inputs. `+=`, `relu_()`,
+`inplace=True`, `x[mask] = 0` or `out=` then overwrites that tensor and raises its version counter.
+When the backward needs the old value, PyTorch raises an error.
 
-Why: views and `.detach()` share memory and version counter with the original. A detach before
-the write therefore changes nothing; only a new tensor does.
+Why: views and `.detach()` share memory and version counter with the original. A detach before the
+write therefore changes nothing; only a new tensor helps.
 
 The fix: write out of place, `x = x + y` for `x += y`, `x.relu()` for `x.relu_()`. For an indexed
-write, take a copy first, or say it with `torch.where`.
+write, copy the tensor first, or use `torch.where`.
 
-When this fix is wrong: when other code looks at the same memory and relies on the change (a
-buffer that is shared on purpose). Then give the operation that keeps the value a `.clone()`.
+When this fix is wrong: when other code reads the same memory and relies on the change (a buffer
+that is shared on purpose). Then give the operation that saves the value a `.clone()`.
 
 Broken::
 

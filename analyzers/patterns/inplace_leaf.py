@@ -1,19 +1,19 @@
 """A parameter, or another leaf that requires grad, is written in place while autograd records.
 
-What happens: `w -= lr * w.grad`, `weight.clamp_(0)`, `nn.init`-like writes in a constructor, or
-`embedding.weight[0] = 0` change a leaf (or a view of one) in recording mode.
+What happens: `w -= lr * w.grad`, `weight.clamp_(0)`, an initialization in a constructor, or
+`embedding.weight[0] = 0` changes a leaf (or a view of one) while autograd records.
 
-Why: a leaf is where gradients arrive. If the write were recorded, the tensor would be the result
-of an operation and no leaf any more; if it were not, the gradient would be wrong. PyTorch raises
-instead of guessing.
+Why: gradients accumulate at leaves. If autograd recorded the write, the tensor would be the result
+of an operation and no longer a leaf; if it did not, the gradient would be wrong. PyTorch raises an
+error instead of guessing.
 
-The fix: an update of a parameter is no part of the model's mathematics: do it under
-`torch.no_grad()`. Where the new value is a part of it (noise on an input, a mask on a weight),
-compute a new tensor and leave the leaf as it is.
+The fix: update a parameter under `torch.no_grad()`, because the update is not part of the model's
+mathematics. If the new value is part of it (noise on an input, a mask on a weight), compute a new
+tensor and leave the leaf as it is.
 
-When this fix is wrong: when the gradient should flow through the write. Then `no_grad` loses
-it, and the out-of-place form is right. Writing through `.data` hides the change from autograd's
-checks: it runs, also where it should not.
+When this fix is wrong: when the gradient should flow through the write. Then `no_grad` loses the
+gradient, and the out-of-place form is right. A write through `.data` bypasses autograd's checks: it
+never raises, even where it should.
 
 Broken::
 

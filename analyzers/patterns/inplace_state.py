@@ -1,19 +1,19 @@
 """A state or a buffer over time is written in place while earlier steps still need it.
 
 What happens: a loop over time writes `out[:, t] = h`, `alpha[t] = ...` or `self.mem.mul_(decay)`
-into one tensor and reads earlier entries of it for the next step. Each write raises the version
-of the whole tensor, whichever part it touches; the operations of earlier steps had kept views of
-it, and their backward finds a version that is not theirs.
+into one tensor and reads earlier entries of it for the next step. Each write raises the version of
+the whole tensor, whichever part it changes. Operations of earlier steps had saved views of the
+tensor, and their backward finds another version than they saved.
 
-Why: autograd counts versions by tensor, not by element. A buffer that is only written, and read
-when the loop is over, is fine.
+Why: autograd counts versions per tensor, not per element. A buffer that is only written in the
+loop, and read after it, is fine.
 
-The fix: keep the steps in a list and join them with `torch.stack` at the end; give a state that
-is updated step by step a new tensor in each (`mem = mem * decay`). Where the buffer should stay,
+The fix: keep the steps in a list and join them with `torch.stack` at the end; if a state is updated
+step by step, give it a new tensor in each step (`mem = mem * decay`). If the buffer has to stay,
 clone what is read from it.
 
-When this fix is wrong: when the buffer is meant to be shared memory across calls. Then clone
-what is read. Do not detach the state to silence the error: what came before stops learning.
+When this fix is wrong: when calls share the buffer's memory on purpose. Then clone what is read. Do
+not detach the state to silence the error: the steps before it would stop learning.
 
 Broken::
 

@@ -1,21 +1,20 @@
 """One of several views of a tensor (`unbind`, `chunk`, a loop over its rows) is written in place.
 
-What happens: `i, f, g, o = gates.chunk(4)` gives four views of one memory, made by one
-operation. `i.sigmoid_()` then writes through one of them. Iterating over a tensor does the same:
-each `row` of `for row in x` is such a view. Or the view was made under `no_grad` and is written
-outside of it.
+What happens: `i, f, g, o = gates.chunk(4)` gives four views of one memory, made by one operation.
+`i.sigmoid_()` then writes through one of them. A loop over a tensor does the same: each `row` of
+`for row in x` is such a view. Or the view was made under `no_grad` and is written outside of it.
 
-Rows of a parameter (`for row in embedding.weight`) are such views too; an update of them belongs
-under `torch.no_grad()`.
+Rows of a parameter (`for row in embedding.weight`) are such views too; update them under
+`torch.no_grad()`.
 
-Why: the other views share the operation that made them, and autograd cannot rewrite the history
-of one output without the rest. So it refuses.
+Why: one operation made all the views, and autograd cannot rewrite the history of one output without
+the others. So PyTorch raises an error.
 
-The fix: compute a new tensor, `i = i.sigmoid()`. Where the loop was meant to change the whole
-tensor, collect the new rows and `torch.stack` them.
+The fix: compute a new tensor, `i = i.sigmoid()`. If the loop should change the whole tensor,
+collect the new rows and `torch.stack` them.
 
-When this fix is wrong: when the tensor that the views belong to is read afterwards and should
-show the change. Then write into a clone of it by index, or stack the new parts.
+When this fix is wrong: when the tensor that the views belong to is read afterwards and should show
+the change. Then write into a clone of it by index, or stack the new parts.
 
 Broken::
 

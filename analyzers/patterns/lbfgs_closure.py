@@ -1,13 +1,13 @@
 """An optimizer calls its closure several times, on a loss that was computed outside it.
 
-What happens: LBFGS (and other optimizers that take a closure) evaluate the loss many times in
-one `step`. A closure that only calls `backward()` on a loss computed before it runs through the
-same graph at each evaluation.
+What happens: LBFGS (like other optimizers that take a closure) evaluates the loss many times in one
+`step`. If a closure only calls `backward()` on a loss computed before it, each evaluation runs
+through the same graph.
 
-The fix: forward, loss and backward all inside the closure, which returns the loss.
+The fix: put forward, loss and backward into the closure, which returns the loss.
 
-When this fix is wrong: it is not: the optimizer moves the parameters between evaluations, so a
-loss from outside would be stale even if its graph were still there.
+When this fix is wrong: never: the optimizer moves the parameters between evaluations, so a loss
+from outside would be stale even if its graph still existed.
 
 Broken::
 

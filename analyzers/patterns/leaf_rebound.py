@@ -1,20 +1,19 @@
 """An update by hand gave the leaf's name to a new tensor, whose `.grad` is None.
 
-What happens: `w = w - lr * w.grad` computes a new tensor and calls it `w`. It is the result of an
-operation, no leaf: the next backward fills the gradient of the old tensor, and `w.grad` is None.
-Under `no_grad` the new tensor does not even require grad, and the next loss has no graph. Within
-`for p in params:` it is the loop's own name that moves on: nothing is raised, and no leaf moves.
-Nor is it where the name is given a new leaf behind each step of an optimizer, which goes on holding
-the first: gradients come to the new ones, and nobody steps them.
+What happens: `w = w - lr * w.grad` computes a new tensor and binds it to `w`. The new tensor is the
+result of an operation, not a leaf: the next backward fills the gradient of the old tensor, and
+`w.grad` is None. Under `no_grad`, the new tensor does not even require grad, and the next loss has
+no graph. In `for p in params:`, the assignment only rebinds the loop variable: nothing is raised,
+and no leaf changes. Nothing is raised either if the name gets a new leaf after each step of an
+optimizer: the optimizer still holds the first leaf and never steps the new ones.
 
 Why: `=` binds a name; it never writes into a tensor.
 
 The fix: update the leaf itself, under `torch.no_grad()` and in place, and clear its gradient:
-gradients add up. Where a new tensor is wanted, make it a leaf with
-`.detach().requires_grad_()`.
+gradients add up. If a new tensor is needed, make it a leaf with `.detach().requires_grad_()`.
 
-When this fix is wrong: in meta-learning, where the step itself is to be differentiated. There the
-new tensor must keep its graph, and gradients come from `torch.autograd.grad`.
+When this fix is wrong: in meta-learning, where the step itself is differentiated. There the new
+tensor must keep its graph, and gradients come from `torch.autograd.grad`.
 
 Broken::
 

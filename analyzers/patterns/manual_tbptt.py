@@ -1,16 +1,16 @@
-"""A hand-written truncated BPTT goes through the same steps twice.
+"""A hand-written truncated BPTT runs backward through the same steps twice.
 
-What happens: a list of states is kept, and gradients are handed from one segment to the one
-before it by `state.backward(gradient)`. A segment that one iteration runs backward through is
-still in the list in the next, connected to its own past, so backward reaches it again.
+What happens: the script keeps a list of states and passes gradients from one segment to the one
+before it with `state.backward(gradient)`. A segment that one iteration has run backward through is
+still in the list in the next iteration, connected to its own past, so backward reaches it again.
 
-The fix: detach each state from its past when it enters the list, keep no more segments than are
+The fix: detach each state from its past when it enters the list, keep only the segments that are
 used, and run backward through each of them once; or call backward once for a chunk of steps and
 detach the state at the chunk's end.
 
-When this fix is wrong: when windows overlap on purpose (each step's loss goes k2 steps back,
-every k1 < k2 steps). Then backward reaches segments more than once by design, and
-`retain_graph=True` on those calls is right, with the list kept at k2 states.
+When this fix is wrong: when windows overlap on purpose (each step's loss goes k2 steps back, every
+k1 < k2 steps). Then backward reaches segments more than once by design, and `retain_graph=True` on
+those calls is right, with k2 states in the list.
 
 Broken::
 

@@ -1,20 +1,20 @@
-"""The optimizer steps on gradients that still hold those of earlier steps.
+"""The optimizer steps on gradients that still include those of earlier steps.
 
-What happens: no `zero_grad()` between two steps of an optimizer, or one that stands outside of
-the loop, clears another optimizer, or lacks its parentheses. Each backward adds to what is
-there. Nothing is raised; the steps point where the sum of all past gradients points. The same
-happens where `zero_grad()` comes right after the step, and the backward of another network then
-passes through this one: what it leaves here joins the next step. An optimizer that calls its
-closure several times in a step (LBFGS) wants it in the closure.
+What happens: between two steps of an optimizer, `zero_grad()` is missing, is outside of the loop,
+clears another optimizer, or lacks its parentheses. Each backward adds to the gradients that are
+there. Nothing is raised; each step follows the sum of all past gradients. The same happens if
+`zero_grad()` comes right after the step and the backward of another network then runs through this
+one: the next step also uses the gradients that it leaves here. An optimizer that calls its closure
+several times in a step (LBFGS) needs `zero_grad()` in the closure.
 
-Why: adding up is what makes gradient accumulation possible, so PyTorch never clears by itself.
+Why: gradient accumulation relies on this addition, so PyTorch never clears gradients by itself.
 
-The fix: `optimizer.zero_grad()` once for each step, before the backward. Weights that the script
-updates itself want the same: `w.grad = None` before each backward. So do those whose gradients it
-returns, stores or gives to others after each backward.
+The fix: call `optimizer.zero_grad()` once for each step, before the backward. Weights that the
+script updates itself need the same: `w.grad = None` before each backward. So do weights whose
+gradients it returns, stores or passes on after each backward.
 
-When this fix is wrong: in gradient accumulation, where several backwards belong to one step.
-There it goes before the first of them.
+When this fix is wrong: in gradient accumulation, where several backward calls belong to one step.
+There `zero_grad()` goes before the first of them.
 
 Broken::
 

@@ -1,14 +1,14 @@
-"""An operator on the way has no derivative of the kind that is asked for.
+"""An operator that the gradient passes through has no derivative of the kind that is asked for.
 
 What happens: some operators give no gradient to some of their inputs, and fused kernels (attention,
-cuDNN's recurrent layers) have a first derivative only. A gradient penalty, MAML or forces ask for
-the second.
+cuDNN's recurrent layers) have only a first derivative. A gradient penalty, MAML or forces need the
+second.
 
-The fix: run that forward with a kernel that has one
-(`torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`), take another operator, or detach the input if
-it is a constant.
+The fix: run that forward with a kernel that has a second derivative
+(`torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`), use another operator, or detach the input if it
+is a constant.
 
-When this fix is wrong: where the second derivative was not meant: leave `create_graph=True` out.
+When this fix is wrong: when no second derivative was intended. Then leave `create_graph=True` out.
 
 Broken::
 

@@ -1,18 +1,19 @@
 """`backward()` was called on a tensor with more than one element.
 
 What happens: the loss is a vector (one value for each sample, position or device), or
-`autograd.grad` was asked for the derivative of one, and no direction was given.
+`autograd.grad` was asked for the derivative of one, and no weights for its values were given.
 
-Why: a backward multiplies a vector with the Jacobian. For a single number that vector is 1; for
-several values PyTorch cannot know which combination is meant.
+Why: a backward multiplies a vector with the Jacobian. For a single number, that vector is 1; for
+several values, PyTorch cannot know which combination is meant.
 
 The fix: reduce the loss, `loss.mean()` or `loss.sum()`, whichever the rest of the script is tuned
-for. For the derivative of every output by its own input, `y.sum()` is the exact way to ask, since
-each output depends on its own input only.
+for. For the derivative of every output by its own input, `y.sum()` is exact, because each output
+depends only on its own input.
 
 When this fix is wrong: when the values have weights of their own. Then pass them:
-`loss.backward(weights)`, of the loss's own shape; a gradient of another shape is refused, and one
-number needs none. `.mean()` and `.sum()` differ by a factor, which the learning rate feels.
+`loss.backward(weights)`, in the loss's own shape; a gradient of another shape is refused, and a
+single number needs none. `.mean()` and `.sum()` differ by a factor, which acts like another
+learning rate.
 
 Broken::
 

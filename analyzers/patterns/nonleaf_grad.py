@@ -1,20 +1,20 @@
-"""The `.grad` of a tensor that is not a leaf was read, or an optimizer was given one.
+"""The `.grad` of a tensor that is not a leaf was read, or an optimizer was given such a tensor.
 
 What happens: the tensor is the result of an operation: an activation, an embedding's output,
 `image.requires_grad_().unsqueeze(0)`, `torch.randn(..., requires_grad=True) * 0.1`. A backward
-passes its gradient on and keeps nothing there, so `.grad` is None; an optimizer refuses it. Of a
-leaf `.grad` is None, too, when it is read at the wrong time: before `loss.backward()`, or after
+passes its gradient on and stores nothing there, so `.grad` is None; an optimizer refuses it. The
+`.grad` of a leaf is also None if it is read at the wrong time: before `loss.backward()`, or after
 `optimizer.zero_grad()`, which sets it to None since torch 2.0.
 
-Why: gradients are stored at leaves only, since keeping all of them would fill the memory.
+Why: gradients are stored only at leaves, because storing all of them would fill the memory.
 
 The fix: for an input that should be learnt or explained, apply the operation first and
-`requires_grad_()` last, so that the result is the leaf; an optimizer takes nothing else. For an
-activation whose gradient is read, call `retain_grad()` on it before the backward. What is read at
-the wrong time is read between the backward and the clearing.
+`requires_grad_()` last, so that the result is the leaf; an optimizer accepts nothing else. To read
+an activation's gradient, call `retain_grad()` on the activation before the backward. Read a leaf's
+gradient between the backward and the clearing.
 
-When this fix is wrong: when the gradient of the original is meant, before the operation. Then
-read `.grad` there. `retain_grad()` on a clone made for the purpose reads zero or nothing.
+When this fix is wrong: when the gradient of the original is meant, before the operation. Then read
+`.grad` there. `retain_grad()` on a clone made for the purpose gives zero or nothing.
 
 Broken::
 

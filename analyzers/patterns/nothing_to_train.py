@@ -1,15 +1,15 @@
 """An optimizer is given nothing to train.
 
-What happens: `model.parameters()` yields nothing, so the optimizer refuses to be made. The module
-keeps its layers in a plain list or dictionary, which it does not search for parts of its own; it
-makes them in `forward`; it has none; all of them are frozen, and a filter leaves none; or the
-generator was gone through before, by a count or a print.
+What happens: `model.parameters()` yields nothing, so the optimizer's constructor raises an error.
+The module keeps its layers in a plain list or dictionary, which it does not search for layers; it
+makes them in `forward`; it has none; all of them are frozen, and a filter leaves none; or a count
+or a print has already used up the generator.
 
-The fix: `nn.ModuleList`, `nn.ModuleDict` or `nn.ParameterList` for what a module holds; a list made
-of a generator that is read twice.
+The fix: use `nn.ModuleList`, `nn.ModuleDict` or `nn.ParameterList` for what a module holds, and a
+list instead of a generator that is read twice.
 
-When this fix is wrong: when the module is meant to compute only. Then hand the optimizer the
-tensors that are to change, or leave it out.
+When this fix is wrong: when the module is only meant to compute. Then give the optimizer the
+tensors that should change, or leave the optimizer out.
 
 Broken::
 

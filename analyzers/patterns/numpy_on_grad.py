@@ -1,16 +1,15 @@
 """NumPy was given a tensor that requires grad.
 
-What happens: `.numpy()`, or a NumPy function called on the tensor, would hand out memory that
-autograd does not watch. PyTorch refuses.
+What happens: `.numpy()`, or a NumPy function called on the tensor, would give access to memory that
+autograd does not track. PyTorch raises an error.
 
-Why: NumPy records nothing. Whatever is computed there has no gradient.
+Why: NumPy records nothing. What it computes has no gradient.
 
-The fix: where the values are only read (a plot, a metric, a nearest-neighbour search), detach
-first: `x.detach().numpy()`. Where the result is a part of the loss, say the same with torch
-functions.
+The fix: if the values are only read (a plot, a metric, a nearest-neighbour search), detach first:
+`x.detach().numpy()`. If the result is part of the loss, use torch functions instead.
 
-When this fix is wrong: inside a forward or a loss. `detach().numpy()` is what the message
-advises; there it cuts the model off, and the part behind it stops learning without a word.
+When this fix is wrong: inside a forward or a loss. The message advises `detach().numpy()`; there it
+cuts the graph, and the part of the model before the cut silently stops learning.
 
 Broken::
 

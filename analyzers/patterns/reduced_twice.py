@@ -1,17 +1,15 @@
 """DDP or DeepSpeed gets the gradient of one parameter twice in one backward.
 
-What happens: the wrapper counts a parameter's gradient as done when its hook has fired once. A
-reentrant checkpoint runs a backward of its own inside the backward, and comes to parameters that
-were counted already: as unused (`find_unused_parameters=True`), or for another use of the same
-layer.
+What happens: the wrapper counts a parameter's gradient as ready when its hook has fired once. A
+reentrant checkpoint runs its own backward inside the backward, and reaches parameters that were
+already counted: as unused (`find_unused_parameters=True`), or for another use of the same layer.
 
 The fix: checkpoint with `use_reentrant=False` (Trainer:
-`gradient_checkpointing_kwargs={"use_reentrant": False}`). Where a wrapped module is called twice
-for one loss, call it once on the concatenated batch.
+`gradient_checkpointing_kwargs={"use_reentrant": False}`). If a wrapped module is called twice for
+one loss, call it once on the concatenated batch.
 
-When this fix is wrong: `find_unused_parameters=True`, which is often advised, is one of the
-causes. `static_graph=True` is right only if every iteration uses the same parameters in the same
-way.
+When this fix is wrong: `find_unused_parameters=True`, which is often advised, is one of the causes.
+`static_graph=True` is right only if every iteration uses the same parameters in the same way.
 
 Broken::
 

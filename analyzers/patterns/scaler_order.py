@@ -1,14 +1,14 @@
-"""The gradient scaler's calls come twice, too late, or on parameters in half precision.
+"""The gradient scaler is called twice, too late, or on parameters in half precision.
 
-What happens: for each optimizer and step a `GradScaler` allows one `unscale_`, then `step`, then
+What happens: for each optimizer and step, a `GradScaler` allows one `unscale_`, then `step`, then
 `update`. Clipping inside gradient accumulation, a helper that unscales by itself, or a missing
-`update()` breaks the order. And it unscales gradients in fp32 only: a model that was made
-`.half()` gives gradients in fp16.
+`update()` breaks this order. The scaler also unscales only gradients in fp32; a model converted
+with `.half()` has gradients in fp16.
 
-The fix: `scaler.scale(loss).backward()`, and only when a step is taken `unscale_`, clip, `step`,
-`update`. Keep what learns in fp32, and run the forward under `torch.autocast`.
+The fix: call `scaler.scale(loss).backward()`, and only when a step is taken `unscale_`, clip,
+`step`, `update`. Keep trainable parameters in fp32, and run the forward under `torch.autocast`.
 
-When this fix is wrong: where bf16 is used no scaler is needed at all.
+When this fix is wrong: with bf16, which needs no scaler.
 
 Broken::
 

@@ -1,20 +1,20 @@
 """A trainable parameter never gets a gradient: something cuts it off from the loss.
 
-What happens: the script runs, the loss falls, and a part of the model stands still. Its output
-goes through `.detach()`, `.data`, `.item()` or a block under `no_grad`, or a distribution is
-sampled with `sample()`, so that no path leads from the loss to it. Or the optimizer holds other
-tensors than those that the loss is made of: it was made ahead of a new head, of what is unfrozen
-later, for a copy, or for the members of a stacked ensemble; or layers stand in a plain list, which
-their module does not know.
+What happens: the script runs and the loss falls, but a part of the model does not change. Its
+output goes through `.detach()`, `.data`, `.item()` or a block under `no_grad`, or a distribution is
+sampled with `sample()`, so that no path leads from the loss to the part. Or the optimizer holds
+other tensors than those that the loss depends on: it was made before a new head, before other
+layers were unfrozen, for a copy, or for the members of a stacked ensemble. Or layers are in a plain
+list, which their module does not search.
 
-Why: a cut is not an error for autograd. The other parameters learn, and hide it. An optimizer
-changes the tensors that it was given, whatever has their names by now.
+Why: for autograd, a cut is not an error. The other parameters learn and hide it. An optimizer
+changes the tensors that it was given, not the tensors that now have their names.
 
-The fix: take the cut away; `rsample()` in place of `sample()`; torch functions on the parameter
-in place of plain numbers; the optimizer made behind what replaces its parameters, or of those that
-learn.
+The fix: remove the cut; use `rsample()` instead of `sample()`, and torch functions on the parameter
+instead of plain numbers; make the optimizer after its parameters are replaced, and of those that
+should learn.
 
-When this fix is wrong: when the part is frozen on purpose. Then say so, with
+When this fix is wrong: when the part is frozen on purpose. Then declare it with
 `requires_grad_(False)`, and leave it out of the optimizer.
 
 Broken::

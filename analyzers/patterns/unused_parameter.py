@@ -1,20 +1,20 @@
 """A gradient was asked for, or read, of a tensor that the loss does not depend on.
 
-What happens: `torch.autograd.grad(loss, inputs)` names an input that played no part in the loss
-(a head that was not used, a layer that was defined and never called, an input that the model
-ignores), or one that does not require grad. Or a loop over all parameters reads `p.grad` of one
-that no backward has reached: it is None.
+What happens: `torch.autograd.grad(loss, inputs)` names an input that the loss does not depend on (a
+head that was not used, a layer that was defined and never called, an input that the model ignores),
+or one that does not require grad. Or a loop over all parameters reads `p.grad` of one that no
+backward has reached: it is None.
 
-Why: without a path from the loss to the tensor there is no gradient. PyTorch says so instead of
+Why: without a path from the loss to the tensor, there is no gradient. PyTorch says so instead of
 inventing zeros.
 
-The fix: first see whether the tensor should have been used: a model that ignores its input is
-wrong. If not, leave it out, skip parameters whose `.grad` is None, keep that None with
-`allow_unused=True` where the gradients go on to `.grad` (zeros would still be decayed and averaged
-by an optimizer), or ask for zeros with `materialize_grads=True`.
+The fix: first check whether the tensor should have been used: a model that ignores its input is
+wrong. If not, leave the tensor out, skip parameters whose `.grad` is None, keep that None with
+`allow_unused=True` if the gradients go on to `.grad` (an optimizer would still decay and average
+zeros), or ask for zeros with `materialize_grads=True`.
 
-When this fix is wrong: when the path was cut by mistake, by a `.detach()` or a computation
-that starts from a copy. Zeros then hide that nothing is learnt.
+When this fix is wrong: when the path was cut by mistake, by a `.detach()` or a computation that
+starts from a copy. Zeros then hide that nothing is learnt.
 
 Broken::
 
