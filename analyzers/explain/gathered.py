@@ -15,7 +15,7 @@ from analyzers.source.flow import (
     statements_of,
     stored_into,
 )
-from analyzers.source.passes import passes
+from analyzers.source.loop_iterations import iterated
 from analyzers.source.project import Loop, Module
 from provenance import BackwardCall, CodeLine
 
@@ -28,7 +28,9 @@ def gathered(kept: Sequence[SourceLocation], backward_call: BackwardCall | None)
         name, loop = _container(store.statement), _backward_loop(store, backward_call)
         if name is None or loop is None or not _made_before(store, name, loop):
             continue
-        if isinstance(store.statement, ast.Assign) and not _by_pass(store, store.statement, loop):
+        if isinstance(store.statement, ast.Assign) and not _by_iteration(
+            store, store.statement, loop
+        ):
             continue
         if any(_reads_all(store.module, node, name) for node in _after_loop(store, loop)):
             return True
@@ -80,10 +82,10 @@ def _container(statement: ast.stmt) -> str | None:
     return None
 
 
-def _by_pass(store: SourceLocation, statement: ast.Assign, loop: Loop) -> bool:
+def _by_iteration(store: SourceLocation, statement: ast.Assign, loop: Loop) -> bool:
     """Return True if the key of an entry changes with the loop's iterations."""
     key = statement.targets[0]
-    through = passes(loop, store.scope)
+    through = iterated(loop, store.scope)
     passing = through.names if through is not None else set()
     read = {node.id for node in ast.walk(key) if isinstance(node, ast.Name)}
     return bool(read & passing)

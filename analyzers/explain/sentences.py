@@ -28,7 +28,7 @@ def changed(match: Match, project: Project) -> str:
         parts.append(f"It was changed in place at {text}.")
     if evidence.reached is not None:
         where = line(evidence.reached.at, project)
-        parts.append(f"The backward at {where} then needed the value from before.")
+        parts.append(f"The backward at {where} then needed the value from before the change.")
     return " ".join(parts)
 
 
@@ -63,5 +63,7 @@ def _measurements(evidence: SilentFault) -> str:
     """List what was measured, with the iteration of each figure if some were left out."""
     figures = [f"{figure:g}" for figure in evidence.figures[:6]]
     if len(evidence.iterations) == len(evidence.figures):
-        figures = [f"{f} at pass {n}" for f, n in zip(figures, evidence.iterations, strict=False)]
+        figures = [
+            f"{f} at iteration {n}" for f, n in zip(figures, evidence.iterations, strict=False)
+        ]
     return ", ".join(figures)

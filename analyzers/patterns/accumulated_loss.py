@@ -44,7 +44,7 @@ from analyzers.source.project import Project
 ID = "GM001"
 NAME = "accumulated-loss"
 FAMILY = "graph-reuse"
-TITLE = "A running total still holds the graphs of earlier passes"
+TITLE = "A running total still holds the graphs of earlier iterations"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -53,7 +53,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if story is not None and story.sums_on and not story.from_grad and not story.in_closure:
         taken_up = story.edge.new if story.edge is not None else None
         return matched(story, NAME, Certainty.CERTAIN, taken_up.at if taken_up else None)
-    if story is None or story.same_pass or story.reuse.same_root or not story.summed:
+    if story is None or story.same_iteration or story.reuse.same_root or not story.summed:
         return None
     return matched(story, NAME, Certainty.LIKELY)
 

@@ -54,7 +54,7 @@ ID = "GM027"
 NAME = "aliased-grad"
 FAMILY = "silent"
 SHOWN_AS = "overwritten"
-TITLE = "A kept gradient changed under a later backward"
+TITLE = "A kept gradient is changed by a later backward"
 SEEN_AS = "overwritten-gradient"
 
 

@@ -52,7 +52,7 @@ BEFORE = ("shared-subgraph",)
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Match a tensor derived from parameters that each iteration uses and none recomputes."""
     story = story_of(evidence, project)
-    if story is None or story.from_grad or story.in_closure or story.same_pass:
+    if story is None or story.from_grad or story.in_closure or story.same_iteration:
         return None
     remade = story.reuse.remade and not (story.cached or _made_ahead(story))
     if remade or story.reuse.same_root:

@@ -78,11 +78,11 @@ _WORDS = {
     "detach": "`.detach()` cuts it",
     "tensor": "`torch.tensor` copies numbers, not graphs",
     "as_tensor": "`torch.as_tensor` copies numbers, not graphs",
-    "numpy": "NumPy knows no graph",
+    "numpy": "NumPy has no graph",
     "no_grad": "recording is switched off there",
     "argmax": "`argmax` has no gradient",
     "grad": "`autograd.grad` gives gradients without a graph of their own",
-    "frozen": "what had learnt was frozen there, and is still",
+    "frozen": "what used to learn was frozen there and still is",
 }
 _BY_REASON = {
     "constant": "the derivative is a constant",

@@ -53,7 +53,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad or story.in_closure or story.sums_on:
         return None
-    if story.same_pass and (story.sums_earlier_roots or story.root_was_reached):
+    if story.same_iteration and (story.sums_earlier_roots or story.root_was_reached):
         return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
     if not story.reuse.same_root:
         return None
@@ -66,4 +66,4 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Explain where the two calls are."""
-    return account(match, project) + " One call is enough: take the other one out."
+    return account(match, project) + " One call is enough: remove the other."

@@ -1,11 +1,11 @@
 """The forward ran once, before the loop that calls backward on its result many times.
 
 What happens: the model's output (or the loss itself) is computed before the loop. Each
-pass calls `backward()` on it or on something made from it. The first pass frees the graph; the
-second finds it freed. Even if it did not raise, every pass would train on the output of the
+iteration calls `backward()` on it or on something made from it. The first one frees the graph; the
+second finds it freed. Even if it did not raise, every iteration would train on the output of the
 weights as they were before the first step.
 
-The fix: move the forward into the loop, so that each pass has a graph of its own, made from
+The fix: move the forward into the loop, so that each iteration has a graph of its own, made from
 the current weights.
 
 When this fix is wrong: when the output is meant as a fixed input (features of a frozen
@@ -50,7 +50,7 @@ BEFORE = ("derived-outside-loop",)
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Match a model's output that each iteration calls backward on and none recomputes."""
     story = story_of(evidence, project)
-    if story is None or story.from_grad or story.in_closure or story.same_pass:
+    if story is None or story.from_grad or story.in_closure or story.same_iteration:
         return None
     if story.shared is None or not story.shared.loops or story.reuse.remade:
         return None
@@ -67,6 +67,6 @@ def explain(match: Match, project: Project) -> str:
     """Explain what was computed once, and where backward is called on it."""
     return (
         account(match, project)
-        + " It is computed once and used by the backward of every pass: each pass needs a "
-        "forward of its own."
+        + " It is computed once, but the backward of every iteration uses it: each iteration "
+        "needs its own forward pass."
     )

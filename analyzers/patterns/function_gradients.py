@@ -65,7 +65,7 @@ from analyzers.source.project import Project
 ID = "GM035"
 NAME = "function-gradients"
 FAMILY = "engine"
-TITLE = "The backward of a custom Function does not fit its inputs"
+TITLE = "The backward of a custom Function does not match its inputs"
 KIND = "function"
 
 match = known.matching(NAME, KIND)

@@ -47,7 +47,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or not story.from_grad:
         return None
-    carried = not story.same_pass and story.reuse.remade
+    carried = not story.same_iteration and story.reuse.remade
     site = option_site(story, story.reuse.freed, "create_graph")
     place = site.place if site is not None else story.reuse.freed.at
     unsure = carried or story.grads_of_several

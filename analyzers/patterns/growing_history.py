@@ -2,13 +2,13 @@
 
 What happens: `total += loss`, `losses.append(loss)` or `avg = 0.9 * avg + 0.1 * loss` for a
 progress line. Nothing is raised. Every value keeps its graph, so the graph behind the total
-grows by one pass with each pass, and memory and time with it.
+grows with each iteration, and memory and time with it.
 
 Why: a tensor that requires grad leads to the operation that made it, and so to all that came
 before. Only when the last name of it is gone can that be freed.
 
 The fix: keep the value, not the tensor: `total += loss.item()`, or `.detach()` where a tensor is
-wanted and where `.item()` would make the GPU wait in every pass.
+wanted and where `.item()` would make the GPU wait in every iteration.
 
 When this fix is wrong: when backward is called on the total itself later (gradient accumulation by
 one backward after the loop). Then it must keep its graphs; the loop should be short.
@@ -60,7 +60,7 @@ ID = "GM028"
 NAME = "growing-history"
 FAMILY = "silent"
 SHOWN_AS = "graphs"
-TITLE = "A kept value holds the graph of every pass"
+TITLE = "A kept value holds the graph of every iteration"
 SEEN_AS = "growing-graph"
 FIGURES = {"tensors": "Tensors with a graph in it", "nodes": "Graph nodes that it keeps alive"}
 
@@ -81,8 +81,10 @@ def explain(match: Match, project: Project) -> str:
     """Explain which name it is, and how its graph grew."""
     who = f"`{match.carrier.name}`" if match.carrier else "A kept value"
     fault = evidence_in(match, SilentFault)
-    label = FIGURES[fault.counted or "nodes"] + ("" if fault.iterations else ", pass by pass")
-    return f"{who} keeps the graph of every pass. {measured(match, project, label)}"
+    label = FIGURES[fault.counted or "nodes"] + (
+        "" if fault.iterations else ", iteration by iteration"
+    )
+    return f"{who} keeps the graph of every iteration. {measured(match, project, label)}"
 
 
 def fixes(match: Match, project: Project) -> Iterator[Proposal]:

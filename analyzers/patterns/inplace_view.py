@@ -46,7 +46,7 @@ from analyzers.source.project import Project
 ID = "GM018"
 NAME = "inplace-view"
 FAMILY = "inplace"
-TITLE = "A view is written in place where its siblings forbid it"
+TITLE = "A view is written in place where other views forbid it"
 KIND = "view"
 
 

@@ -61,12 +61,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.reuse.engine == "torch" and hands_on_gradients(story):
         return matched(story, NAME, Certainty.CERTAIN, story.reuse.reached.at)
-    if story.summed and not story.same_pass and _windowed(story) and _has_state(story):
+    if story.summed and not story.same_iteration and _windowed(story) and _has_state(story):
         return matched(story, NAME, Certainty.CERTAIN)
     listed = story.holder is not None and story.holder.container.startswith(("list", "deque"))
-    if listed and story.self_fed and not story.same_pass and _windowed(story):
+    if listed and story.self_fed and not story.same_iteration and _windowed(story):
         return matched(story, NAME, Certainty.LIKELY)
-    if story.self_fed and not story.same_pass and _windowed(story) and story.stored:
+    if story.self_fed and not story.same_iteration and _windowed(story) and story.stored:
         return matched(story, NAME, Certainty.LIKELY)
     return None
 
@@ -75,7 +75,7 @@ def _has_state(story: ReuseFeatures) -> bool:
     """Return True if the loop carries a state from step to step, besides its sums."""
     if story.loop is None:
         return False
-    own = {story.name}  # and what is new in each pass
+    own = {story.name}  # and what is new in each iteration
     if isinstance(story.loop, ast.For):
         own |= set(target_names(story.loop.target))
     return any(

@@ -157,7 +157,7 @@ def explain(match: Match, project: Project) -> str:
     if where is not None and (used := _used_up(fault, where)) is not None:
         return (
             f"Line {used.loop.lineno} clears the gradients of what `{used.name}` gives, and the "
-            f"first pass has used that iterator up. {measured(match, project, FIGURES)}"
+            f"first iteration has used that iterator up. {measured(match, project, FIGURES)}"
         )
     who = f"`{match.carrier.name}`" if match.carrier else "An optimizer"
     text = f"{who} steps on gradients that still hold earlier ones."

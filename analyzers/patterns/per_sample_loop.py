@@ -1,17 +1,17 @@
 """One forward over the batch, then a backward for each sample of it.
 
 What happens: the model runs once over the whole batch, and the loop then takes the loss of one
-sample (or time step, or slice) after the other, each with a backward. All samples hang on one
+sample (or time step, or slice) after the other, each with a backward. All samples share one
 graph. The first backward frees it for all.
 
-The fix: add the losses up and walk the graph once. Gradients add up, so nothing changes but
-the number of walks. Where the optimizer steps after each sample, run the forward inside the
-loop instead: each sample then sees the weights that the last step made.
+The fix: add up the losses and call backward once. Gradients add up, so nothing changes but
+the number of backward calls. Where the optimizer steps after each sample, run the forward inside
+the loop instead: each sample then sees the weights that the last step made.
 
 When this fix is wrong: when each sample's gradient is needed by itself (per-example clipping):
 keep the graph for all but the last sample, or use `torch.func.vmap` over `grad`.
 
-A loop over samples that runs its own forward in each pass is legal and needs no fix.
+A loop over samples that runs its own forward in each iteration is legal and needs no fix.
 
 Broken::
 
@@ -53,7 +53,7 @@ BEFORE = ("forward-outside-loop",)
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Match one line that calls backward on parts of a batch output made before the loop."""
     story = story_of(evidence, project)
-    if story is None or story.same_pass or story.from_grad or story.in_closure:
+    if story is None or story.same_iteration or story.from_grad or story.in_closure:
         return None
     if not story.sliced or slice_is_stale(story) or of_parameters_alone(story):
         return None
@@ -64,6 +64,6 @@ def explain(match: Match, project: Project) -> str:
     """Explain which output the samples share."""
     return (
         account(match, project)
-        + " Every sample hangs on that one graph: reduce first and call backward once, or run the "
+        + " All samples share that one graph: reduce first and call backward once, or run the "
         "forward inside the loop."
     )

@@ -1,19 +1,19 @@
 """A recurrent state enters the next segment together with the graph of the last one.
 
 What happens: the state (`h`, `(h, c)`, a list, a dict, an attribute, a return value) that one
-pass of the loop leaves behind is the input of the next. It is not only numbers: it carries the
+iteration of the loop leaves is the input of the next. It is not only numbers: it carries the
 autograd graph that made it. `backward()` has freed that graph's saved tensors, so the next
-`backward()`, which walks from the new loss through the state into the old graph, raises.
+`backward()`, which goes from the new loss through the state into the old graph, raises.
 
 The fix: detach the state where one segment ends and the next begins (truncated
 backpropagation through time). The values go on; the history does not. Detach the whole
 structure, and only at the boundary: between the time steps of one segment the state stays
 connected, or nothing is learnt through time.
 
-When this fix is wrong: when gradients are meant to flow across segments. Then walk the whole
-sequence once, with one `backward()` at its end. `retain_graph=True` is not that: each pass then
-walks every pass before it, memory and time grow, and after `optimizer.step()` the weights that
-those old graphs saved have changed.
+When this fix is wrong: when gradients are meant to flow across segments. Then call `backward()`
+once, at the end of the whole sequence. `retain_graph=True` is not that: each iteration then goes
+back through all iterations before it, memory and time grow, and after `optimizer.step()` the
+weights that those old graphs saved have changed.
 
 Broken::
 
@@ -52,7 +52,7 @@ from analyzers.source.project import Project
 ID = "GM011"
 NAME = "recurrent-state"
 FAMILY = "graph-reuse"
-TITLE = "A recurrent state still points into the previous pass's graph"
+TITLE = "A recurrent state still holds the previous iteration's graph"
 RECURRENT = True
 USUAL = True
 
@@ -86,6 +86,6 @@ def explain(match: Match, project: Project) -> str:
     """Explain which state crossed which boundary."""
     return (
         account(match, project)
-        + " The next pass wants its numbers, not its history: detach it between the passes "
+        + " The next iteration needs its values, not its history: detach it between iterations "
         "(truncated backpropagation through time)."
     )

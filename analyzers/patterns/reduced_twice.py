@@ -65,7 +65,7 @@ from analyzers.source.project import Project
 ID = "GM033"
 NAME = "reduced-twice"
 FAMILY = "graph-reuse"
-TITLE = "A parameter's gradient comes twice in one backward"
+TITLE = "A parameter's gradient is ready twice in one backward"
 KIND = "reduced-twice"
 
 match = known.matching(NAME, KIND)

@@ -1,17 +1,17 @@
 """`retain_graph=True` hides a state that was never detached.
 
-What happens: a state goes from pass to pass with its history, and `retain_graph=True` was
-added because the error message proposed it. Nothing is raised any more. Each backward walks one
-pass further back than the last: time and memory per step grow, and gradients flow through
-values that were computed with weights which have changed since.
+What happens: a state is carried from iteration to iteration with its history, and
+`retain_graph=True` was added because the error message proposed it. Nothing is raised any more.
+Each backward goes one iteration further back than the last: time and memory per step grow, and
+gradients flow through values that were computed with weights which have changed since.
 
-Why: the flag keeps what a walk would free. It does not make the history shorter.
+Why: the flag keeps what a backward call would free. It does not make the history shorter.
 
-The fix: detach the state where the next pass begins (truncated backpropagation through time),
+The fix: detach the state where the next iteration begins (truncated backpropagation through time),
 and take the flag away.
 
 When this fix is wrong: when the windows overlap on purpose, or two losses share one forward in
-the same pass. There the flag is right, and nothing grows from step to step.
+the same iteration. There the flag is right, and nothing grows from step to step.
 
 Broken::
 
@@ -78,7 +78,8 @@ def explain(match: Match, project: Project) -> str:
     """Explain which state it is, and how the backward calls grew."""
     who = f"`{match.carrier.name}`" if match.carrier else "A value"
     return (
-        f"{who} goes from pass to pass with its whole history, which `retain_graph=True` keeps. "
+        f"{who} goes from iteration to iteration with its whole history, which "
+        "`retain_graph=True` keeps. "
         f"{measured(match, project, FIGURES)}"
     )
 

@@ -1,11 +1,11 @@
 """Two losses share activations, and each has its own backward.
 
 What happens: both losses are computed from one trunk (an encoder's output, say). The first
-`backward()` walks its own branch and the trunk, and frees what they saved. The second one
-walks its branch and then meets the freed trunk.
+`backward()` goes through its own branch and the trunk, and frees what they saved. The second one
+goes through its branch and then reaches the freed trunk.
 
-The fix: one backward of the sum. Gradients add up, so the result is the one that two
-backwards would have given, in one walk over the trunk instead of two. With two optimizers: all
+The fix: call backward once, on the sum. Gradients add up, so the result is the one that two
+backwards would have given, and the trunk is used once instead of twice. With two optimizers: all
 backwards first, then all steps.
 
 When this fix is wrong: when the two gradients are needed apart (to clip or balance them one by
@@ -59,7 +59,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     if story.from_grad and not story.grads_of_several:
         return None
-    if story.same_pass:
+    if story.same_iteration:
         return matched(story, NAME, Certainty.LIKELY, story.reuse.reached.at)
     if story.each_of_many and not story.sliced:
         sure = Certainty.LIKELY if story.steps_inside else Certainty.CERTAIN
@@ -72,7 +72,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 def explain(match: Match, project: Project) -> str:
     """Explain which activation both losses reach."""
     story, remedy = story_in(match), "call backward once, on their sum"
-    if story.same_pass and story.steps_between:
+    if story.same_iteration and story.steps_between:
         remedy = "weights change between the two, so that the second backward needs a forward of "
         remedy += "its own"
     elif uses_each_gradient(story):

@@ -1,17 +1,17 @@
 """`optimizer.step()` changed weights that a later backward still needs.
 
 What happens: two losses are computed from the same weights. The first one's backward runs and
-its optimizer steps, which writes into the weights. The second backward walks a graph that was
+its optimizer steps, which writes into the weights. The second backward needs a graph that was
 made with the old values; it finds new ones and refuses.
 
 Why: layers keep their weights for the gradient of their input, and a step changes them in place.
 The message speaks of an "inplace operation", though the script seems to hold none. With
-`retain_graph=True` on a recurrent state, the old graph of an earlier pass is the one that meets
-the step.
+`retain_graph=True` on a recurrent state, it is the graph of an earlier iteration that meets the
+step.
 
 The fix: compute the second loss after the step, from the weights as they are then; or let all
-backwards run before the first step. A state that only carries values from pass to pass is
-detached.
+backwards run before the first step. A state that only carries values from iteration to
+iteration is detached.
 
 When this fix is wrong: moving a step behind the other backward lets gradients of both losses
 meet in weights that they share. If the first network should not learn from the second loss, the
@@ -149,4 +149,4 @@ def explain(match: Match, project: Project) -> str:
     if match.carrier is None or match.boundary.place is None:
         return text
     where = line(match.boundary.place, project)
-    return f"{text} `{match.carrier.name}` took it to a later pass of the loop at {where}."
+    return f"{text} `{match.carrier.name}` took it to a later iteration of the loop at {where}."

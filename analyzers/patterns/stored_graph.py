@@ -2,7 +2,7 @@
 
 What happens: a buffer, memory bank, queue, replay list, running statistic, moving average or
 cache is filled with tensors as they come out of the model. Each brings its autograd graph. A
-later iteration computes its loss from the store, and its `backward()` walks into graphs that
+later iteration computes its loss from the store, and its `backward()` reaches graphs that
 earlier ones have freed.
 
 The fix: detach when storing. What is kept is then a constant: it can be read in every later

@@ -2,11 +2,11 @@
 
 What happens: a target (a GAN's fake in the discriminator step, an advantage, an old
 log-probability, a teacher's output, a bootstrapped value) comes from a network and was not
-detached. A loss that only means to read it walks its graph as well: it frees that graph for the
-loss that owns it, or walks it again after its owner did, and sends gradient where none belongs.
-Where nothing walks it twice nothing is raised: the loss trains its own target, and a bootstrapped
-value settles in the wrong place; or an advantage that weighs log-probabilities is trained to be
-large.
+detached. The backward of a loss that only means to read it uses its graph as well: it frees that
+graph for the loss that owns it, or needs it again after its owner did, and sends gradient where
+none belongs. Where no graph is needed twice nothing is raised: the loss trains its own target, and
+a bootstrapped value settles in the wrong place; or an advantage that weighs log-probabilities is
+trained to be large.
 
 The fix: detach the value where it is used as a constant, or compute it under `torch.no_grad()`.
 
@@ -88,7 +88,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not story.name or (story.sliced and not constant):
         return None
     certainty = meant_as_constant(story)
-    outside = not story.same_pass and not story.bound_inside
+    outside = not story.same_iteration and not story.bound_inside
     place = kept_with_graph(story.reuse, project) if outside else None
     return matched(story, NAME, certainty, place) if certainty is not None else None
 

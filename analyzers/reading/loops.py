@@ -1,7 +1,7 @@
-"""Loops: run until what a pass writes is what the pass before wrote.
+"""Loops: run until what an iteration writes is what the iteration before wrote.
 
-While a counter decides branches, passes go on with its exact value for a while; then the counter
-is forgotten, and its conditions are assumed like any other.
+While a counter decides branches, iterations go on with its exact value for a while; then the
+counter is forgotten, and its conditions are assumed like any other.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from analyzers.reading.torch_values import Layer, OptimizerValue, ParametersValu
 from analyzers.reading.values import AbstractValue, Const, Instance, Sequence, Unknown
 from analyzers.source.targets import target_names
 
-EXACT_PASSES = 8
-MAX_PASSES = 20
+EXACT_ITERATIONS = 8
+MAX_ITERATIONS = 20
 MAX_OBJECTS = 12
-KEEPING_PASSES = 4  # what a kept graph grows by shows from pass to pass
+KEEPING_ITERATIONS = 4  # what a kept graph grows by shows from iteration to iteration
 
 
-class _Passes:
-    """The passes over a loop's body, and after each whether another can tell anything new."""
+class _Iterations:
+    """The iterations over a loop's body, and after each whether another can tell anything new."""
 
     def __init__(
         self, machine: Machine, node: ast.For | ast.While, frame: InterpreterFrame, least: int = 0
@@ -42,9 +42,9 @@ class _Passes:
         self.previous: set[tuple[object, ...]] | None = None
         self.count = 0
         self.forgotten = False
-        self.cut = False  # whether the passes ended before the loop did
+        self.cut = False  # whether the iterations ended before the loop did
         self.signal: Signal | None = None
-        self.sizes: dict[int, int] = {}  # as the pass began, of what was asked for its size
+        self.sizes: dict[int, int] = {}  # as the iteration began, of what was asked for its size
 
     def run(self, advance: Callable[[bool], bool]) -> bool:
         """Execute an iteration if `advance(forgotten)` prepares one; return True if another may
@@ -71,16 +71,16 @@ class _Passes:
         stable = machine.writes == self.previous
         self.previous = machine.writes
         if machine.moving and not self.forgotten:
-            if self.count >= EXACT_PASSES:
+            if self.count >= EXACT_ITERATIONS:
                 self.forget_counters()
             return True
         if self.count < self.least:
             return True
         traversals = machine.tape.calls
-        if traversals and traversals[-1].keeps and self.count < KEEPING_PASSES:
+        if traversals and traversals[-1].keeps and self.count < KEEPING_ITERATIONS:
             return True
-        if self.count >= MAX_PASSES:
-            machine.gave_up(f"a loop that is not stable after {MAX_PASSES} passes")
+        if self.count >= MAX_ITERATIONS:
+            machine.gave_up(f"a loop that is not stable after {MAX_ITERATIONS} iterations")
             return False
         return not stable
 
@@ -125,12 +125,12 @@ def _run(
 
     Return the loop's own signal.
     """
-    passes = _Passes(machine, node, frame, least)
+    iterations = _Iterations(machine, node, frame, least)
     moving = machine.moving
-    while passes.run(advance):
+    while iterations.run(advance):
         pass
     machine.moving = moving
-    return passes.end()
+    return iterations.end()
 
 
 @statement(ast.For, ast.AsyncFor)
@@ -171,7 +171,7 @@ class _Taking:
     ) -> None:
         self._machine, self._node, self._frame = machine, node, frame
         self._numbered = numbered
-        self._passes = _Passes(machine, node, frame)
+        self._iterations = _Iterations(machine, node, frame)
         self.taken = False
 
     def __call__(self, value: AbstractValue) -> None:
@@ -184,7 +184,7 @@ class _Taking:
             assigning.assign(machine, self._node.target, item, self._frame)
             return True
 
-        again = self._passes.run(advance)
+        again = self._iterations.run(advance)
         writes |= machine.writes
         machine.writes, machine.moving = writes, moving or machine.moving
         if not again:
@@ -192,7 +192,7 @@ class _Taking:
 
     def end(self) -> Signal | None:
         """Return the signal of the loop, once the generator has ended."""
-        return self._passes.end()
+        return self._iterations.end()
 
 
 def _generator_of(node: ast.expr) -> tuple[ast.expr, bool]:

@@ -35,7 +35,7 @@ def after_backward(machine: Machine, traversal: Traversal, found: Reached) -> No
                 at=CodeLine(at.file, at.line, at.function),
                 figures=tuple(float(r) for r in reaches),
                 call=traversal.call,
-                detail="each backward reaches the graphs of more earlier passes",
+                detail="each backward reaches the graphs of more earlier iterations",
             ),
         )
 

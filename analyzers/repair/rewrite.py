@@ -79,7 +79,7 @@ def without_retaining(where: SourceLocation | None) -> Iterator[Edit]:
 
 def recomputed(strategy: str, title: str, *edits: Edit, rank: int = 0) -> Proposal:
     """Return a proposal that recomputes in each iteration a value that was computed once."""
-    return Proposal(strategy, title, joined(edits), "It is computed again in each pass.", rank)
+    return Proposal(strategy, title, joined(edits), "It is computed again in each iteration.", rank)
 
 
 def top_level_in(module: Module, node: ast.AST, block: Sequence[ast.stmt]) -> ast.stmt | None:

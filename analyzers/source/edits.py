@@ -183,7 +183,7 @@ class Editor:
         return "".join(f"{indent}{line}{self.newline}" if line else self.newline for line in lines)
 
     def delete(self, statement: ast.stmt) -> Edit:
-        """Take a statement out; a block that would be left empty gets `pass`."""
+        """Remove a statement; a block that would be left empty gets `pass`."""
         start, end = self.span(statement)
         if len(self.module.block_of(statement)) == 1:
             return Edit(self.module.path, start, end, "pass")

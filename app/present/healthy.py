@@ -13,7 +13,7 @@ from app.schemas import Check, Diagnosis
 MEASURED = {
     "learns": "Every parameter learns",
     "fresh": "Every backward uses the current weights",
-    "bounded": "Memory does not grow from pass to pass",
+    "bounded": "Memory does not grow across iterations",
     "gradcheck": "Custom Functions",
 }
 

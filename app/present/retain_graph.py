@@ -18,7 +18,7 @@ class Advice:
 
 _HIDES = Advice(
     "Why not `retain_graph=True`?",
-    "It hides the message and keeps the fault: every pass then goes back through all passes "
+    "It hides the message and keeps the fault: each iteration then goes back through all those "
     "before it, so time and memory grow with each one, and after `optimizer.step()` the old graph "
     "holds weights that have changed since, which fails next. It is right only where two backward "
     "calls really are meant to share one forward pass, before any step.",
@@ -26,8 +26,9 @@ _HIDES = Advice(
 _RIGHT = Advice(
     "Why is `retain_graph` right here?",
     "These backward calls share one forward pass, and no step comes between them. The graph is "
-    "kept for those that follow, and freed with the last of them or with the next pass. Where a "
-    "graph goes on from one pass to the next, `retain_graph=True` would only hide the fault.",
+    "kept for those that follow, and freed with the last of them or with the next iteration. Where "
+    "a graph is kept from one iteration to the next, `retain_graph=True` would only hide the "
+    "fault.",
 )
 
 

@@ -61,7 +61,7 @@ def _reused(facts: CauseFacts) -> Scene | None:
         Link("edge", "again", "reached"),
         Link("fails", "reached", "made"),
     ]
-    if _made_in_first_pass(facts.cause, freed, reached):
+    if _made_in_first_iteration(facts.cause, freed, reached):
         lanes = [Lane(first, (origin, frees))]
         links.append(Link("freed", "made", "freed"))
     else:
@@ -77,7 +77,7 @@ def _reused(facts: CauseFacts) -> Scene | None:
     description = (
         f"The graph built {when.get(lanes[0].title, f'in {lanes[0].title}')} ({where}) is "
         f"{'kept' if kept else 'freed'} by the backward at {facts.at(freed)}. The backward at "
-        f"{facts.at(reached)}{_pass_of(second)} needs it again{through}, and fails."
+        f"{facts.at(reached)}{_iteration_of(second)} needs it again{through}, and fails."
     )
     if kept:
         description += " Its weights have changed since."
@@ -86,7 +86,7 @@ def _reused(facts: CauseFacts) -> Scene | None:
     return Scene(title, description, tuple(lanes), tuple(links), meanings)
 
 
-def _pass_of(title: str) -> str:
+def _iteration_of(title: str) -> str:
     """Return the iteration of a backward call if its line alone does not identify it."""
     return "" if title.endswith("backward") else f" in {title}"
 
@@ -163,22 +163,22 @@ def _accumulated(facts: CauseFacts) -> Scene | None:
     if reached is None:
         return None
     what = "graph" if facts.family == "graphs" else "gradient"
-    passes = [f"pass {n}" for n in (1, 2, 3)]
+    iterations = [f"iteration {n}" for n in (1, 2, 3)]
     texts = (f"1 {what} by now", f"2 {what}s by now", f"3 {what}s by now")
     code, op = facts.quote(reached), reached.op or ""
     lanes = tuple(
         Lane(title, (SceneNode(title, f"{facts.number('reached')}{text}", code, op, "origin"),))
-        for title, text in zip(passes, texts, strict=True)
+        for title, text in zip(iterations, texts, strict=True)
     )
     links = tuple(
-        Link("held", later, earlier, facts.held if earlier == passes[0] else "")
-        for earlier, later in pairwise(passes)
+        Link("held", later, earlier, facts.held if earlier == iterations[0] else "")
+        for earlier, later in pairwise(iterations)
     )
     description = (
-        f"{facts.name or 'It'} goes on holding the {what}s of earlier passes: with every pass "
-        f"through {facts.at(reached)} there is one more."
+        f"{facts.name or 'It'} still holds the {what}s of earlier iterations: each iteration "
+        f"through {facts.at(reached)} adds one."
     )
-    title = f"The {what}s of all passes add up"
+    title = f"The {what}s of all iterations add up"
     return Scene(title, description, lanes, links, {"held": f"still holds the {what}s before"})
 
 
@@ -234,12 +234,12 @@ def _overwritten(facts: CauseFacts) -> Scene | None:
         f"{name} ({facts.at(kept)}) is the gradient itself. "
         f"The backward at {facts.at(reached)} adds into it, so what was kept changes."
     )
-    lanes = Lane("kept", (keeps,)), Lane("in a later pass", (changes,))
+    lanes = Lane("kept", (keeps,)), Lane("in a later iteration", (changes,))
     title = "A kept gradient is changed by a later backward"
     return Scene(title, description, lanes, (Link("changes", "reached", "kept", facts.held),))
 
 
-def _made_in_first_pass(cause: Cause, freed: Event, reached: Event) -> bool:
+def _made_in_first_iteration(cause: Cause, freed: Event, reached: Event) -> bool:
     """Return True if the iteration that frees the graph is also the one that made it."""
     made = cause.created.iteration if cause.created else freed.iteration
     return freed.iteration is not None and made == freed.iteration != reached.iteration

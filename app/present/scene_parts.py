@@ -32,7 +32,7 @@ class SceneNode:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What belongs together, mostly one pass. `skipped` passes like it lie before it."""
+    """What belongs together, mostly one iteration. `skipped` ones like it come before it."""
 
     title: str
     nodes: tuple[SceneNode, ...]

@@ -82,14 +82,14 @@ WORDS: dict[str, _Words] = {
     "graphs": _Words(
         made=("makes the value", "makes the value"),
         freed=("is where it is lost", "lost here"),
-        carried=("keeps the graph of every pass", "keeps every graph"),
-        reached=("adds one more graph in every pass", "one more graph each pass"),
+        carried=("keeps the graph of every iteration", "keeps every graph"),
+        reached=("adds one more graph in every iteration", "one more graph each iteration"),
     ),
     "gradients": _Words(
         made=("makes the value", "makes the value"),
         freed=("is where it is lost", "lost here"),
         carried=("never clears its gradients", "never clears gradients"),
-        reached=("uses the sum of all passes so far", "uses the sum of all passes"),
+        reached=("uses the sum of all iterations so far", "uses the sum of all iterations"),
     ),
     "cleared": _Words(
         made=("computes the value", "computes it"),
@@ -276,12 +276,12 @@ def _line(cause: Cause, spot: Location) -> str:
     code = spot.code.strip()
     text = f"{where}, `{_short(code)}`," if code and "`" not in code else where
     if isinstance(spot, Event) and spot.iteration and spot.iteration > 1:
-        text = f"{text.rstrip(',')}, in pass {spot.iteration},"
+        text = f"{text.rstrip(',')}, in iteration {spot.iteration},"
     return text
 
 
 def _when(event: Event) -> str:
-    return f" (pass {event.iteration})" if event.iteration else ""
+    return f" (iteration {event.iteration})" if event.iteration else ""
 
 
 def _short(text: str) -> str:

@@ -177,7 +177,7 @@ def needless(trace: Trace | None) -> int:
 def keeps_growing(trace: Trace) -> str:
     """Describe how retained graphs grow; return an empty string if they do not."""
     grown = _growth(trace)
-    return f"every pass keeps {grown:.0f} more nodes of graphs alive" if grown else ""
+    return f"every iteration keeps {grown:.0f} more nodes of graphs alive" if grown else ""
 
 
 def _growth(trace: Trace) -> float:

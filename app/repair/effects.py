@@ -151,15 +151,15 @@ class Measured:
             return "No gradients could be compared with the original's."
         steps = counted(compared, "step")
         if nearest.whole and not self.whole_story:
-            return f"Gradients equal the original's in the {steps} before it fails."
+            return f"In the {steps} before the original fails, gradients equal its own."
         number = f"all {steps}" if compared > 1 else "the one step"
         if nearest.whole:
             exact = ", in double precision" if nearest.double else ""
-            return f"Gradients equal {_REFERENCE[nearest.against]} in {number} compared{exact}."
+            return f"In {number} compared, gradients equal {_REFERENCE[nearest.against]}{exact}."
         if nearest.settled:
             return (
-                f"Gradients equal {_REFERENCE[nearest.against]} from the second step on; the first "
-                "differs."
+                f"From the second step on, gradients equal {_REFERENCE[nearest.against]}; those of "
+                "the first differ."
             )
         if self.cut_short:
             return (
@@ -168,10 +168,11 @@ class Measured:
             )
         early = ", and already before it fails" if self.early else ""
         if not nearest.equal:
-            return f"Gradients differ from the original's in {number} compared{early}."
+            return f"In {number} compared, gradients differ from the original's{early}."
+        early = "; they differ already before it fails" if self.early else ""
         return (
-            f"Gradients equal {_REFERENCE[nearest.against]} in {nearest.equal} of "
-            f"{steps} compared{', and differ already before it fails' if early else ''}."
+            f"In {nearest.equal} of {steps} compared, gradients equal "
+            f"{_REFERENCE[nearest.against]}{early}."
         )
 
 
@@ -183,10 +184,10 @@ def _shown(against: Against) -> Literal["kept", "truncated"]:
 
 
 _REFERENCE: Mapping[Against, str] = {
-    "kept": "the original's own (every graph kept)",
-    "truncated": "the original's with what lies behind an earlier backward held constant",
-    "constant": "the original's with what `autograd.grad` gives held constant",
-    "constant_targets": f"the original's {TARGETS_HELD}",
+    "kept": "those of the original (every graph kept)",
+    "truncated": "those of the original with all from before an earlier backward held constant",
+    "constant": "those of the original with what `autograd.grad` returns held constant",
+    "constant_targets": f"those of the original {TARGETS_HELD}",
 }
 
 

@@ -54,8 +54,9 @@ class ScheduleComparison:
         if self.problem:
             return self.problem
         if self.word == "same":
-            return "backward calls and steps come as in the original"
-        return "each step is fed by the losses that feed it in the original, in other calls"
+            return "backward calls and steps are those of the original"
+        losses = "each step uses gradients of the same losses as in the original"
+        return f"{losses}, from other backward calls"
 
 
 def compare_steps(original: Trace, candidate: Trace, *, ended: bool) -> ScheduleComparison:
@@ -143,7 +144,7 @@ def idle(trace: Trace) -> str:
     by_hand = [step for step in trace.steps if step.at is not None]
     if len(by_hand) < 2 or any(step.optimizer >= 0 for step in by_hand) or _updates(trace):
         return ""
-    return f"no parameter is changed in {counted(len(by_hand), 'pass', 'passes')}"
+    return f"no parameter is changed in {counted(len(by_hand), 'iteration')}"
 
 
 def _updates(trace: Trace) -> bool:

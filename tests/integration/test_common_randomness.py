@@ -56,7 +56,7 @@ def test_a_copied_draw_shifts_nothing(traced: Tracing, way: str) -> None:
     plain = drawn(traced, HEAD + loop.replace("BEFORE", "pass"))
     copied = drawn(traced, HEAD + loop.replace("BEFORE", f"drawn = {DRAWS[way]}"))
     assert copied == plain
-    assert len(set(plain)) == 3  # each pass has numbers of its own
+    assert len(set(plain)) == 3  # each iteration has numbers of its own
 
 
 def test_an_edit_next_to_the_draw_shifts_nothing(traced: Tracing) -> None:

@@ -53,7 +53,7 @@ for step in range(10):
     optimizer.step()
 """
 
-# Nothing is raised: two totals keep the graph of every pass, and one look sees one of them.
+# Nothing is raised: two totals keep the graph of every iteration, and one look sees one of them.
 TWO_TOTALS = """\
 import torch
 from torch import nn

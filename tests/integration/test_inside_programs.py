@@ -77,7 +77,7 @@ trainer = lightning.Trainer(
 )
 trainer.fit(Lit(), data)
 """
-UNDER = "gradmend: `state`: a recurrent state still points into the previous pass's graph"
+UNDER = "gradmend: `state`: a recurrent state still holds the previous iteration's graph"
 
 
 def python(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -136,7 +136,8 @@ async def test_a_cut_within_what_went_well_comes_behind_one_at_its_end(session: 
     assert given(trials) == [2, 1]
     assert [trial.gradients for trial in trials] == ["truncated", "changed"]
     assert trials[1].effect.text.startswith(
-        "Gradients differ from the original's in all 4 steps compared, and already before it fails."
+        "In all 4 steps compared, gradients differ from the original's, and already before it "
+        "fails."
     )
 
 

@@ -35,8 +35,8 @@ async def test_sizes_name_what_they_count_and_when(
     script = HEAD + TRAINING.format(kept=kept, keep=keep)
     found = await service.ask(DiagnosisRequest(script=script), RUNNING)
     measured = found.causes[0].explanation.partition(figures)[2]
-    sizes = [int(part.partition(" at pass ")[0]) for part in measured.rstrip(".").split(", ")]
-    passes = [int(part.partition(" at pass ")[2]) for part in measured.rstrip(".").split(", ")]
-    rates = {size / (number - 1) for size, number in zip(sizes, passes, strict=True)}
-    assert passes == [3, 5, 7]
-    assert len(rates) == 1  # as much in each pass, as the checks of a patch say
+    sizes = [int(part.partition(" at iteration ")[0]) for part in measured.rstrip(".").split(", ")]
+    at = [int(part.partition(" at iteration ")[2]) for part in measured.rstrip(".").split(", ")]
+    rates = {size / (number - 1) for size, number in zip(sizes, at, strict=True)}
+    assert at == [3, 5, 7]
+    assert len(rates) == 1  # as much in each iteration, as the checks of a patch say

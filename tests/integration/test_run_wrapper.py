@@ -78,7 +78,7 @@ def test_a_project_is_fixed_next_to_its_own_data(project: Path) -> None:
     assert ran.stdout == "step 0\n"
     assert "second time" in ran.stderr
     assert "sandbox/inside" not in ran.stderr  # nobody sees the tracer in his traceback
-    assert "train.py:11  GM011 `h`: A recurrent state still points into" in ran.stderr
+    assert "train.py:11  GM011 `h`: A recurrent state still holds" in ran.stderr
     assert "h = h.detach()" in ran.stderr
     assert "✓ your command ran again with it: no error in 6 backward calls" in ran.stderr
     assert "\nTrying " in ran.stderr  # a line for each step where nobody watches

@@ -22,7 +22,7 @@ def project(tmp_path: Path) -> Path:
 def test_an_engine_is_fixed(project: Path) -> None:
     ran = gradmend(["run", "--patient", "--", *COMMAND], project)
     assert ran.code == 1
-    assert "`state`: A recurrent state still points into" in ran.stderr
+    assert "`state`: A recurrent state still holds" in ran.stderr
     assert "✓ your command ran again with it: no error in 8 backward calls" in ran.stderr
     assert "changed train.py" in gradmend(["apply"], project).stderr
     assert call(COMMAND, project).code == 0

@@ -96,7 +96,7 @@ def test_a_training_of_several_processes_is_fixed(
     ran = gradmend(["run", "--patient", "--", *command], tmp_path, timeout=1500)
     assert ran.code == 1
     assert ran.stderr.count("── gradmend") == 1  # of several ranks, one reports
-    assert "`h`: A recurrent state still points into" in ran.stderr
+    assert "`h`: A recurrent state still holds" in ran.stderr
     assert "✓ your command ran again with it: no error in 4 backward calls" in ran.stderr
     assert (tmp_path / "train.py").read_text() == program
     assert "changed train.py" in gradmend(["apply"], tmp_path).stderr

@@ -108,7 +108,7 @@ def test_what_is_kept_alive_may_not_grow_faster_than_in_the_original() -> None:
     assert checks.bounded(slow, fast).status == "passed"
     assert checks.bounded(level, level).status == "passed"
     assert checks.keeps_growing(level) == checks.keeps_growing(keeping(9, 12, 15, 9, 12, 15)) == ""
-    assert checks.keeps_growing(fast) == "every pass keeps 5 more nodes of graphs alive"
+    assert checks.keeps_growing(fast) == "every iteration keeps 5 more nodes of graphs alive"
 
 
 def test_a_helper_that_one_pass_calls_time_and_again_hoards_nothing() -> None:

@@ -112,7 +112,7 @@ def test_the_step_goes_behind_the_backward_or_the_forward_behind_the_step() -> N
 def test_the_cheapest_comes_first_and_the_last_resort_last() -> None:
     project, evidence = found_in(SHARED)
     found = edits_for(evidence, project)
-    assert found[0].title == "One backward of the sum"
+    assert found[0].title == "Call backward once, on the sum"
     assert [one.last_resort for one in found] == sorted(one.last_resort for one in found)
     assert any("retain_graph" in edit.text for edit in found[-1].edits)
 

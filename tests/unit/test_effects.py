@@ -64,7 +64,7 @@ def test_equal_from_the_second_step_on_is_better_than_neither() -> None:
     settled, neither = measured([9, 2, 3, 4, 5]), measured([9, 9, 3, 4, 5])
     assert settled.gradients == neither.gradients == "changed"
     assert settled.rank < neither.rank
-    assert "from the second step on" in settled.effect().text
+    assert settled.effect().text.startswith("From the second step on, ")
     assert measured([9, 2, 3]).rank == neither.rank  # too few to say so
 
 
@@ -83,7 +83,9 @@ def test_steps_before_the_failure_alone_prove_nothing() -> None:
     comparison = compare("kept", trace([1]), trace([1]))
     found = Measured(comparison, whole_story=False)
     assert found.gradients == "unknown"
-    assert found.effect().text == "Gradients equal the original's in the 1 step before it fails."
+    assert (
+        found.effect().text == "In the 1 step before the original fails, gradients equal its own."
+    )
     other = Measured(compare("kept", trace([1]), trace([2])), whole_story=False)
     assert other.gradients == "changed"
 

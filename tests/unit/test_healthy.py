@@ -26,7 +26,7 @@ def test_figures_are_said_once_and_what_was_not_tested_is_marked() -> None:
         ("Every parameter learns: 6 parameters get a gradient.", "passed"),
         ("Every backward uses the current weights.", "passed"),
         (
-            "Memory does not grow from pass to pass: not tested, only 2 calls from one line.",
+            "Memory does not grow across iterations: not tested, only 2 calls from one line.",
             "not_run",
         ),
     ]

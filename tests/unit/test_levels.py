@@ -139,7 +139,7 @@ def test_a_title_and_a_number_are_said_once() -> None:
     schedule = Check(
         name="schedule",
         status="passed",
-        detail="backward calls and steps come as in the original",
+        detail="backward calls and steps are those of the original",
     )
     assert fix_wording.figures(schedule) == ""
     assert fix_wording.figures(Check(name="minimal", status="passed", detail="1 line changed"))

@@ -9,7 +9,7 @@ import pytest
 from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.reading import read
 from analyzers.request.causes import classify
-from analyzers.source.passes import passes
+from analyzers.source.loop_iterations import iterated
 from analyzers.source.project import LOOPS, Project
 
 FOR = "for i, loss in enumerate(losses):\n    loss.backward()"
@@ -42,7 +42,7 @@ def _loop(text: str) -> tuple[ast.Module, ast.For | ast.AsyncFor | ast.While]:
 )
 def test_what_passes_go_through(text: str, names: set[str], over: str, taken: str | None) -> None:
     tree, loop = _loop(text)
-    through = passes(loop, tree)
+    through = iterated(loop, tree)
     assert through is not None
     assert through.names == names
     assert ast.unparse(through.over) == over
@@ -51,7 +51,7 @@ def test_what_passes_go_through(text: str, names: set[str], over: str, taken: st
 
 def test_a_loop_without_an_end_goes_through_nothing() -> None:
     tree, loop = _loop("while True:\n    loss = step()\n    loss.backward()")
-    assert passes(loop, tree) is None
+    assert iterated(loop, tree) is None
 
 
 SCRIPT = """\

@@ -101,12 +101,12 @@ def test_a_missing_graph_is_drawn_as_cut_only_where_it_was_cut(op: str, edges: i
 
 
 @pytest.mark.parametrize(("family", "what"), [("graphs", "3 graphs"), ("gradients", "3 gradients")])
-def test_what_adds_up_is_drawn_pass_by_pass(family: str, what: str) -> None:
+def test_what_adds_up_is_drawn_by_iteration(family: str, what: str) -> None:
     scene = scene_of(cause(created=None, freed_by=None), family, {})
     assert scene is not None
-    assert [lane.title for lane in scene.lanes] == ["pass 1", "pass 2", "pass 3"]
+    assert [lane.title for lane in scene.lanes] == ["iteration 1", "iteration 2", "iteration 3"]
     assert what in scene.lanes[-1].nodes[0].text
-    assert links(scene) == {"pass 2": "pass 1", "pass 3": "pass 2"}
+    assert links(scene) == {"iteration 2": "iteration 1", "iteration 3": "iteration 2"}
 
 
 def test_nodes_carry_op_line_and_the_number_of_the_story() -> None:

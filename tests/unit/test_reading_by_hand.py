@@ -60,7 +60,7 @@ def test_what_nothing_clears_is_reported(script: str, line: int, fixes: list[str
         f"{FIT}    model.zero_grad()\n",
         f"{FIT}        p.grad *= 0\n",
         ENGINE,  # its backward may clear them
-        MADE,  # another model in each pass
+        MADE,  # another model in each iteration
         FIT.replace("p.data -= ", "steps.append(").replace("p.grad", "p.grad)"),
     ],
 )

@@ -22,7 +22,7 @@ from analyzers.source.flow import (
     statements_of,
     value_of,
 )
-from analyzers.source.passes import Passes, passes
+from analyzers.source.loop_iterations import Iterated, iterated
 from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.trees import position, walk
 
@@ -78,7 +78,7 @@ class BackwardPair(Lifetime):
 
     def _slices(self, loop: Loop, scope: Scope) -> bool:
         """Return True if each iteration of a loop takes its part of the carrier."""
-        through = passes(loop, scope)
+        through = iterated(loop, scope)
         if through is None:
             return False
         over = through.over
@@ -202,7 +202,7 @@ class BackwardPair(Lifetime):
         before it runs again, if weights learned from the first call.
         """
         shared, stale_edges = self.shared, self.reuse.stale_edges
-        if shared is None or not self.same_pass or self.reuse.same_root or not stale_edges:
+        if shared is None or not self.same_iteration or self.reuse.same_root or not stale_edges:
             return []
         names = set(self.reuse.freed.root) & self.root_names
         only_summed = all(
@@ -264,11 +264,11 @@ class BackwardPair(Lifetime):
         return self.shared.loops[0] if self.shared is not None and self.shared.loops else None
 
     @cached_property
-    def _through(self) -> Passes | None:
+    def _through(self) -> Iterated | None:
         """Return what the innermost loop around both calls iterates over."""
         if self._inner_loop is None or self.shared is None:
             return None
-        return passes(self._inner_loop, self.shared.scope)
+        return iterated(self._inner_loop, self.shared.scope)
 
     @cached_property
     def steps_inside(self) -> bool:

@@ -31,7 +31,7 @@ class CarrierFeatures(BackwardPair):
     @cached_property
     def hands_on(self) -> bool:
         """Return True if a name carries one tensor from iteration to iteration."""
-        if self.same_pass or self.from_grad or not self.name or self.each_of_many:
+        if self.same_iteration or self.from_grad or not self.name or self.each_of_many:
             return False
         return not self.sliced or self.reuse.remade
 

@@ -40,7 +40,7 @@ def _gives(statement: ast.stmt, name: str) -> bool:
 def _last_binding(calls: SharedFrame, name: str, holder: Referrer) -> CodeLine | None:
     for module, scope, function in _scopes(calls, holder):
         bound = definitions(scope, name)
-        before = [s for s in bound if _in_freed_pass(calls.shared, module, s)]
+        before = [s for s in bound if _in_freed_iteration(calls.shared, module, s)]
         if bound:
             return CodeLine(module.path, (before or bound)[-1].lineno, function)
     return None
@@ -70,7 +70,7 @@ def _stored_as(project: Project, name: str) -> CodeLine | None:
     return None
 
 
-def _in_freed_pass(shared: Shared | None, module: Module, statement: ast.stmt) -> bool:
+def _in_freed_iteration(shared: Shared | None, module: Module, statement: ast.stmt) -> bool:
     """Return True if the statement ran in the iteration that the freeing call ended."""
     if shared is None or shared.module is not module or not shared.loops:
         return True

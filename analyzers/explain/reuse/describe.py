@@ -40,25 +40,31 @@ def story_in(match: Match) -> ReuseFeatures:
     return story
 
 
-def line(place: CodeLine, project: Project) -> str:
-    """Return `line 41` with its code; with the file too if the project has several. In a notebook:
+def line(at: CodeLine, project: Project) -> str:
+    """Return a place with its code: ``line 41 (`loss.backward()`)``."""
+    code = project.code(at.file, at.line)
+    return f"{numbered(at, project)} (`{code}`)" if code else numbered(at, project)
+
+
+def numbered(at: CodeLine, project: Project) -> str:
+    """Return `line 41`, with its file if the project has several; in a notebook:
     `cell 4, line 3`.
     """
-    code = project.code(place.file, place.line)
-    module = project.module(place.file)
-    cell = module.cell_at(place.line) if module is not None and project.notebook else None
-    where = f"line {place.line}"
+    module = project.module(at.file)
+    cell = module.cell_at(at.line) if module is not None and project.notebook else None
     if cell is not None:
-        where = cell.place(place.line)
-    elif len(project.modules) > 1 or place.file != project.entry:
-        where += f" of `{place.file}`"
-    return f"{where} (`{code}`)" if code else where
+        return cell.place(at.line)
+    alone = len(project.modules) == 1 and at.file == project.entry
+    return f"line {at.line}" if alone else f"line {at.line} of `{at.file}`"
 
 
-def call(backward_call: BackwardCall, project: Project) -> str:
-    """Return a backward call's line, with its number if it ran several times."""
-    times = f" (pass {backward_call.iteration})" if backward_call.iteration > 1 else ""
-    return line(backward_call.at, project) + times
+def _same_line(one: CodeLine, other: CodeLine) -> bool:
+    return (one.file, one.line) == (other.file, other.line)
+
+
+def _when(call: BackwardCall) -> str:
+    """Return in which iteration a backward call ran; '' for the first."""
+    return f" in iteration {call.iteration}" if call.iteration > 1 else ""
 
 
 def makes_none(place: CodeLine, project: Project) -> bool:
@@ -85,18 +91,22 @@ def account(match: Match, project: Project) -> str:
         if makes_none(edge.old.at, project):
             made = "made by a forward pass that was not sent"
         parts.append(f"{who} holds a graph that was {made}.")
-    used = f"The backward at {call(reuse.freed, project)} used that graph up"
-    parts.append(f"{used}, and it was freed." if not reuse.hidden else f"{used}.")
-    again = f"The backward at {call(reuse.reached, project)} needed it again"
+    used = f"The backward at {line(reuse.freed.at, project)} used that graph{_when(reuse.freed)}"
+    again = f"needed it again{_when(reuse.reached)}"
     if edge is not None and edge.new is not None and edge.new.at is not None and match.carrier:
-        again += f" through {line(edge.new.at, project)}"
-    parts.append(again + ".")
+        named = numbered if edge.old.at and _same_line(edge.old.at, edge.new.at) else line
+        again += f", through {named(edge.new.at, project)}"
+    if _same_line(reuse.freed.at, reuse.reached.at):
+        parts.append(f"{used}{'' if reuse.hidden else ', freed it,'} and {again}.")
+    else:
+        parts.append(f"{used}{'' if reuse.hidden else ' and freed it'}.")
+        parts.append(f"The backward at {line(reuse.reached.at, project)} {again}.")
     if match.boundary.place is not None and match.boundary.kind in ("loop", "epoch"):
         where = line(match.boundary.place, project)
-        parts.append(f"It went from one pass to the next of the loop at {where}.")
+        parts.append(f"The loop at {where} passes it from one iteration to the next.")
     if reuse.hidden:
         parts.append(
-            "`retain_graph=True` keeps it, so that nothing is raised: each step is taken along "
-            "gradients of weights that are no more."
+            "`retain_graph=True` keeps it, so nothing is raised: each step uses gradients "
+            "of weights that have changed since."
         )
     return " ".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.source.flow import names_read
-from analyzers.source.passes import passes
+from analyzers.source.loop_iterations import iterated
 from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.targets import entry_sources
 from analyzers.source.unpacking import whole_of
@@ -15,7 +15,7 @@ def taken_from(loop: Loop, scope: Scope, name: str) -> str | None:
     """Return the collection whose elements a loop binds to `name`, through `zip` and `enumerate`;
     None for anything else.
     """
-    through = passes(loop, scope)
+    through = iterated(loop, scope)
     targets = through.targets if through is not None and not through.counted else ()
     found = (
         _collection(source)

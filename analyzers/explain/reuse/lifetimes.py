@@ -66,7 +66,7 @@ class Lifetime(SharedFrame):
         holder = min(edge.holders, key=self._likelihood)
         name = self._whole(base(holder.path))
         shared, used = self.shared, edge.new.at if edge.new is not None else None
-        if shared is None or used is None or not shared.loops or self.same_pass:
+        if shared is None or used is None or not shared.loops or self.same_iteration:
             return name, holder
         if not renewed(shared.loops[0], name):
             return name, holder
@@ -104,7 +104,7 @@ class Lifetime(SharedFrame):
         kept = [
             binding.name for binding in path if binding.how == "outlived" and "." in binding.name
         ]
-        for binding in path if kept and not self.same_pass else ():
+        for binding in path if kept and not self.same_iteration else ():
             if binding.how == "bound" and last(binding.name) == last(kept[0]):
                 return (GraphCarrier(kept[0], binding.at, "item"),)
         for edge in self.reuse.stale_edges:
@@ -114,7 +114,7 @@ class Lifetime(SharedFrame):
             used = resolve_location(self.project, edge.new.at if edge.new is not None else None)
             read = [name for name in names if used is not None and reads(used.statement, name)]
             again = used is not None and used.statement is made.statement
-            if again and not read and not self.same_pass:
+            if again and not read and not self.same_iteration:
                 continue  # a name that is bound later brought in nothing old
             return (GraphCarrier(base((read or names)[0]), made.place),)
         return ()
@@ -124,7 +124,7 @@ class Lifetime(SharedFrame):
         """Return, for names that every iteration rebinds, the escape by which an object keeps the
         value for the next iteration.
         """
-        if self.shared is None or not self.shared.loops or self.same_pass:
+        if self.shared is None or not self.shared.loops or self.same_iteration:
             return {}
         found: dict[str, Handing] = {}
         for name, holder in self.held.items():
@@ -251,7 +251,7 @@ class Lifetime(SharedFrame):
         """Return the loop whose next iteration met the old graph; None if both calls are in one
         iteration.
         """
-        if self.shared is None or self.same_pass:
+        if self.shared is None or self.same_iteration:
             return None
         names = [carrier.name for carrier in self.carriers]
         for loop in self.shared.loops:
@@ -266,10 +266,10 @@ class Lifetime(SharedFrame):
             target = spelled(self.loop.target) if not isinstance(self.loop, ast.While) else ""
             place = CodeLine(self.shared.module.path, self.loop.lineno, self.shared.function)
             return CrossedBoundary("epoch" if "epoch" in target.lower() else "loop", place)
-        if self.shared is not None and len(self.reuse.reached.stack) > 1 and not self.same_pass:
-            place = CodeLine(
-                self.shared.module.path, self.shared.reached_line, self.shared.function
-            )
+        called_again = len(self.reuse.reached.stack) > 1 and not self.same_iteration
+        if self.shared is not None and called_again:
+            shared = self.shared
+            place = CodeLine(shared.module.path, shared.reached_line, shared.function)
             return CrossedBoundary("call", place)
         return CrossedBoundary()
 
@@ -292,7 +292,7 @@ class Lifetime(SharedFrame):
         fleeting = unread = 0
         if shared is not None and here:
             loop = shared.loops[0] if shared.loops else None
-            fleeting = int(loop is not None and not self.same_pass and renewed(loop, name))
+            fleeting = int(loop is not None and not self.same_iteration and renewed(loop, name))
             unread = 0 if reads(loop or shared.scope, name) else 1
         elif not outside:
             fleeting = 1

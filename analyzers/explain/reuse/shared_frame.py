@@ -119,7 +119,7 @@ class SharedFrame:
         return shared is not None and shared.freed is shared.reached
 
     @cached_property
-    def same_pass(self) -> bool:
+    def same_iteration(self) -> bool:
         """Return True if both calls belong to one iteration of the innermost
         loop that they share.
         """

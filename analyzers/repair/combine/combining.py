@@ -53,14 +53,14 @@ def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
         alone = len(own) == len(stepped) == 1 and story.each_of_many
         if summed is not None and alone and isinstance(loop, ast.For) and statement in loop.body:
             moved = in_second_loop(editor, loop, own[0])
-            title = "Add the losses up, then one backward, then the steps"
+            title = "Add up the losses, then call backward once, then the steps"
             note = "Weights that several optimizers step get the gradients of all the losses."
             yield Proposal("sum-then-step", title, joined([*summed, *moved]), note, 1)
         elif summed is not None and len(own) == len(stepped) == 1 and statement in loop.body:
             cleared = [s for s in loop.body if isinstance(s, ast.Expr) and calls_of(s, *ZERO_GRAD)]
             ahead = move_into(editor, cleared, loop) if cleared else ()
             moved = [*ahead, *move_after(editor, own, loop)]
-            title = "Add the losses up, then one backward and one step"
+            title = "Add up the losses, then call backward once and step once"
             note = "One step for all of them, in place of one for each."
             yield Proposal(
                 "sum-then-step", title, joined([*summed, *moved]), note, SECOND_CHOICE + 1
@@ -71,7 +71,7 @@ def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
         if (many := _collection(editor, loop, spelled(loss))) is not None:
             summed = (editor.replace(loop, backward_of(editor, call, f"sum({many})")),)
     if summed is not None:
-        yield Proposal("sum-then-backward", "Add the losses up, then one backward", summed)
+        yield Proposal("sum-then-backward", "Add up the losses, then call backward once", summed)
 
 
 def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:

@@ -50,7 +50,7 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
     sum.
     """
     shared, reuse = story.shared, story.reuse
-    if shared is None or not story.same_pass or story.perturbed_between:
+    if shared is None or not story.same_iteration or story.perturbed_between:
         return
     module, last = shared.module, shared.reached
     ahead, then = (
@@ -80,7 +80,7 @@ def one_backward(story: ReuseFeatures) -> Iterator[Proposal]:
             added = editor.replace(then.at, f"{name} = {name} + {then.loss}")
             backward = editor.insert_after(top, *editor.lines_of(ahead.at))
             edits = [editor.delete(ahead.at), added, backward]
-    title = "One backward of the sum" + (", then the steps" if moved or cleared else "")
+    title = "Call backward once, on the sum" + (", then the steps" if moved or cleared else "")
     note = "All backwards run before the first step." if moved or cleared else ""
     if edits:
         yield Proposal("sum-losses", title, joined(edits), note)
@@ -100,7 +100,10 @@ def sum_with_earlier_backward(where: SourceLocation) -> Iterator[Proposal]:
         for at, call in ((ahead[-1], first), (where.statement, second))
     )
     between = block[block.index(one.at) + 1 : block.index(other.at)]
-    title, note = "One backward of the sum", "Each parameter steps once, on the sum of gradients."
+    title, note = (
+        "Call backward once, on the sum",
+        "Each parameter steps once, on the sum of gradients.",
+    )
     yield Proposal("sum-losses", title, joined(_summed(editor, one, other, between)), note)
 
 

@@ -23,7 +23,7 @@ def backwards_apart(story: ReuseFeatures) -> Iterator[Proposal]:
     between the two after it, and restricts each call to what the step after it changes.
     """
     shared = story.shared
-    if shared is None or not story.same_pass:
+    if shared is None or not story.same_iteration:
         return
     first, second = sole_backward(shared.freed), sole_backward(shared.reached)
     block, editor = shared.module.block_of(shared.freed), Editor(shared.module)

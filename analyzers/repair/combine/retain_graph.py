@@ -149,7 +149,7 @@ def keep_for_second(story: ReuseFeatures) -> Iterator[Proposal]:
     learnt = learnt and not _moves_input(story)
     yield Proposal(
         "create-graph",
-        "Make a graph of the gradients too",
+        "Keep a graph of the gradients, too",
         (site.set_to(),),
         "" if learnt else "Only if the gradients themselves are part of the loss.",
         0 if learnt else SECOND_CHOICE + 1,

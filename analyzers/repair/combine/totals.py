@@ -26,7 +26,7 @@ from analyzers.source.flow import (
     stored_into,
     value_of,
 )
-from analyzers.source.passes import in_each_pass
+from analyzers.source.loop_iterations import in_each_iteration
 from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.statement_ranges import statements_after
@@ -42,7 +42,7 @@ def backward_of_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
     shared, call = story.shared, story.root_call
     if shared is None or call is None:
         return
-    conditional = story.loop is not None and not in_each_pass(story.loop, shared.reached)
+    conditional = story.loop is not None and not in_each_iteration(story.loop, shared.reached)
     yield from _begin_before_summing(story)
     yield from _reset_total(story, 1 if conditional else SECOND_CHOICE)
     root = backward_root(call)
@@ -53,7 +53,7 @@ def backward_of_this_loss(story: ReuseFeatures) -> Iterator[Proposal]:
     total_edits, name = _total_of_values(editor, *found, idiom_for(story))
     backward = of_other_loss(editor, call, root, name)
     title = f"Call backward on `{name}`; keep only values in `{story.name}`"
-    note, rank = "Each pass learns from its own loss, once.", 2 if conditional else 0
+    note, rank = "Each iteration learns from its own loss, once.", 2 if conditional else 0
     yield Proposal("walk-this-loss", title, (*total_edits, backward), note, rank)
 
 
@@ -91,7 +91,7 @@ def _begin_before_summing(story: ReuseFeatures) -> Iterator[Proposal]:
             name = next((n for n in bindings(statement) if "[" not in n), story.name)
             edit = Editor(module).insert_before(inner[0], f"{name} = {spelled(begun)}")
             title = f"Reset `{name}` before it is added up"
-            note = "The total then holds the losses of this pass only."
+            note = "The total then holds the losses of this iteration only."
             yield Proposal("begin-total", title, (edit,), note)
             return
 

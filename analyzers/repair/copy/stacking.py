@@ -22,11 +22,11 @@ from provenance import CodeLine
 
 @dataclass
 class Buffer:
-    """A tensor that a loop fills along one dimension, one entry a pass."""
+    """A tensor that a loop fills along one dimension, one entry an iteration."""
 
     name: str
     dim: int
-    first: int  # the entry that the first pass writes
+    first: int  # the entry that the first iteration writes
     writes: list[tuple[ast.Assign, ast.Subscript]] = field(default_factory=list)
 
 

@@ -62,7 +62,7 @@ def _between(
         yield CutSite("detach-at-head", where, head_of(loop), rank + rarely, guarded=True)
     if rarely and fresh:  # the value of each iteration would be cut in only some of them
         return
-    if not cutting.made_once and not around:  # else the first pass learns through it, no later one
+    if not cutting.made_once and not around:  # else only the first one learns through it
         after = last_backward_or_step(shared.module, shared.freed)
         last = _last_binding(cutting, chosen, after, shared.module, shared.frame)
         where = "after the backward" if last is after else "once it has its new value"

@@ -42,7 +42,7 @@ def meant_as_constant(story: ReuseFeatures) -> Certainty | None:
     """
     if story.shared is None:
         return None
-    if story.same_pass:
+    if story.same_iteration:
         sure = _is_compared(story) or _weighs_log_probability(story) or _steps_between(story)
         return Certainty.LIKELY if sure else Certainty.POSSIBLE
     made_again = (story.reuse.remade and not story.cached) or maker_called_inside(story)
@@ -219,7 +219,7 @@ def detach_at_definition(story: ReuseFeatures, rank: int | None = None) -> Itera
     """Yield proposals that detach the carrier where it is computed, so that every reader gets a
     constant.
     """
-    outside = not story.same_pass and not story.bound_inside
+    outside = not story.same_iteration and not story.bound_inside
     rank = rank if rank is not None else 0 if outside else 2
     for edits in (*_parts_at_definition(story), *_whole_at_definition(story)):
         title = f"Detach `{story.name}` where it is made"
@@ -279,7 +279,7 @@ def made_without_graph(story: ReuseFeatures, rank: int = 1) -> Iterator[Proposal
     """Yield proposals that compute the carrier under `no_grad`: what a loop only reads needs no
     graph from before it.
     """
-    if story.same_pass or story.bound_inside:
+    if story.same_iteration or story.bound_inside:
         return
     for module, scope, statement in story.binders:
         if story.shared is not None and scope is story.shared.scope:

@@ -28,7 +28,7 @@ from analyzers.source.targets import keyed
 from provenance import Binding, ValueShape
 
 _TRADEOFF = (
-    "Each pass learns on its own (truncated BPTT): nothing is learned through earlier passes."
+    "Each iteration learns on its own (truncated BPTT): no gradient reaches earlier iterations."
 )
 MANY = 16  # most paths that a binding records: with so many, any part may have been carried
 
@@ -67,7 +67,7 @@ class Cutting:
     @property
     def made_once(self) -> bool:
         """Return True if all iterations share one value that none of them recomputes."""
-        return not self.reuse.remade and not SharedFrame(self.reuse, self.project).same_pass
+        return not self.reuse.remade and not SharedFrame(self.reuse, self.project).same_iteration
 
     def outlived(self) -> list[Binding]:
         """Return the names that still hold what was freed, right after the backward call that freed

@@ -163,5 +163,5 @@ def cut_after_backward(fault: SilentFault, project: Project) -> Iterator[Proposa
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
     if where is not None and idiom is not None and names:
         edit = where.editor.insert_after(where.statement, *(f"{n} = {idiom.of(n)}" for n in names))
-        title = f"Cut {said(names)} off its past after the backward"
+        title = f"Cut {said(names)} off from its past after the backward"
         yield cut("detach-behind-backward", title, (edit,), 0)

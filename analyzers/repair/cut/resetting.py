@@ -25,7 +25,7 @@ _SHUFFLING = (
     "torch.utils.data.RandomSampler",
 )
 _PLACING = ("cpu", "cuda", "requires_grad_", "to", "type")
-_FRESH_STATE = "Each pass begins with no state of the one before."
+_FRESH_STATE = "Each iteration starts without the state of the one before."
 
 
 def reset_of_all_layers(story: ReuseFeatures) -> Iterator[Proposal]:

@@ -47,11 +47,11 @@ def cut_window(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
         lines.insert(0, f"{story.name} = {again}")
     for place, line in enumerate(lines, rank):
         title = f"Reset `{story.name}` after the backward"
-        edit = Editor(shared.module).insert_after(_last_of_pass(story), line)
+        edit = Editor(shared.module).insert_after(_last_of_iteration(story), line)
         yield cut("restart-window", title, (edit,), place)
 
 
-def _last_of_pass(story: ReuseFeatures) -> ast.stmt:
+def _last_of_iteration(story: ReuseFeatures) -> ast.stmt:
     """Return the last statement of the block of this iteration's backward call, if that block has
     further backward calls; else the call (with its step).
     """
@@ -183,7 +183,7 @@ def _fills_in_steps(story: ReuseFeatures, name: str) -> bool:
             scope = module.scope_of(node)
             function = getattr(scope, "name", "<module>")
             calls += [node] if scope is shared.scope else _coming_to(story, function)
-    return bool(calls) and all(_within_pass(story, call) for call in calls)
+    return bool(calls) and all(_within_iteration(story, call) for call in calls)
 
 
 def _coming_to(story: ReuseFeatures, name: str) -> list[ast.AST]:
@@ -196,7 +196,7 @@ def _coming_to(story: ReuseFeatures, name: str) -> list[ast.AST]:
     return []
 
 
-def _within_pass(story: ReuseFeatures, call: ast.AST) -> bool:
+def _within_iteration(story: ReuseFeatures, call: ast.AST) -> bool:
     """Return True if a call is in an inner loop within the loop of the backward call."""
     shared = story.frame
     inner = next(iter(shared.module.loops_around(call)), None)

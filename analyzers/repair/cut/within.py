@@ -49,7 +49,7 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
         )
         edits = [edit for _, made in live for edit in made]
         yield cut("detach-when-stored", title, joined(edits), rank)
-    rank += goes_on  # what is read again would learn nothing in its own pass
+    rank += goes_on  # what is read again would learn nothing in its own iteration
     wanted = {edge for binding in cutting.reuse.path for edge in binding.carries}
     several = list(found.values()) if len(found) > 1 else []
     single = [

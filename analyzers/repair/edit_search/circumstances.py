@@ -31,17 +31,17 @@ class SecondUse:
         return self.features.shared
 
     @property
-    def same_pass(self) -> bool:
+    def same_iteration(self) -> bool:
         """Return True if both calls belong to one iteration."""
-        return self.features.same_pass
+        return self.features.same_iteration
 
     @property
     def carried(self) -> bool:
         """Return True if each iteration makes a value of its own, and one went on to the next."""
-        if self.features.self_fed and self.reuse.remade and not self.same_pass:
+        if self.features.self_fed and self.reuse.remade and not self.same_iteration:
             return True
         known = [edge.renewed for edge in self.reuse.stale_edges if edge.renewed is not None]
-        return not self.same_pass and (any(known) if known else self.reuse.remade)
+        return not self.same_iteration and (any(known) if known else self.reuse.remade)
 
     @cached_property
     def by_part(self) -> bool:
@@ -83,7 +83,7 @@ class SecondUse:
         again = self.reuse.same_root or one.sums_earlier_roots or one.root_was_reached
         if one.from_grad or one.in_closure or one.sums_on:
             return False
-        return again and (self.same_pass or self.shared is None)
+        return again and (self.same_iteration or self.shared is None)
 
     @property
     def summed(self) -> bool:

@@ -53,7 +53,9 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
 
 
 def _of_reuse(features: ReuseFeatures) -> Iterator[Proposal]:
-    outside = not features.same_pass and not features.bound_inside  # made there, nothing keeps it
+    outside = (
+        not features.same_iteration and not features.bound_inside
+    )  # made there, nothing keeps it
     if outside:
         yield from collected_without_graph(features)
         yield from detach_at_definition(features, rank=1)

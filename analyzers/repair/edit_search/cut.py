@@ -50,7 +50,7 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
     if use is not None and use.features.calls_backward_on_all:
         return  # constants among the losses would only thin the others out
     stored = use is not None and use.stored
-    made_once = use is not None and not (use.same_pass or use.carried or stored)
+    made_once = use is not None and not (use.same_iteration or use.carried or stored)
     rank = SECOND_CHOICE + 1 if made_once else 0  # what is made again needs no cut
     rank += SECOND_CHOICE * (use is not None and use.summed)
     at_store = -SECOND_CHOICE if use is not None and use.constant else 0
@@ -59,7 +59,7 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
         observed += stored_cuts(use.features, rank + at_store + stored)  # after observed stores
         observed += boundary_cuts(use.features, rank + SECOND_CHOICE * stored)
     takes_a_loss = use is not None and (
-        are_losses(use.features) or (use.same_pass and not use.whole)
+        are_losses(use.features) or (use.same_iteration and not use.whole)
     )
     yield from (replace(one, last_resort=one.last_resort or takes_a_loss) for one in observed)
 

@@ -73,5 +73,5 @@ def _without_call(
     if alone and caller is not None and own_calls(caller.statement, name):
         where = caller if isinstance(caller.statement, ast.Expr) else where
     edit = where.editor.delete(where.statement)
-    title = f"Take out the {which} backward of the same loss"
+    title = f"Remove the {which} backward of the same loss"
     yield Proposal(f"drop-{which}-backward", title, (edit,), _TRADEOFF, rank)

@@ -21,7 +21,7 @@ from analyzers.repair.remake.chains import chains_of
 from analyzers.repair.remake.closures import forward_into_closure
 from analyzers.repair.remake.encoding import encoded_where_read
 from analyzers.repair.remake.moving import forward_into_loop, recompute_before_backward
-from analyzers.repair.remake.recompute import computed_for_next_pass, recompute_where_used
+from analyzers.repair.remake.recompute import computed_for_next_iteration, recompute_where_used
 from analyzers.repair.remake.repeated_chains import computed, draws
 from analyzers.repair.remake.thread_parameter import called_again, recompute_where_read
 from analyzers.repair.reschedule.fresh_forward import forward_in_loop, fresh_forward
@@ -54,14 +54,14 @@ def _used_twice(reuse: GraphReuse, project: Project) -> Iterator[Proposal]:
     if use is None:
         return
     inside = use.features.in_closure
-    for moved in forward_into_closure(use.features) if inside or not use.same_pass else ():
+    for moved in forward_into_closure(use.features) if inside or not use.same_iteration else ():
         yield replace(moved, rank=moved.rank + (not inside))
-    if use.same_pass:
+    if use.same_iteration:
         could_keep = use.whole or reuse.freed.kind == "grad"
         yield from recompute_before_backward(use.features, SECOND_CHOICE * could_keep)
         yield from _before_calls(reuse.reached, project)
         return
-    found = [*recompute_where_used(use.features), *computed_for_next_pass(use.features)]
+    found = [*recompute_where_used(use.features), *computed_for_next_iteration(use.features)]
     if use.stored:
         found += encoded_where_read(use.features)
     parts = use.by_part or use.features.each_of_many  # a forward would be repeated for each
@@ -79,7 +79,7 @@ def _in_loops(features: ReuseFeatures) -> Iterator[Proposal]:
     names = {root_name(binding.name) for binding in features.reuse.path}
     for frame in reversed(features.above):
         for loop in frame.module.loops_around(frame.statement):
-            wanted, where = names & names_read(loop), "in each pass of the loop"
+            wanted, where = names & names_read(loop), "in each iteration of the loop"
             yield from _copied(frame, loop, wanted, head_of(loop), where, features.project)
 
 

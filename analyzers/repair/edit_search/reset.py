@@ -24,10 +24,10 @@ from analyzers.repair.sites.scopes import last_backward_or_step
 from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within
-from analyzers.source.passes import in_each_pass
+from analyzers.source.loop_iterations import in_each_iteration
 from analyzers.source.project import Loop, Project
 
-_TRADEOFF = "Assumes that what one pass leaves behind does not belong to the next."
+_TRADEOFF = "Assumes that nothing of one iteration belongs to the next."
 
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
@@ -70,7 +70,7 @@ def _of(name: str, loop: Loop, shared: Shared) -> Iterator[Proposal]:
         return
     editor = Editor(module)
     lines, last = editor.lines_of(first), last_backward_or_step(module, shared.freed)
-    if in_each_pass(loop, shared.reached):
+    if in_each_iteration(loop, shared.reached):
         at_head = (editor.insert_before(head_of(loop), *lines),)
         title = f"Reset `{name}` at the head of the loop"
         yield Proposal("reset-at-head", title, at_head, _TRADEOFF, 2)

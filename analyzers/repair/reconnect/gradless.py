@@ -13,7 +13,7 @@ from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.rewrite import head_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read, run_around
-from analyzers.source.passes import passes
+from analyzers.source.loop_iterations import iterated
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
@@ -58,7 +58,7 @@ def _gradient_cleared(statement: ast.stmt) -> str:
 def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
     """Yield a guard against `.grad is None` in a loop or comprehension over the tensors."""
     if isinstance(node, ast.For | ast.While):
-        through = passes(node, module.scope_of(node))
+        through = iterated(node, module.scope_of(node))
         for name in through.names if through is not None else ():
             reading = [s for s in node.body if f"{name}.grad" in names_read(s)]
             if reading and not _has_guard(node, name):

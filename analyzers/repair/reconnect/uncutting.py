@@ -49,7 +49,7 @@ def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     edits = list(_all_uncut(where))
     if edits:
         cut_names = " and ".join(dict.fromkeys(f"`{_shown(n)}`" for n in cuts_in(where.statement)))
-        title = f"Keep the graph: without {cut_names}"
+        title = f"Keep the graph: remove {cut_names}"
         kept = joined([*or_nothing(where, edits), *_along(where)])
         yield Proposal("keep-graph", title, kept, "", rank)
 

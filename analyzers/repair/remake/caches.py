@@ -56,7 +56,7 @@ def _emptied(story: ReuseFeatures) -> Iterator[Proposal]:
         edit = Editor(shared.module).insert_after(
             last_backward_or_step(shared.module, shared.freed), *lines
         )
-        title = f"Call `{method}` in each pass, so that nothing old is kept"
+        title = f"Call `{method}` in each iteration, so that nothing old is kept"
         yield recomputed("no-cache", title, edit)
 
 

@@ -79,7 +79,7 @@ def _put_in(
         first = next((s for s in closure.body if names_read(s) & made or s in old), last)
         kept = _returned_by_step(editor, scope, closure, step, chain) if within else ()
         moved = copy_into if kept is None else move_into
-        title = "Forward and loss inside " + ("the closure" if within else f"`{closure.name}`")
+        title = "Move forward and loss into " + ("the closure" if within else f"`{closure.name}`")
         edits = (*moved(editor, chain, first), *(kept or ()))
         yield Proposal("forward-into-closure", title, edits, "", rank)
 

@@ -63,7 +63,7 @@ def _with_inputs_kept(
     edits = [editor.delete(where.statement), editor.replace(puts[0].args[0], given)]
     edits += [editor.replace(one, f"{function}({editor.text_of(one)})") for one in joined]
     title = f"Keep in `{kept}` what `{function}` is given, and call it where that is read"
-    tradeoff = "All that is kept is computed again in each pass."
+    tradeoff = "All that is kept is computed again in each iteration."
     yield Proposal("store-inputs", title, tuple(edits), tradeoff, rank)
 
 

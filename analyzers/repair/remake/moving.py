@@ -52,7 +52,7 @@ def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]
     )
     scope, chains = next((pair for pair in found if pair[1]), (scope, []))
     for place, chain in enumerate(chains):
-        cost = "The forward runs once in each pass."
+        cost = "The forward runs once in each iteration."
         if draws(chain):
             cost += " Random numbers are drawn again each time."
         head, where = head_of(loop), "inside the loop"
@@ -169,7 +169,7 @@ def recompute_before_backward(story: ReuseFeatures, rank: int) -> Iterator[Propo
     """
     shared, call = story.shared, story.root_call
     root = backward_root(call) if call is not None else None
-    if shared is None or root is None or not story.same_pass:
+    if shared is None or root is None or not story.same_iteration:
         return
     if story.reuse.reached.at.frame != shared.frame or not _acts_between(shared):
         return

@@ -84,11 +84,11 @@ def _context_inside(story: ReuseFeatures) -> Iterator[Proposal]:
         inner = [line.removeprefix(step) for line in lines[1:]]
         swapped = "".join(line + editor.newline for line in [*inner, step + lines[0]])
         edit = Edit(module.path, start, end, swapped)
-        title = f"Enter `{spelled(block.items[0])}` in each pass"
+        title = f"Enter `{spelled(block.items[0])}` in each iteration"
         yield recomputed("context-in-loop", title, edit)
 
 
-def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
+def computed_for_next_iteration(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal that replaces `value = next_value` after the backward call by the call that
     computed `next_value`: the next iteration gets its own graph, from the weights after the step.
     """
@@ -105,7 +105,7 @@ def computed_for_next_pass(story: ReuseFeatures) -> Iterator[Proposal]:
         if maker is not None and isinstance(made[-1], ast.Assign):
             editor = Editor(module)
             edits = [editor.replace(value, editor.text_of(maker))]
-            title = f"Compute `{story.name}` again for the next pass"
+            title = f"Compute `{story.name}` again for the next iteration"
             discounted = _discounted(scope, value.id)
             if discounted:
                 title += f", and detach `{value.id}` where it is a target"

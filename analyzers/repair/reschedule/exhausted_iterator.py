@@ -35,11 +35,11 @@ class ExhaustedIterator:
 
 def exhausted_iterator(where: SourceLocation) -> ExhaustedIterator | None:
     """Return the first such loop in the iterations of a step, if there is one."""
-    passes = where.module.loops_around(where.statement)
+    loops = where.module.loops_around(where.statement)
     for node in walk_scope(where.scope):
         if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Name):
             continue
-        around = [one for one in passes if where.module.holds(one, node)]
+        around = [one for one in loops if where.module.holds(one, node)]
         made = definitions(where.scope, node.iter.id)
         if not around or not _clears(node) or len(made) != 1:
             continue
@@ -56,7 +56,7 @@ def kept_as_list(where: SourceLocation, used: ExhaustedIterator) -> Iterator[Pro
     """Yield a proposal with a list instead of the iterator."""
     value, text = used.made.value, where.editor.text_of(used.made.value)
     listed = f"list{text}" if isinstance(value, ast.GeneratorExp) else f"list({text})"
-    title = f"Make `{used.name}` a list, which every pass can go through"
+    title = f"Make `{used.name}` a list, which every iteration can go through"
     yield Proposal("zero-grad", title, (where.editor.replace(value, listed),))
 
 

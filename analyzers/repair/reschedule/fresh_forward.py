@@ -85,7 +85,7 @@ def forward_in_loop(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator
         # gradients cleared only before the loop should accumulate: one step after it
         gathers = _cleared_before(schedule, loop, preceding)
         names = schedule.roots if gathers else names_feeding(leading, schedule.roots)
-        head, cost = head_of(loop), "The forward runs once in each pass."
+        head, cost = head_of(loop), "The forward runs once in each iteration."
         where, freed = "inside the loop", [*released(stale, loop)]
         for at, chain in enumerate(makers(before, names - bound_within(loop))):
             moved = set(chain) <= set(preceding)

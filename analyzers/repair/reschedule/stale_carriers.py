@@ -18,7 +18,7 @@ from analyzers.source.flow import statements_of
 from analyzers.source.project import Loop, spelled
 from analyzers.source.targets import assigned_pairs
 
-_TITLE = "Detach `{}` where the next pass begins"
+_TITLE = "Detach `{}` where the next iteration begins"
 
 
 def detach_carried(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[Proposal]:

@@ -17,7 +17,7 @@ from analyzers.source.callees import is_call
 from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bound_within, names_read
-from analyzers.source.passes import pass_of
+from analyzers.source.loop_iterations import body_of
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
 
@@ -35,7 +35,7 @@ def steps_after_backwards(schedule: StepBeforeBackward, rank: int = 0) -> Iterat
     optimizer = steps(step)[0].func if steps(step) else None
     if not isinstance(loop, ast.For) or not isinstance(optimizer, ast.Attribute):
         return
-    each = [s for s in pass_of(loop) if isinstance(s, ast.Expr)]
+    each = [s for s in body_of(loop) if isinstance(s, ast.Expr)]
     if step not in each or not set(target_names(loop.target)) & names_read(optimizer):
         return
     moved = in_second_loop(editor, loop, step)
@@ -203,10 +203,10 @@ def step_after_loop(schedule: StepBeforeBackward) -> Iterator[Proposal]:
     it. Statements that use a single iteration's values stay in it.
     """
     loop, step = next(iter(schedule.loops), None), schedule.step
-    if loop is None or not isinstance(step, ast.Expr) or step not in pass_of(loop):
+    if loop is None or not isinstance(step, ast.Expr) or step not in body_of(loop):
         return
     editor, own = schedule.where.editor, bound_within(loop)
-    outside = [s for s in pass_of(loop) if isinstance(s, ast.Expr) and not names_read(s) & own]
+    outside = [s for s in body_of(loop) if isinstance(s, ast.Expr) and not names_read(s) & own]
     if step not in outside:
         return
     cleared = [s for s in outside if calls_of(s, *ZERO_GRAD)]

@@ -19,8 +19,8 @@ _TAKING = ("pop", "popleft", "get", "get_nowait")
 
 
 @dataclass(frozen=True)
-class Passes:
-    """The targets that get a part of `over` in each pass, or are a count that it ends."""
+class Iterated:
+    """The targets that get a part of `over` in each iteration, or are a count that it ends."""
 
     targets: tuple[ast.expr, ...]
     over: ast.expr
@@ -32,18 +32,18 @@ class Passes:
         return {name for target in self.targets for name in target_names(target)}
 
 
-def passes(loop: Loop, scope: Scope) -> Passes | None:
+def iterated(loop: Loop, scope: Scope) -> Iterated | None:
     """Return what a loop iterates over; None if it is unknown."""
     if not isinstance(loop, ast.While):
-        return Passes((loop.target,), loop.iter)
+        return Iterated((loop.target,), loop.iter)
     given = [(s.targets[0], s.value) for s in walk_scope(loop) if isinstance(s, ast.Assign)]
     for target, value in given:
         over = _asked(value, loop, scope)
         if over is not None:
-            return Passes((target, *_handed_on(target, given)), over)
+            return Iterated((target, *_handed_on(target, given)), over)
     counted = [s.target for s in walk_scope(loop) if isinstance(s, ast.AugAssign)]
     found = tuple(t for t in counted if isinstance(t, ast.Name) and t.id in names_read(loop.test))
-    return Passes(found, loop.test, counted=True) if found else None
+    return Iterated(found, loop.test, counted=True) if found else None
 
 
 def _asked(value: ast.expr, loop: ast.While, scope: Scope) -> ast.expr | None:
@@ -72,7 +72,7 @@ def _handed_on(target: ast.expr, given: list[tuple[ast.expr, ast.expr]]) -> Iter
             yield other
 
 
-def pass_of(loop: Loop) -> list[ast.stmt]:
+def body_of(loop: Loop) -> list[ast.stmt]:
     """Return the statements of a loop's body, also if a `with` wraps all of them."""
     body = loop.body
     while len(body) == 1 and isinstance(body[0], ast.With | ast.AsyncWith):
@@ -80,11 +80,11 @@ def pass_of(loop: Loop) -> list[ast.stmt]:
     return body
 
 
-def in_each_pass(loop: Loop, statement: ast.stmt) -> bool:
+def in_each_iteration(loop: Loop, statement: ast.stmt) -> bool:
     """Return True if every iteration reaches a statement: it is in the loop's own block, and no
     `continue` comes before it.
     """
-    block = pass_of(loop)
+    block = body_of(loop)
     if statement not in block:
         return False
     before = [s for s in block[: block.index(statement)] if not isinstance(s, LOOPS)]
