@@ -90,7 +90,7 @@ def threads(text: str) -> Iterator[str]:
             lots.setdefault(lot, []).append(cells[3])
     answers = [answer for rows_of in lots.values() for answer in rows_of]
     yield (
-        f"Public threads are harder: of the last {len(answers)}, pasted as they stand, "
+        f"Public threads are harder: of the last {len(answers)}, pasted unedited, "
         f"{sum(answer.startswith('right') for answer in answers)} got the right answer "
         f"(lots {min(lots, key=_order)} to {max(lots, key=_order)})."
     )

@@ -133,7 +133,7 @@ Lot M, by address:
 
 def test_threads_are_counted_over_the_last_lots() -> None:
     assert list(threads(LOTS)) == [
-        "Public threads are harder: of the last 3, pasted as they stand, 2 got the right answer "
+        "Public threads are harder: of the last 3, pasted unedited, 2 got the right answer "
         "(lots K to M)."
     ]
 
