@@ -248,7 +248,7 @@ def _made_in_first_iteration(cause: Cause, freed: Event, reached: Event) -> bool
 def _titles(cause: Cause, freed: Event, reached: Event) -> tuple[str, str]:
     if freed.iteration and reached.iteration and freed.iteration != reached.iteration:
         unit = {"epoch": "epoch", "call": "call", "cell": "run"}.get(
-            cause.boundary.kind if cause.boundary else "loop", "pass"
+            cause.boundary.kind if cause.boundary else "loop", "iteration"
         )
         return f"{unit} {freed.iteration}", f"{unit} {reached.iteration}"
     return "1st backward", "2nd backward"

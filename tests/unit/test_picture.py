@@ -34,10 +34,10 @@ def words(svg: str) -> str:
     return " ".join(element.text or "" for element in root.iter(f"{SVG}text"))
 
 
-def test_the_graph_made_in_the_first_pass_has_no_lane_of_its_own() -> None:
+def test_the_graph_made_in_the_first_iteration_has_no_lane_of_its_own() -> None:
     scene = scene_of(cause(), "graph-reuse", {})
     assert scene is not None
-    assert [lane.title for lane in scene.lanes] == ["pass 1", "pass 2"]
+    assert [lane.title for lane in scene.lanes] == ["iteration 1", "iteration 2"]
     assert links(scene) == {"freed": "made", "made": "again", "reached": "made"}
 
 
@@ -45,7 +45,7 @@ def test_the_graph_made_before_has_one() -> None:
     before = Event(file="train.py", line=10, code="w = f(p)")
     scene = scene_of(cause(created=before), "graph-reuse", {})
     assert scene is not None
-    assert [lane.title for lane in scene.lanes] == ["made before", "pass 1", "pass 2"]
+    assert [lane.title for lane in scene.lanes] == ["made before", "iteration 1", "iteration 2"]
 
 
 def test_two_backwards_of_one_pass_are_distinguished() -> None:
