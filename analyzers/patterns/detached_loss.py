@@ -153,8 +153,9 @@ def explain(match: Match, project: Project) -> str:
     """Explain which tensor has no graph, and what cut it off."""
     if isinstance(match.evidence, SilentFault):
         return (
-            f"A term of the loss comes of {some(match.evidence.params)} and has lost its graph at "
-            f"{line(match.location, project)}: it adds a number to the loss, and no gradient."
+            f"A term of the loss is computed from {some(match.evidence.params)}, but its graph is "
+            f"cut at {line(match.location, project)}: it adds a number to the loss, and no "
+            "gradient."
         )
     evidence = evidence_in(match, MissingGraph)
     reason = match.facts.get("reason")
@@ -164,7 +165,7 @@ def explain(match: Match, project: Project) -> str:
             f"it, {reason.remedy}"
         )
     why = _why(evidence)
-    text = missing(match, project) + (f" There the graph ends: {why}." if why else "")
+    text = missing(match, project) + (f" The graph ends there: {why}." if why else "")
     switches = left_off(project) if evidence.lost_by == "no_grad" else ()
     off = next((one for one in switches if one.place == match.location), None)
     if off is not None and isinstance(off.statement, ast.With):

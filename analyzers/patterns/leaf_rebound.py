@@ -88,20 +88,21 @@ def explain(match: Match, project: Project) -> str:
     """Explain which name was rebound where."""
     if silent(match.evidence, HELD) is not None and match.carrier is not None:
         return (
-            f"An optimizer holds the first `{match.carrier.name}`. The name goes to a new tensor "
-            f"at {line(match.location, project)}: the loss is made of that one from then on, and "
-            "no step changes it."
+            f"An optimizer holds the first `{match.carrier.name}`. At "
+            f"{line(match.location, project)}, the name is bound to a new tensor: from then on the "
+            "loss is computed from that one, and no step changes it."
         )
     if isinstance(match.evidence, GraphReuse):
         return (
             account(match, project) + " The optimizer holds the leaf of that name as it was before "
-            f"{line(match.location, project)}, which gives the name to a new tensor: the graph of "
-            "one update hangs on the next."
+            f"{line(match.location, project)}, which binds the name to a new tensor: each update "
+            "adds to the graph of the one before."
         )
     if isinstance(match.evidence, SilentFault):
         return (
-            f"{some(match.evidence.params)} get gradients and never move: the loop gives its own "
-            f"name a new tensor at {line(match.location, project)}, and the leaf stays as it is."
+            f"Gradients reach {some(match.evidence.params)}, but no value changes: at "
+            f"{line(match.location, project)}, the loop binds its own name to a new tensor, and "
+            "the leaf stays as it is."
         )
     return (
         missing(match, project) + " That assignment makes a new tensor, which is not the leaf "

@@ -163,17 +163,17 @@ def explain(match: Match, project: Project) -> str:
     text = f"{who} steps on gradients that still hold earlier ones."
     if fault.detail == FOREIGN:
         text = (
-            f"{who} steps on gradients that are not its own alone: nothing clears what another "
+            f"{who} steps on gradients that are not only its own: nothing clears what another "
             "loss has left in its parameters before its backward."
         )
     elif fault.detail == TAKEN:
         text = (
-            f"{who} steps on gradients that are not its own alone: after `zero_grad`, backward "
+            f"{who} steps on gradients that are not only its own: after `zero_grad`, backward "
             "calls for the gradient of an input have left theirs in its parameters, too."
         )
     elif fault.detail == CONTENDING:
         text = (
-            f"{who} steps on gradients that are not its own alone: after `zero_grad`, the "
+            f"{who} steps on gradients that are not only its own: after `zero_grad`, the "
             "backward for another step has left its own in these parameters, too, and the two "
             "pull in opposite directions."
         )

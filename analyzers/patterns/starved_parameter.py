@@ -148,12 +148,12 @@ def explain(match: Match, project: Project) -> str:
     if isinstance(match.evidence, MissingGraph):
         name = f"`{match.carrier.name}`" if match.carrier else "a parameter"
         return (
-            f"The gradient of {name} is None where the script reads it: what was computed of it "
-            f"lost its graph at {line(match.location, project)}."
+            f"The gradient of {name} is None where the script reads it: "
+            f"{line(match.location, project)} cuts the graph of what is computed from it."
         )
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == FROZEN:
         made = match.evidence.optimizer_at
-        where = f" that is made at {line(made, project)}" if made is not None else ""
+        where = f" created at {line(made, project)}" if made is not None else ""
         by = f", by {line(match.location, project)}" if match.location != made else ""
         fed = match.evidence.instead
         others = f" Backward calls give gradients to {some(fed)}, which it lacks." if fed else ""
@@ -166,26 +166,26 @@ def explain(match: Match, project: Project) -> str:
         fed = match.evidence.instead
         if match.evidence.kind == UNHELD:
             return (
-                f"Backward calls give gradients to {some(fed)}. The optimizer that is made at "
-                f"{line(match.location, project)} was not given these, nor was any other: no step "
+                f"Backward calls give gradients to {some(fed)}. Neither the optimizer created at "
+                f"{line(match.location, project)} nor any other was given them, so no step "
                 "changes them. If that is meant, freeze them with `requires_grad_(False)`."
             )
         if match.evidence.detail and not match.evidence.params:
             return (
-                f"Gradients come to {some(fed)}, and no optimizer holds them: no step changes "
+                f"Gradients reach {some(fed)}, but no optimizer holds them, so no step changes "
                 f"them. {match.evidence.detail[0].upper()}{match.evidence.detail[1:]}: what is "
-                f"made at {line(match.location, project)} was not given these."
+                f"created at {line(match.location, project)} was not given them."
             )
         if not match.evidence.params:
             return (
-                f"The optimizer that is made at {line(match.location, project)} does not hold "
-                f"{some(fed)}, which were made, replaced or unfrozen after it. Gradients come to "
-                "these, and no step changes them."
+                f"The optimizer created at {line(match.location, project)} does not hold "
+                f"{some(fed)}, which were created, replaced or unfrozen after it. Gradients reach "
+                "them, but no step changes them."
             )
         return (
-            f"The optimizer that is made at {line(match.location, project)} holds "
-            f"{some(match.evidence.params)} as of that time, and no gradient comes there now. "
-            f"Gradients come to {some(fed)}, which no optimizer holds: no step changes these."
+            f"The optimizer created at {line(match.location, project)} holds "
+            f"{some(match.evidence.params)} as they were then, and no gradient reaches those now. "
+            f"Gradients reach {some(fed)}, which no optimizer holds, so no step changes them."
         )
     text = f"No gradient reaches these parameters. {measured(match, project)}"
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == ELSEWHERE:

@@ -127,8 +127,8 @@ def explain(match: Match, project: Project) -> str:
             "the target and to move it. A target is a constant for the loss that compares with it."
         )
         if match.evidence.detail == CROSSED:
-            text += " The other prediction is made of it: nothing keeps both from being the same "
-            text += "for everything."
+            text += " The other prediction is computed from it: nothing keeps both from "
+            text += "being the same for everything."
         if isinstance(target, BootstrapTarget) and target.is_alias:
             text += " Where nothing is recorded, a value that has a graph keeps it."
         return text

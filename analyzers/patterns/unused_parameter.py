@@ -114,8 +114,8 @@ def explain(match: Match, project: Project) -> str:
     parts = parts_asked(resolve_location(project, evidence.at))
     if parts and parts[0].copies:
         who = f"`{parts[0].asked}`"
-    text = f"The gradient of {who} is wanted at {line(match.location, project)}, and no path leads "
-    text += "there from the loss."
+    where = line(match.location, project)
+    text = f"The gradient of {who} is requested at {where}, but no path leads from the loss to it."
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
     if parts:

@@ -146,7 +146,7 @@ class Measured:
 
     def _text(self, nearest: ReferenceComparison, compared: int) -> str:
         if not compared and self.too_early:
-            return "The original fails before it has any gradient to compare with."
+            return "The original fails before any gradients can be compared."
         if not compared:
             return "No gradients could be compared with the original's."
         steps = counted(compared, "step")

@@ -176,14 +176,14 @@ def _departure(
     for n, (step, wanted) in enumerate(zip(theirs, whole, strict=False)):
         given = inputs_of(candidate, step)
         if wanted.calls and not step.fed:
-            return ScheduleComparison("more", f"step {n + 1} finds gradients that nothing fed")
+            return ScheduleComparison("more", f"no backward call feeds step {n + 1}")
         if near(given.loss, wanted.loss) or (
             n and near(given.loss, inputs_of(original, ours[n], used(original, ours[n])).loss)
         ):
             continue
         if spans(given.loss, whole[n:], means=not as_many):
             return ScheduleComparison(
-                "fewer", "one step is fed what feeds several steps of the original"
+                "fewer", "one step uses the gradients of several steps of the original"
             )
         if given.calls > len(ours[n].fed):
             return ScheduleComparison(

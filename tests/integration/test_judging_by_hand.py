@@ -97,7 +97,7 @@ async def test_why_nothing_was_compared_is_reported(session: Session) -> None:
     mended = mended.replace("torch.randn(2, 3), h)", "torch.randn(2, 3), h.detach())")
     (trial,) = await judge({"train.py": script}, "train.py", [{"train.py": mended}], session)
     assert (trial.status, trial.gradients) == ("passed", "unknown")
-    assert trial.effect.text == "The original fails before it has any gradient to compare with."
+    assert trial.effect.text == "The original fails before any gradients can be compared."
 
 
 async def test_a_single_loss_that_is_run_backward_is_covered(session: Session) -> None:
