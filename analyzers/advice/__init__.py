@@ -147,6 +147,7 @@ def _found(
     syntax = looks_for(look)
     if syntax is not None and "quoted" in look:
         yield from _quoted(cause, syntax, words, project)
+        yield from _ends_with(cause, syntax, error.forward_frames, project)
     for module in project.modules.values() if syntax is not None else ():
         for node in module.nodes:
             name = syntax(node, module) if syntax is not None else None
@@ -173,6 +174,22 @@ def _quoted(cause: UsualCause, look: BlockLook, words: str, project: Project) ->
             place = _reader(project, found.partition(".")[0])
             code = project.code(place.file, place.line) if place is not None else statement
             yield Hint(cause.note, text, place, code, cause.blames)
+
+
+def _ends_with(
+    cause: UsualCause, look: BlockLook, frames: Sequence[TracebackFrame], project: Project
+) -> Iterator[Hint]:
+    """Yield a hint about the line that a trace of the forward ends with, in a file that was not
+    sent."""
+    last = frames[-1] if frames else None
+    if last is None or project.module(last.file) is not None:
+        return
+    for module in Project({"line": last.code}, "line").modules.values():
+        for node in module.nodes:
+            if isinstance(found := look(node, module), str):
+                at = f"line {last.line} of `{last.file.rpartition('/')[2]}`"
+                text = f"the trace of the forward ends at {at}, where {cause.say(found)}"
+                yield Hint(cause.note, text, code=last.code)
 
 
 def _reader(project: Project, name: str) -> CodeLine | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.advice.checkpoints import is_read
-from analyzers.advice.looking import Found, last_name, written_in_place
+from analyzers.advice.looking import Found, last_name, short, written_in_place
 from analyzers.source.flow import names_bound, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.signatures import named
@@ -42,6 +42,14 @@ def function_backward(node: ast.AST, module: Module) -> str | None:
     if not inside or not _is_function(module.parents.get(scope, scope)):
         return None
     return module.code(node.lineno)[:_ONE_LINE]
+
+
+def checked_in_single(node: ast.AST, module: Module) -> str | None:
+    """Match `gradcheck(f, (torch.randn(3, dtype=torch.float32), ))`, where nothing is double."""
+    if not isinstance(node, ast.Call) or last_name(node.func) not in ("gradcheck", "gradgradcheck"):
+        return None
+    double = any(word in module.text for word in ("float64", "double"))
+    return short(node.func) if not double and "float" in spelled(node) else None
 
 
 def kept_from_forward(node: ast.AST, module: Module) -> str | None:

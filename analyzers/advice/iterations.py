@@ -14,7 +14,16 @@ from analyzers.advice.looking import (
 )
 from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.detached import names_attached
-from analyzers.source.flow import first_use, is_plainly_number, names_read
+from analyzers.source.flow import (
+    bindings,
+    definitions,
+    first_use,
+    flowing_into,
+    is_plainly_number,
+    names_read,
+    statements_of,
+    value_of,
+)
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
 
@@ -38,6 +47,30 @@ def carried(node: ast.AST, module: Module) -> str | None:
     arguments += [keyword.value for keyword in node.value.keywords]
     handed = {name for a in arguments for name in _names(a) if first_use(block, name) == "read"}
     return next((name for name in assigned(node) if name in handed), None)
+
+
+def overwritten(node: ast.AST, module: Module) -> str | None:
+    """Match `camera.pose = adjust(camera.pose)`, over several statements, too: what an object from
+    outside holds is replaced by a value that is computed of it."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Attribute):
+        return None
+    scope, name = module.scope_of(node), spelled(node.targets[0])
+    called = any(isinstance(inner, ast.Call) for inner in ast.walk(node.value))
+    if not called or is_aside(node.targets[0]) or not _outlives(name, scope):
+        return None
+    statements = [s for s in statements_of(scope) if s.lineno <= node.lineno]
+    flowing = flowing_into(statements[:-1], names_read(node.value))
+    values = [v for s in statements if flowing & {*bindings(s)} and (v := value_of(s)) is not None]
+    return name if name in flowing and not any(map(_bare, values)) else None
+
+
+def _outlives(name: str, scope: ast.AST) -> bool:
+    """Return True if an attribute is of an object that a scope is given, or takes out of a
+    container."""
+    taken = [value_of(made) for made in definitions(scope, name.partition(".")[0])]
+    kept = (isinstance(v, ast.Subscript) or (isinstance(v, ast.Call) and last_name(v.func) == "pop")
+            for v in taken)  # fmt: skip
+    return getattr(scope, "name", "") != "__init__" and all(kept)
 
 
 def _repeated(node: ast.AST, module: Module) -> tuple[list[ast.stmt], bool] | None:

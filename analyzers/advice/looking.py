@@ -132,7 +132,7 @@ def mentions(*words: str) -> Look:
 
 
 def written_in_place(node: ast.AST, module: Module) -> str | None:
-    """Match `x += y`, `x[i] = y`, `x.mul_(y)`.
+    """Match `x += y`, `x[i] = y`, `x.mul_(y)`, `torch.exp_(x)`.
 
     For numbers and lists such lines mean nothing, so sums of constants are left out.
     """
@@ -142,6 +142,10 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
             return None if number or is_aside(target) else short(target)
         case ast.Assign(targets=[ast.Subscript(value=value, slice=index)]):
             return None if _is_text(index) else short(value)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="torch" | "F"), attr=name), args=[x, *_]
+        ):
+            return short(x) if writes_in_place(name) else None
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if writes_in_place(name):
             return None if is_aside(value) or _root(value) in _LIBRARIES else short(node.func)
     return None

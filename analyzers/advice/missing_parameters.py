@@ -1,16 +1,21 @@
-"""Where a module or an optimizer has no parameters: named looks."""
+"""Where a module or an optimizer has no parameters, or a tensor no gradient: named looks."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 
 from analyzers.advice.looking import last_name, short
+from analyzers.source.backward import backward_calls
 from analyzers.source.flow import definitions
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
+_ALIKE = 0.85  # of a name to another, which is then meant
+_BUILTIN = frozenset(dir(builtins))
 _MODULES = ("Module", "MessagePassing", "LightningModule", "PreTrainedModel")
 _SAMPLE = re.compile(r"^[a-z]$|^eps|noise|hidden|state|input|data|batch|target|sample|fixed|mask")
 _BUFFERS = ("Buffer", "register_buffer")
@@ -92,6 +97,35 @@ def used_up_generator(node: ast.AST, module: Module) -> str | None:
     reads = sum(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id == name
                 for n in walk(scope))  # fmt: skip
     return name if reads >= _DRAINED_BY and len(definitions(scope, name)) == 1 else None
+
+
+def through_unsent(node: ast.AST, module: Module) -> str | None:
+    """Match the only call that takes a tensor whose `.grad` is printed, of a function that the
+    lines call and do not define: `T = to_matrix(r)`, `print(r.grad)`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return None
+    name = node.func.id
+    if name in _BUILTIN or definitions(module.tree, name) or module.in_library(name):
+        return None
+    if not backward_calls(module.tree):
+        return None
+    asked = {spelled(a.value) for a in module.each(ast.Attribute) if a.attr == "grad"}
+    reads = [n.id for n in module.each(ast.Name) if isinstance(n.ctx, ast.Load)]
+    attributes = [spelled(a.value) for a in module.each(ast.Attribute)]
+    given = [a.id for a in node.args if isinstance(a, ast.Name) and a.id in asked]
+    alone = any(reads.count(each) - attributes.count(each) == 1 for each in given)
+    return name if alone else None
+
+
+def flag_without_effect(node: ast.AST, module: Module) -> str | None:
+    """Match `w[3:].requires_grad = True`, of a new tensor, and a flag that is misspelt."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(value=owner, attr=name) as target]):
+            alike = SequenceMatcher(None, name, "requires_grad").ratio() > _ALIKE
+            part = isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Slice)
+            flag = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
+            return short(target) if flag and alike and (part or name != "requires_grad") else None
+    return None
 
 
 def module_without_parameters(node: ast.AST, module: Module) -> str | None:

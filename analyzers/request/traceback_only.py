@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, KnownError, MissingGraph
 from analyzers.explain.pattern import Match, of_several_losses, usually
-from analyzers.messages import entry_of
+from analyzers.messages import entry_of, plain
 from analyzers.source import priors
 from analyzers.source.flow import names_read
 from analyzers.source.priors import names_several_losses
@@ -97,7 +97,8 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
                 holders=_asked_for(own[-1]) if kind != "saved" else (),
             )
         case "no-grad":
-            holders = _asked_for(own[-1])
+            of_module = "your module has parameters" in plain(message)  # a call names none of them
+            holders = () if of_module else _asked_for(own[-1])
             rebound = at if "NoneType" in message and _is_assignment(own[-1]) else None
             return MissingGraph("predicted", message, at, stack, holders, rebound)
     return None
@@ -119,8 +120,8 @@ def _asked_for(frame: TracebackFrame) -> tuple[Referrer, ...]:
     """Return the names that the failing line writes to, calls backward on, or passes to the failing
     call.
     """
-    text = _statement(frame.code)
-    statement = ast.parse(text).body[0] if text else None
+    project = Project({"line": _statement(frame.code)}, "line")  # which knows torch's names
+    statement = next((s for m in project.modules.values() for s in m.tree.body), None)
     if statement is None:
         return ()
     calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]

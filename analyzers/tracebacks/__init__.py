@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from analyzers.messages import named_in_words
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
-from analyzers.tracebacks.frame_lines import spoken_frame
+from analyzers.tracebacks.frame_lines import spoken_frame, warned_frame
 from analyzers.tracebacks.messages import (
     classify,
     is_denied,
@@ -101,7 +101,10 @@ def _mentioned(lines: Sequence[str]) -> TracebackPart | None:
         for at in range(len(lines) - wrapped + 1):
             text = " ".join(lines[at : at + wrapped])
             if (part := quoted_error(text)) is not None:
-                return None if _is_denied_at(at, wrapped, lines) else part
+                warned = warned_frame(lines[at], next(iter(lines[at + wrapped :]), ""))
+                own = (warned,) if warned is not None and not warned.is_library else ()
+                denied = _is_denied_at(at, wrapped, lines)
+                return None if denied else replace(part, frames=own)
     for at, line in enumerate(lines):
         if (entry := named_in_words(line)) is not None and not _is_denied_at(at, 1, lines):
             return TracebackPart(entry.exception, entry.texts[0])

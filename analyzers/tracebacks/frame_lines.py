@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from analyzers.tracebacks.model import TracebackFrame
 
@@ -12,6 +13,7 @@ PLAIN = re.compile(  # what stands before the path may be cut off
 _SPOKEN = re.compile(
     r"(?:^|[\s(\"'`])([\w./\\-]{1,200}\.py)[\"'`]?(?: ?, ?(?:at |on )?line |:)(\d{1,7})\b"
 )
+_WARNED = re.compile(r"([^:\s][^:]{0,400}\.py):(\d{1,7}): (?:[\w.]{1,160}\.)?\w{0,60}Warning: ")
 _CELL = re.compile(
     r"(?:Cell |Input )?In ?\[(\d{1,6})\],? (?:line (\d{1,7}))?(?:,? ?in (.{0,200}))?"
 )
@@ -33,8 +35,14 @@ LIBRARY = (
     "<__array_function__",
     "<string>",
 )
+# Files of torch in a path of which the beginning was left out: `~/.../autograd/__init__.py`.
+_SHORTENED = re.compile(
+    r"/(?:\.\.\.|…)/(?:\S*/)?(?:_tensor|autograd/(?:__init__|function|graph)|nn/modules/\w{1,40}"
+    r"|optim/\w{1,40}|utils/checkpoint)\.py$"
+)
 _DRIVE = re.compile(r"[a-z]:/")
 _OF_INSTALLATIONS = ("/envs/", "conda", "/python", "/programs/")
+MAX_CODE = 500  # characters of a frame's line
 _HEADINGS = ("Error", "Exception", "Warning")  # above an error, if nothing follows them
 _ENDINGS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration", "Failure")
 
@@ -47,6 +55,13 @@ def spoken_frame(line: str) -> TracebackFrame | None:
     """Return a location in prose: `In file "model.py", line 51`, `it fails at train.py:12`."""
     match = _SPOKEN.search(line[:700])
     return _made(match.group(1), int(match.group(2)), "") if match is not None else None
+
+
+def warned_frame(line: str, below: str) -> TracebackFrame | None:
+    """Return the location that a warning of Python begins with, and the line of code below it."""
+    match = _WARNED.match(line)
+    frame = _made(match.group(1), int(match.group(2)), "") if match is not None else None
+    return replace(frame, code=below.strip()[:MAX_CODE]) if frame is not None else None
 
 
 def numbered(text: str) -> bool:
@@ -108,7 +123,7 @@ def _is_installed(path: str) -> bool:
 
     On Windows, Python's own files are in the folder `lib` of an installation.
     """
-    if any(mark in path for mark in LIBRARY):
+    if any(mark in path for mark in LIBRARY) or _SHORTENED.search(path):
         return True
     lowered = path[1:].lower()
     at_home = any(mark in lowered for mark in _OF_INSTALLATIONS)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from analyzers.tracebacks.frame_lines import PLAIN, column, exception_of, frame_of, numbered
+from analyzers.tracebacks.frame_lines import (
+    MAX_CODE,
+    PLAIN,
+    column,
+    exception_of,
+    frame_of,
+    numbered,
+)
 from analyzers.tracebacks.model import TracebackFrame, TracebackPart
 
 MAX_FRAMES = 200
 MAX_MESSAGE = 4000
 MAX_WARNINGS = 40
-MAX_CODE = 500  # characters of a frame's line
 
 _ARROW = re.compile(r"-{1,8}> ?(\d{1,7})(?: (.{0,500}))?$")
 # Anomaly mode's account of the forward call within a message, and where a view was made.
