@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from analyzers.advice.looking import last_name, short
 from analyzers.source.backward import backward_calls
-from analyzers.source.flow import definitions
+from analyzers.source.flow import definitions, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
@@ -100,21 +100,34 @@ def used_up_generator(node: ast.AST, module: Module) -> str | None:
 
 
 def through_unsent(node: ast.AST, module: Module) -> str | None:
-    """Match the only call that takes a tensor whose `.grad` is printed, of a function that the
-    lines call and do not define: `T = to_matrix(r)`, `print(r.grad)`."""
+    """Match the only call that takes a leaf whose `.grad` is read, of a function that the lines
+    call and do not define: `r = rand(3, requires_grad=True)`, `T = to_matrix(r)`."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return None
-    name = node.func.id
-    if name in _BUILTIN or definitions(module.tree, name) or module.in_library(name):
+    name, scope = node.func.id, module.scope_of(node)
+    if name in _known_names(module) or module.in_library(name) or not backward_calls(module.tree):
         return None
-    if not backward_calls(module.tree):
-        return None
-    asked = {spelled(a.value) for a in module.each(ast.Attribute) if a.attr == "grad"}
+    attributes = [(spelled(a.value), a.attr) for a in module.each(ast.Attribute)]
     reads = [n.id for n in module.each(ast.Name) if isinstance(n.ctx, ast.Load)]
-    attributes = [spelled(a.value) for a in module.each(ast.Attribute)]
-    given = [a.id for a in node.args if isinstance(a, ast.Name) and a.id in asked]
-    alone = any(reads.count(each) - attributes.count(each) == 1 for each in given)
-    return name if alone else None
+    for given in (a.id for a in node.args if isinstance(a, ast.Name)):
+        own = sum(owner == given for owner, _ in attributes)
+        if (given, "grad") in attributes and reads.count(given) == own + 1:
+            if any(_is_leaf(made) for made in definitions(scope, given)):
+                return name
+    return None
+
+
+def _known_names(module: Module) -> set[str]:
+    """Return the names that a module defines, binds or is given, and Python's own."""
+    bound = {n.id for n in module.each(ast.Name) if isinstance(n.ctx, ast.Store)}
+    functions = {n.name for n in module.each(ast.FunctionDef)}
+    classes = {n.name for n in module.each(ast.ClassDef)}
+    return bound | functions | classes | {a.arg for a in module.each(ast.arg)} | _BUILTIN
+
+
+def _is_leaf(made: ast.stmt) -> bool:
+    keywords = getattr(value_of(made), "keywords", ())
+    return any(k.arg == "requires_grad" and spelled(k.value) == "True" for k in keywords)
 
 
 def flag_without_effect(node: ast.AST, module: Module) -> str | None:

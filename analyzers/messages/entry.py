@@ -32,7 +32,8 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
                `asks`: `said` where they name the cause itself, `about` where they make it likelier.
                None: the usual cause. `unless` and `when` are conditions: settings that exclude it,
                what the message must have; `quoted`: statements that the words quote are looked at,
-               too. `when` and `message` are regular expressions
+               too, and the line that a trace of the forward ends with. `when` and `message` are
+               regular expressions
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's

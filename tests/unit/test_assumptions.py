@@ -7,9 +7,11 @@ from dataclasses import replace
 from analyzers.evidence import Reading
 from analyzers.paste.pasted import Pasted
 from analyzers.source.project import Project
+from analyzers.tracebacks import parse
 from app.present.basis import assumptions, basis_of
 from app.present.verdict import decide
 from app.request.case import Case
+from app.run.completion import wanted
 from app.run.observation import Observation
 from provenance import BackwardCall, CodeLine
 from sandbox.protocol import RunResult
@@ -74,3 +76,12 @@ def test_a_quoted_statement_is_reported_whether_it_was_run_or_only_read() -> Non
     case = replace(CASE, pasted={"train.py": Pasted("\nnet = f()\nnet()\n", sent)})
     for seen in (seen_with(), Observation(None, None, ())):
         assert "net" in [a.name for a in assumptions(case, seen)]
+
+
+def test_an_error_of_a_function_that_was_not_sent_asks_for_no_engine() -> None:
+    error = parse("GradcheckError: Jacobian mismatch for output 0 with respect to input 0,")
+    checked = replace(CASE, traceback=error, project=Project({"a.py": "check(fold)\n"}, "a.py"))
+    assert not wanted(checked).wanted.family
+    own = "class Fold:\n    def backward(ctx, grad):\n        return grad\n"
+    sent = replace(checked, project=Project({"a.py": own}, "a.py"))
+    assert wanted(sent).wanted.family == "engine"

@@ -124,11 +124,14 @@ def test_a_flag_that_is_no_parameter_s(line: str, named: bool) -> None:
     [
         ("m = to_matrix(angle)", True),
         ("m = torch.linalg.matrix_exp(angle)", False),
-        ("m = to_matrix(angle) + angle.sin() @ angle", False),
+        ("m = to_matrix(angle) + angle @ angle", False),
+        ("to_matrix = Net()\nm = to_matrix(angle)", False),
+        ("angle = angle * 2\nm = to_matrix(angle)", False),
     ],
 )
 def test_all_that_takes_a_tensor_was_not_sent(call: str, named: bool) -> None:
-    code = f"import torch\n{call}\nloss = (m @ point).norm()\nloss.backward()\nprint(angle.grad)\n"
+    leaf = "import torch\nangle = torch.rand(3, requires_grad=True)\n"
+    code = f"{leaf}{call}\nloss = (m @ point).norm()\nloss.backward()\nprint(angle.grad)\n"
     shown = asked(f"Why is the gradient None?\n\n```python\n{code}```\n")
     assert ("`to_matrix` was not sent" in shown.hints[0].text) == named
 
