@@ -159,7 +159,7 @@ async def test_a_loop_that_cuts_its_state_is_not_said_to_carry_it(service: Servi
     assert found.verdict == "unreproduced"
     assert not found.causes
     assert not found.patches
-    assert "Here this is right." in found.summary
+    assert "That is right here." in found.summary
 
 
 KEPT_TOGETHER = """\

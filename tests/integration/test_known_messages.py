@@ -174,7 +174,7 @@ async def test_no_tale_of_old_versions_comes_with_an_in_place_error(service: Ser
 async def test_a_wrapped_model_is_no_recurrent_state(service: Service) -> None:
     found = await asked(service, WRAPPED, CHANGED)
     said = " ".join([found.summary, *(step.text for step in found.next)])
-    assert "goes into the call that makes it" not in said
+    assert "is an input of the call that makes it" not in said
 
 
 async def test_grad_mode_inside_of_inference_mode_is_not_advised(service: Service) -> None:

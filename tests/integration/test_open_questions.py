@@ -100,7 +100,7 @@ async def test_an_error_that_does_not_come_is_still_what_is_asked(service: Servi
     )
     assert found.verdict == "unreproduced"
     assert found.summary.startswith(
-        "The first place to look at: line 7: `state` goes into the call"
+        "The first place to look at: line 7: `state` is an input of the call"
     )
     assert "an earlier backward had already freed" in found.summary
     assert "ran clean here (1 backward call)" in found.summary
@@ -127,7 +127,7 @@ async def test_a_question_about_a_healthy_script_has_its_line(service: Service) 
     )
     found = await asked(service, script)
     assert found.verdict == "healthy"
-    assert "line 6: `torch.where` leaves out the value" in found.summary
+    assert "line 6: `torch.where` drops the value" in found.summary
     untitled = await asked(service, script.partition("\n\n")[2])
     assert "torch.where" not in untitled.summary
 
@@ -143,8 +143,8 @@ for w, g in zip(learner.parameters(), grads):
 
 async def test_an_error_of_what_was_synthesized_answers_no_question(service: Service) -> None:
     found = await asked(service, f"My meta model never learns.\n\n{INNER}")
-    assert "line 6: `w.data` is written past the graph" in found.summary
-    assert "it raises" not in found.summary
+    assert "line 6: `w.data` is written outside of the graph" in found.summary
+    assert "the script raises" not in found.summary
     assert "could not be synthesized so that it runs (RuntimeError: grad can" in found.summary
 
 

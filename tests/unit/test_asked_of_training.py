@@ -99,13 +99,13 @@ def test_a_used_up_generator_has_no_gradients_left() -> None:
 @pytest.mark.parametrize(
     ("call", "when", "part"),
     [
-        ("net = DDP(net)", "a head is unused", "a bucket of gradients with a parameter"),
+        ("net = DDP(net)", "a head is unused", "a bucket that contains a parameter"),
         (
             "net = DDP(net, find_unused_parameters=True)",
             "a head is unused",
-            "a parameter has no part in the loss (its bucket",
+            "the loss does not depend on a parameter (whose bucket",
         ),
-        ("out = net.module(page)", "I train", "`net.module` goes past the wrapper"),
+        ("out = net.module(page)", "I train", "`net.module` bypasses the wrapper"),
     ],
 )
 def test_why_processes_differ(call: str, when: str, part: str) -> None:
@@ -120,14 +120,14 @@ def test_a_function_that_returns_its_input_is_named(returned: str, shown: bool) 
     head = "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
     code = f"import torch\n{head}        return {returned}\n"
     text = f"My custom backward is not called.\n\n```python\n{code}```\n"
-    assert first(text).startswith("`x` is handed back") == shown
+    assert first(text).startswith("`x` is returned unchanged") == shown
 
 
 @pytest.mark.parametrize(("kept", "shown"), [("create_graph=True", True), ("", False)])
 def test_an_inner_step_past_the_graph_is_named(kept: str, shown: bool) -> None:
     code = f"grads = torch.autograd.grad(cost, weights, {kept})\nfor w, g in zip(weights, grads):\n"
     text = f"My meta model never learns.\n\n```python\n{code}    w.data -= rate * g\n```\n"
-    assert first(text).startswith("`w.data` is written past the graph") == shown
+    assert first(text).startswith("`w.data` is written outside of the graph") == shown
 
 
 @pytest.mark.parametrize("guard", ["", "        if accelerator.sync_gradients:\n    "])
@@ -146,7 +146,7 @@ def test_clipping_for_each_batch_of_a_group_is_named(guard: str) -> None:
 def test_a_loss_without_terms_gives_no_gradient(words: str, shown: bool) -> None:
     frame = '  File "run.py", line 20, in main\n    scaler.step(opt)'
     cause = asked(f"{words}\n\nTraceback (most recent call last):\n{frame}\n{NO_CHECKS}\n")
-    assert ("no sample gave a term" in cause.from_traceback[0].remedy) == shown
+    assert ("no sample contributed" in cause.from_traceback[0].remedy) == shown
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_loss_without_terms_gives_no_gradient(words: str, shown: bool) -> None
     ],
 )
 def test_whether_a_graph_may_be_retained_is_answered(words: str, shown: bool) -> None:
-    assert ("which is right only where both" in first(f"{AGAIN}\n\n{words}\n")) == shown
+    assert ("which is right only if both" in first(f"{AGAIN}\n\n{words}\n")) == shown
 
 
 @pytest.mark.parametrize(

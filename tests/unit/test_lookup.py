@@ -71,7 +71,7 @@ def test_the_remedy_of_a_nonleaf_given_to_an_optimizer_is_the_leaf(
 ) -> None:
     assert explain(["can't optimize a non-leaf Tensor"]) == 0
     first_page = capsys.readouterr().out.partition("GM024")[0]
-    assert "give it the leaf itself" in first_page
+    assert "create the leaf on its device" in first_page
     assert "call `retain_grad()`" not in first_page
 
 
