@@ -1,15 +1,15 @@
 """The forward ran once, before the loop that calls backward on its result many times.
 
-What happens: the model's output (or the loss itself) is computed before the loop. Each
-iteration calls `backward()` on it or on something made from it. The first one frees the graph; the
-second finds it freed. Even if it did not raise, every iteration would train on the output of the
-weights as they were before the first step.
+What happens: the model's output (or the loss itself) is computed before the loop. Each iteration
+calls `backward()` on it or on something made from it. The first iteration frees the graph; the
+second finds it freed. Even if nothing were raised, every iteration would train on the output of the
+initial weights.
 
-The fix: move the forward into the loop, so that each iteration has a graph of its own, made from
-the current weights.
+The fix: move the forward into the loop, so that each iteration has its own graph, made from the
+current weights.
 
-When this fix is wrong: when the output is meant as a fixed input (features of a frozen
-backbone). Then compute it under `torch.no_grad()`.
+When this fix is wrong: when the output is meant as a fixed input (features of a frozen backbone).
+Then compute it under `torch.no_grad()`.
 
 Broken::
 

@@ -1,17 +1,17 @@
 """A running total, a list or an average keeps the graph of every loss that went into it.
 
-What happens: `total += loss`, `losses.append(loss)` or `avg = 0.9 * avg + 0.1 * loss` for a
-progress line. Nothing is raised. Every value keeps its graph, so the graph behind the total
-grows with each iteration, and memory and time with it.
+What happens: the script keeps losses for a progress line, with `total += loss`,
+`losses.append(loss)` or `avg = 0.9 * avg + 0.1 * loss`. Nothing is raised. Every value keeps its
+graph, so the graph of the total grows with each iteration, and memory and time grow with it.
 
-Why: a tensor that requires grad leads to the operation that made it, and so to all that came
-before. Only when the last name of it is gone can that be freed.
+Why: a tensor that requires grad refers to the operation that made it, and so to all earlier
+operations. They can be freed only when nothing refers to the tensor any more.
 
-The fix: keep the value, not the tensor: `total += loss.item()`, or `.detach()` where a tensor is
-wanted and where `.item()` would make the GPU wait in every iteration.
+The fix: keep the value, not the tensor: `total += loss.item()`, or `.detach()` if a tensor is
+needed or if `.item()` would make the GPU wait in every iteration.
 
-When this fix is wrong: when backward is called on the total itself later (gradient accumulation by
-one backward after the loop). Then it must keep its graphs; the loop should be short.
+When this fix is wrong: when backward is later called on the total itself (gradient accumulation by
+one backward after the loop). Then the total must keep its graphs; the loop should be short.
 
 Broken::
 

@@ -1,12 +1,12 @@
-"""A cell that calls backward ran again, without the cell that builds it.
+"""A cell that calls backward ran again, without the cell that computes the loss.
 
-What happens: one cell of a notebook computes the loss, another calls `backward()`. The first run
-of that cell frees the graph. Run once more (to train another step, or after a small change), it
-needs the same graph and finds it freed. From top to bottom the notebook is fine. In a session's
-exported history the same shows as a cell that occurs twice.
+What happens: one cell of a notebook computes the loss, another calls `backward()`. The first run of
+the second cell frees the graph. If that cell runs again (to train another step, or after a small
+change), it needs the same graph and finds it freed. From top to bottom, the notebook raises no
+error. In a session's exported history, the fault appears as a cell that occurs twice.
 
-The fix: put the forward into the cell that calls backward. Then the cell can be run as often as
-you like, and each run computes the loss from the weights as they are now.
+The fix: put the forward into the cell that calls backward. You can then run the cell repeatedly,
+and each run computes the loss from the current weights.
 
 When this fix is wrong: when the cell was not meant to run twice. Then restart the kernel, and run
 the cells in order.

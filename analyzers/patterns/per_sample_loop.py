@@ -1,17 +1,17 @@
 """One forward over the batch, then a backward for each sample of it.
 
-What happens: the model runs once over the whole batch, and the loop then takes the loss of one
-sample (or time step, or slice) after the other, each with a backward. All samples share one
-graph. The first backward frees it for all.
+What happens: the model runs once over the whole batch, and the loop then calls backward on the loss
+of each sample (or time step, or slice). All samples share one graph. The first backward frees it
+for all.
 
-The fix: add up the losses and call backward once. Gradients add up, so nothing changes but
-the number of backward calls. Where the optimizer steps after each sample, run the forward inside
-the loop instead: each sample then sees the weights that the last step made.
+The fix: add up the losses and call backward once. Gradients add up, so only the number of backward
+calls changes. If the optimizer steps after each sample, run the forward inside the loop instead:
+each sample then uses the current weights.
 
-When this fix is wrong: when each sample's gradient is needed by itself (per-example clipping):
-keep the graph for all but the last sample, or use `torch.func.vmap` over `grad`.
+When this fix is wrong: when each sample's gradient is needed separately (per-example clipping).
+Then keep the graph for all but the last sample, or use `torch.func.vmap` over `grad`.
 
-A loop over samples that runs its own forward in each iteration is legal and needs no fix.
+A loop over samples that runs its own forward in each iteration is correct and needs no fix.
 
 Broken::
 

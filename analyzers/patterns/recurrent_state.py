@@ -1,19 +1,19 @@
 """A recurrent state enters the next segment together with the graph of the last one.
 
 What happens: the state (`h`, `(h, c)`, a list, a dict, an attribute, a return value) that one
-iteration of the loop leaves is the input of the next. It is not only numbers: it carries the
+iteration of the loop produces is an input of the next. It carries not only numbers but also the
 autograd graph that made it. `backward()` has freed that graph's saved tensors, so the next
-`backward()`, which goes from the new loss through the state into the old graph, raises.
+`backward()`, which runs from the new loss through the state into the old graph, raises.
 
-The fix: detach the state where one segment ends and the next begins (truncated
-backpropagation through time). The values go on; the history does not. Detach the whole
-structure, and only at the boundary: between the time steps of one segment the state stays
-connected, or nothing is learnt through time.
+The fix: detach the state where one segment ends and the next begins (truncated backpropagation
+through time). The values carry over; the history does not. Detach the whole structure, and only at
+the boundary: between the time steps of one segment, the state must stay connected, or nothing is
+learnt through time.
 
-When this fix is wrong: when gradients are meant to flow across segments. Then call `backward()`
-once, at the end of the whole sequence. `retain_graph=True` is not that: each iteration then goes
-back through all iterations before it, memory and time grow, and after `optimizer.step()` the
-weights that those old graphs saved have changed.
+When this fix is wrong: when gradients should flow across segments. Then call `backward()` once, at
+the end of the whole sequence. `retain_graph=True` does not do that: each backward then runs through
+all earlier iterations, memory and time grow, and after `optimizer.step()`, the weights that those
+old graphs saved have changed.
 
 Broken::
 

@@ -1,17 +1,17 @@
 """`retain_graph=True` hides a state that was never detached.
 
-What happens: a state is carried from iteration to iteration with its history, and
-`retain_graph=True` was added because the error message proposed it. Nothing is raised any more.
-Each backward goes one iteration further back than the last: time and memory per step grow, and
-gradients flow through values that were computed with weights which have changed since.
+What happens: a state carries its history from iteration to iteration, and `retain_graph=True` was
+added because the error message suggested it. Nothing is raised any more. Each backward runs one
+iteration further back than the last: time and memory per step grow, and gradients flow through
+values that were computed with weights that have changed since.
 
-Why: the flag keeps what a backward call would free. It does not make the history shorter.
+Why: the flag keeps what a backward call would free. It does not shorten the history.
 
-The fix: detach the state where the next iteration begins (truncated backpropagation through time),
-and take the flag away.
+The fix: detach the state at the start of the next iteration (truncated backpropagation through
+time), and remove the flag.
 
-When this fix is wrong: when the windows overlap on purpose, or two losses share one forward in
-the same iteration. There the flag is right, and nothing grows from step to step.
+When this fix is wrong: when the windows overlap on purpose, or two losses share one forward in the
+same iteration. There the flag is right, and nothing grows from step to step.
 
 Broken::
 

@@ -1,17 +1,17 @@
 """Two losses share activations, and each has its own backward.
 
-What happens: both losses are computed from one trunk (an encoder's output, say). The first
-`backward()` goes through its own branch and the trunk, and frees what they saved. The second one
-goes through its branch and then reaches the freed trunk.
+What happens: both losses are computed from one trunk (for example, an encoder's output). The first
+`backward()` runs through its own branch and the trunk, and frees what they saved. The second one
+runs through its branch and then reaches the freed trunk.
 
-The fix: call backward once, on the sum. Gradients add up, so the result is the one that two
-backwards would have given, and the trunk is used once instead of twice. With two optimizers: all
+The fix: call backward once, on the sum. Gradients add up, so the result equals that of two
+backwards, and backward runs through the trunk once instead of twice. With two optimizers, run all
 backwards first, then all steps.
 
-When this fix is wrong: when the two gradients are needed apart (to clip or balance them one by
+When this fix is wrong: when the two gradients are needed separately (to clip or balance them one by
 one). Then `retain_graph=True` on the first backward, and only there, is right.
 
-Do not detach the trunk to silence the error: it then learns from one loss only.
+Do not detach the trunk to silence the error: the trunk would then learn from one loss only.
 
 Broken::
 

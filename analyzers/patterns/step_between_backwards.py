@@ -1,21 +1,20 @@
 """`optimizer.step()` changed weights that a later backward still needs.
 
-What happens: two losses are computed from the same weights. The first one's backward runs and
-its optimizer steps, which writes into the weights. The second backward needs a graph that was
-made with the old values; it finds new ones and refuses.
+What happens: two losses are computed from the same weights. The first loss's backward runs and its
+optimizer steps, which writes into the weights. The second backward needs a graph that was made with
+the old weights; it finds new ones and raises.
 
-Why: layers keep their weights for the gradient of their input, and a step changes them in place.
-The message speaks of an "inplace operation", though the script seems to hold none. With
-`retain_graph=True` on a recurrent state, it is the graph of an earlier iteration that meets the
-step.
+Why: layers save their weights for the gradient of their input, and a step changes the weights in
+place. The message mentions an "inplace operation", although the script seems to contain none. With
+`retain_graph=True` on a recurrent state, the step changes weights that an earlier iteration's graph
+needs.
 
-The fix: compute the second loss after the step, from the weights as they are then; or let all
-backwards run before the first step. A state that only carries values from iteration to
-iteration is detached.
+The fix: compute the second loss after the step, from the current weights; or run all backwards
+before the first step. Detach a state that only carries values from iteration to iteration.
 
-When this fix is wrong: moving a step behind the other backward lets gradients of both losses
-meet in weights that they share. If the first network should not learn from the second loss, the
-forward after the step is right.
+When this fix is wrong: if a step moves after the other backward, the gradients of both losses add
+up in weights that they share. If the first network should not learn from the second loss, compute
+the forward after the step instead.
 
 Broken::
 

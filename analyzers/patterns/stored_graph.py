@@ -1,12 +1,11 @@
 """Something that is kept across iterations keeps the graph that made it.
 
-What happens: a buffer, memory bank, queue, replay list, running statistic, moving average or
-cache is filled with tensors as they come out of the model. Each brings its autograd graph. A
-later iteration computes its loss from the store, and its `backward()` reaches graphs that
-earlier ones have freed.
+What happens: a buffer, memory bank, queue, replay list, running statistic, moving average or cache
+stores tensors as the model returns them. Each tensor keeps its autograd graph. A later iteration
+computes its loss from the store, and its `backward()` reaches graphs that earlier ones have freed.
 
-The fix: detach when storing. What is kept is then a constant: it can be read in every later
-iteration, and it costs no memory beyond its values.
+The fix: detach when storing. The stored value is then a constant: every later iteration can read
+it, and it needs no memory beyond its values.
 
 When this fix is wrong: when the stored tensor should still learn in the iteration that made it.
 Then use the live tensor for this iteration's loss, and put a detached one into the store.

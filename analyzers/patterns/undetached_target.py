@@ -2,16 +2,16 @@
 
 What happens: a target (a GAN's fake in the discriminator step, an advantage, an old
 log-probability, a teacher's output, a bootstrapped value) comes from a network and was not
-detached. The backward of a loss that only means to read it uses its graph as well: it frees that
-graph for the loss that owns it, or needs it again after its owner did, and sends gradient where
-none belongs. Where no graph is needed twice nothing is raised: the loss trains its own target, and
-a bootstrapped value settles in the wrong place; or an advantage that weighs log-probabilities is
-trained to be large.
+detached. The backward of a loss that should only read the target also runs through its graph: it
+frees the graph that the target's own loss needs, or needs the graph after that loss has freed it,
+and it sends gradients where none belong. If no graph is needed twice, nothing is raised: the loss
+trains its own target, and a bootstrapped value converges to a wrong value; or an advantage that
+weights log-probabilities is trained to be large.
 
 The fix: detach the value where it is used as a constant, or compute it under `torch.no_grad()`.
 
-When this fix is wrong: when the value is what should learn. A generator's own loss needs the
-fake with its graph; only the discriminator's loss wants it detached.
+When this fix is wrong: when the value is what should learn. A generator's own loss needs the fake
+with its graph; only the discriminator's loss needs it detached.
 
 Broken::
 
