@@ -34,8 +34,8 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Diagnose autograd errors in PyTorch training scripts; settings: GRADMEND_… variables. "
-    "`gradmend train.py` is `gradmend diagnose train.py`, `gradmend .` all that trains in this "
-    "folder. With your own data and packages: `gradmend run -- python train.py`.",
+    "`gradmend train.py` is `gradmend diagnose train.py`; `gradmend .` diagnoses every training "
+    "script in this folder. With your own data and packages: `gradmend run -- python train.py`.",
 )
 
 
@@ -66,7 +66,7 @@ _Module = Annotated[
     str | None, typer.Option("--module", "-m", help="run the script as `python -m` this")
 ]
 _RunMode = Annotated[
-    Run | None, typer.Option(help="auto: run it in the sandbox; never: only read it")
+    Run | None, typer.Option(help="auto: run the script in the sandbox; never: only read it")
 ]
 _TimeLimit = Annotated[
     float | None,
@@ -92,11 +92,11 @@ _Unsafe = Annotated[
 ]
 _Diff = Annotated[bool, typer.Option("--diff", help="only show what --fix would change")]
 _Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="causes, fixes and checks in full")]
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no summary line")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print no summary line")]
 _StdinFilename = Annotated[
-    str, typer.Option(metavar="NAME", help="what the script on standard input is called")
+    str, typer.Option(metavar="NAME", help="the name of the script on standard input")
 ]
-_Lenient = Annotated[bool, typer.Option("--lenient", help="exit code 0 where it could not tell")]
+_Lenient = Annotated[bool, typer.Option("--lenient", help="exit code 0 instead of 2")]
 
 
 @cli.command()
@@ -123,8 +123,8 @@ def diagnose(
 ) -> None:
     """Diagnose scripts. After `--`: the script's own arguments.
 
-    Prints a line for each fault (of one script on a terminal: the cause and the fix), nothing for
-    clean files, and a summary. Exit code: 0 no fault found, or fixed; 1 a fault; 2 could not tell;
+    Prints a line for each fault (for a single script on a terminal: the cause and the fix), nothing
+    for clean files, and a summary. Exit code: 0 no fault found, or fixed; 1 a fault; 2 no answer;
     64 wrong usage.
     """
     # Looking for plugins of pydantic reads what every package of the environment says of itself.
@@ -226,7 +226,7 @@ add_pull_request(cli, lambda main: run(main))
 
 @cli.command()
 def mcp() -> None:
-    """Serve agents here by the Model Context Protocol, over standard input and output."""
+    """Serve local agents with the Model Context Protocol, over standard input and output."""
     from app.agents.local import serve as answer
 
     answer()
@@ -234,7 +234,7 @@ def mcp() -> None:
 
 @cli.command()
 def lsp() -> None:
-    """Serve an editor by the Language Server Protocol, over standard input and output."""
+    """Serve an editor with the Language Server Protocol, over standard input and output."""
     from app.editing.language_server import serve as answer
 
     answer()
@@ -251,7 +251,7 @@ def worker() -> None:
 
 @cli.command()
 def reports() -> None:
-    """List the results that people have called wrong, with what they wrote."""
+    """List the results that users reported as wrong, with their reports."""
     from app.command.complaints import print_reports
     from app.settings import Settings
 

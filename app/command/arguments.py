@@ -18,7 +18,7 @@ Server = Annotated[
     typer.Option(
         metavar="URL",
         envvar="GRADMEND_SERVER",
-        help="ask a running `gradmend serve` in place of a sandbox of its own",
+        help="use a running `gradmend serve` instead of a local sandbox",
     ),
 ]
 Torch = Annotated[
@@ -30,7 +30,7 @@ Torch = Annotated[
     ),
 ]
 FurtherFiles = Annotated[
-    list[Path] | None, typer.Option("--file", help="a further file; imports are followed anyhow")
+    list[Path] | None, typer.Option("--file", help="another file; imports are always followed")
 ]
 OutputFormat = Annotated[Form, typer.Option("--format", "-f", help="output format")]
 AsJson = Annotated[bool, typer.Option("--json", help="the same as --format json")]

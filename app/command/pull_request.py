@@ -28,7 +28,7 @@ def add_pull_request(cli: typer.Typer, run: Runs) -> None:
     @cli.command("pull-request")
     def pull_request(
         paths: Annotated[
-            list[Path] | None, typer.Argument(help="scripts and folders; by default all here")
+            list[Path] | None, typer.Argument(help="scripts and folders (default: all here)")
         ] = None,
         steps: Annotated[
             int | None, typer.Option(min=1, help="optimizer steps to compare, at most")
@@ -37,11 +37,11 @@ def add_pull_request(cli: typer.Typer, run: Runs) -> None:
             float, typer.Option(min=1, max=60, help="seconds that one run may take")
         ] = 20,
         require: Annotated[
-            bool, typer.Option("--require-same", help="exit code 1 where a training changes")
+            bool, typer.Option("--require-same", help="exit code 1 if a training changes")
         ] = False,
     ) -> None:
-        """In a GitHub workflow on a pull request: verify the training scripts that it touches, and
-        say in one comment what it does to each; a later run updates the same comment.
+        """In a GitHub workflow on a pull request, verify the training scripts that it changes, and
+        report the effect on each in one comment; a later run updates the comment.
 
         Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY and GITHUB_TOKEN (with pull-requests: write).
         """

@@ -33,7 +33,7 @@ _Patch = Annotated[
 ]
 _Revision = Annotated[
     str | None,
-    typer.Option(metavar="REV", help="compare the file in this revision with it as it is"),
+    typer.Option(metavar="REV", help="compare the file in this revision with the current file"),
 ]
 _Module = Annotated[str | None, typer.Option("--module", "-m", help="run both as `python -m` this")]
 _Traceback = Annotated[Path | None, typer.Option(help="a file with the traceback of BEFORE")]
@@ -41,13 +41,13 @@ _Steps = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="stop both versions after so many optimizer steps (default: what a quarter "
-        "of --time-limit allows); of more than 64, a sample is compared",
+        help="stop both versions after this many optimizer steps (default: as many as a "
+        "quarter of --time-limit allows); of more than 64, a sample is compared",
     ),
 ]
 _TimeLimit = Annotated[float, typer.Option(min=1, max=60, help="seconds that one run may take")]
 _Allow = Annotated[
-    Literal["truncated"] | None, typer.Option(help="exit with 0 also for this verdict")
+    Literal["truncated"] | None, typer.Option(help="also exit with 0 for this verdict")
 ]
 
 
@@ -74,8 +74,8 @@ def add_verify(cli: typer.Typer, run: Runs) -> None:
     ) -> None:
         """Run both versions in a sandbox and compare their training, step by step.
 
-        `gradmend verify --git HEAD train.py -- --lr 1e-3`: behind `--` stand the script's own
-        arguments. Exit code: 0 the same training; 1 changed, truncated or broken; 2 not
+        `gradmend verify --git HEAD train.py -- --lr 1e-3` passes the arguments after `--` to the
+        script. Exit code: 0 the same training; 1 changed, truncated or broken; 2 not
         comparable; 64 wrong usage.
         """
         # Looking for plugins of pydantic reads what every package of the environment says of it.

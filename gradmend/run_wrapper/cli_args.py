@@ -7,8 +7,8 @@ from dataclasses import dataclass
 HELP = """\
 usage: gradmend run [options] -- COMMAND [ARGUMENTS]
 
-Runs the command as it is. Where it ends with an error of autograd, says the cause, and runs the
-command again with the fix in memory: no file of yours is changed, nothing leaves this machine.
+Runs the command unchanged. If it ends with an autograd error, prints the cause and runs the command
+again with the fix in memory. Changes none of your files; sends nothing from this machine.
 
   gradmend run -- python train.py --lr 1e-3
   gradmend run -- python -m package.train
@@ -16,16 +16,16 @@ command again with the fix in memory: no file of yours is changed, nothing leave
   gradmend run -- pytest tests/test_model.py::test_step
 
 options:
-  --check       also tell what goes wrong without an error: parameters that do not learn,
-                graphs that grow; and where nothing does, what was checked
-  --strict      with --check: exit code 1 where something was found
-  --no-rerun    say the cause and the fix, and run nothing again
-  --rerun       run again even where files that C code writes cannot be kept apart
-  --steps N     backward calls that a repeated run makes (default: past the one that failed)
-  --patient     try fixes for as long as it takes (default: 60 s)
+  --check       also report faults that raise no error, such as parameters that do not learn and
+                graphs that grow; if there are none, print what was checked
+  --strict      with --check: exit code 1 if a fault was found
+  --no-rerun    print the cause and the fix, and run nothing again
+  --rerun       run again even if files that C code writes cannot be kept apart
+  --steps N     backward calls in a repeated run (default: a few past the one that failed)
+  --patient     try fixes without a time limit (default: 60 s)
   --format json print the findings as the last line of standard output; also --json
-  --against REV compare the training with that of the sources in a git revision: neither run writes
-                a file of yours; ends with 0 same, 1 changed or broken, 2 not comparable. With
+  --against REV compare the training with that of the sources in a git revision; neither run changes
+                your files. Exit code: 0 same, 1 changed or broken, 2 not comparable. With
                 --steps N: optimizer steps to compare (default: 20)
   --share URL   send the trace and its sources to a Gradmend server, and print the address
 
