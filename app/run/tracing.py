@@ -10,7 +10,9 @@ from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Backward, Reuse, Silent, Trace
 
 SHORT = 0.2  # of the time limit: how long training that does not end is followed
-LONGER = 0.5  # the same, if an error was given that has not appeared
+LONGER = (
+    0.5  # the same, if an error was given that has not appeared, or a first run ended by itself
+)
 NO_GRADIENT, CONSTANT = "unfed-parameters", "constant-term"
 OFTEN = 2  # backward calls that reach a graph made before a step
 LONG = 0.4  # of the time limit: a run that took longer is repeated only for an error
@@ -68,7 +70,8 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         slow = first.ran_s > LONG * case.time_limit_s  # too expensive for what may be intended
         if slow or first.trace.silent or not (terms or unused):
             return first
-    second = await _run(case, session, "inplace")
+    longer = {"follow_s": LONGER * case.time_limit_s} if first.status == "finished" else {}
+    second = await _run(case, session, "inplace", **longer)  # which is to get as far as the first
     if second.trace is None:
         return first
     found: dict[str, object] = {
