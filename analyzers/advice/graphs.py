@@ -252,6 +252,16 @@ def moved_leaf(node: ast.AST, module: Module) -> Found:
     return None
 
 
+def moved_leaf_read(node: ast.AST, module: Module) -> Found:
+    """Match the same of a leaf whose `.grad` is read, if only in the words around the code."""
+    statements = [n for n in (node, module.parents.get(node)) if isinstance(n, ast.stmt)]
+    read = {spelled(a.value) for a in module.each(ast.Attribute) if a.attr == "grad"}
+    asked = read.intersection(*map(bindings, statements)) or (
+        not read and backward_calls(module.tree)
+    )
+    return moved_leaf(node, module) if asked else None
+
+
 def _moved(value: ast.expr) -> str | None:
     """Return the name of a tensor that an expression moves, or None."""
     match value:

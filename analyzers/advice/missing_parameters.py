@@ -18,6 +18,7 @@ _ALIKE = 0.85  # of a name to another, which is then meant
 _BUILTIN = frozenset(dir(builtins))
 _MODULES = ("Module", "MessagePassing", "LightningModule", "PreTrainedModel")
 _SAMPLE = re.compile(r"^[a-z]$|^eps|noise|hidden|state|input|data|batch|target|sample|fixed|mask")
+_OPTIMIZERS = ("Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "LBFGS")
 _BUFFERS = ("Buffer", "register_buffer")
 _KNOWN = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
 _GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain", "zip")
@@ -117,6 +118,27 @@ def through_unsent(node: ast.AST, module: Module) -> str | None:
     return None
 
 
+def gradient_unread(node: ast.AST, module: Module) -> str | None:
+    """Match a leaf that requires a gradient, where lines call backward and read no `.grad`."""
+    if not isinstance(node, ast.Assign) or not _is_leaf(node) or not backward_calls(module.tree):
+        return None
+    steps = any(isinstance(c.func, ast.Attribute) and c.func.attr == "step"
+                for c in module.each(ast.Call))  # fmt: skip
+    read = steps or any(a.attr == "grad" for a in module.each(ast.Attribute))
+    return short(node.targets[0]) if not read else None
+
+
+def optimizer_of_data(node: ast.AST, module: Module) -> str | None:
+    """Match `Adam([batch.x])`: what an object from elsewhere holds, which no line makes a leaf."""
+    match node:
+        case ast.Call(args=[ast.List(elts=[ast.Attribute() as held]), *_]):
+            root = held.value.id if isinstance(held.value, ast.Name) else ""
+            named = last_name(node.func) in _OPTIMIZERS and root not in ("", "self")
+            flagged = "requires_grad" in module.text or definitions(module.tree, spelled(held))
+            return spelled(held) if named and not flagged else None
+    return None
+
+
 def _known_names(module: Module) -> set[str]:
     """Return the names that a module defines, binds or is given, and Python's own."""
     bound = {n.id for n in module.each(ast.Name) if isinstance(n.ctx, ast.Store)}
@@ -151,7 +173,8 @@ def module_without_parameters(node: ast.AST, module: Module) -> str | None:
         return None
     called = {last_name(n.func) for n in walk(node) if isinstance(n, ast.Call)}
     made = any(name[:1].isupper() for name in called) or not called.isdisjoint(_KNOWN)
-    return node.name if not made and node.name in _asked(module) else None
+    whole = any(isinstance(n, ast.FunctionDef) for n in node.body)  # else it was cut off
+    return node.name if whole and not made and node.name in _asked(module) else None
 
 
 def _asked(module: Module) -> Iterator[str]:

@@ -65,7 +65,7 @@ def plain(message: str) -> str:
 def entry_of(message: str, code: str = "") -> Message | None:
     """The entry of a message: the one whose text covers most of it. `code`: the line that raised
     it, as far as it is known."""
-    text = plain(message)
+    text = plain(message).replace("`", "")
     anchored = _anchored()
     words = {"", *_WORD.findall(text)}
     alike = [e for word in words for e in anchored.get(word, ()) if e.raised_at in code]

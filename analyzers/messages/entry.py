@@ -118,8 +118,8 @@ class Message:
         return bool(self.asks)
 
     def found_in(self, message: str) -> int:
-        """How many characters of a message (lower case, single spaces) an entry's text covers at
-        most; 0 for another message."""
+        """How many characters of a message (lower case, single spaces, no backticks, which
+        Markdown takes out) an entry's text covers at most; 0 for another message."""
         return max((_covered(parts, message) for parts in self.parts), default=0)
 
 
@@ -151,7 +151,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         family=table["family"],
         kind=table.get("kind"),
         texts=texts,
-        parts=tuple(tuple(p.strip() for p in text.split(GAP)) for text in texts),
+        parts=tuple(tuple(p.strip() for p in t.replace("`", "").split(GAP)) for t in texts),
         exception=table.get("exception", "RuntimeError"),
         torch=table.get("torch", "all"),
         means=table["means"],

@@ -18,7 +18,7 @@ _NOT = (
 )
 _WORDS_BETWEEN = r"(?:[ \"'(]+[\w.'’-]+){0,3}?[ \"'(]+"
 _REST = re.compile(r"[a-zA-Z_]*")  # of a word that a topic only begins
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|[。！？；]")
+_SENTENCE = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+|[。！？；]")
 
 
 def compiled(words: Iterable[str]) -> re.Pattern[str]:

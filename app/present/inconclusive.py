@@ -58,6 +58,10 @@ def look(case: Case) -> str:
     return f"The first place to look at: {_lowered(with_place(hint, case))}"
 
 
+def _or_traceback(case: Case) -> str:
+    return ", or the error's traceback" if case.traceback is None else ""
+
+
 def _not_python(case: Case) -> str:
     """Return the line below which something is missing, or where the source stops being Python.
 
@@ -119,12 +123,12 @@ def _why(case: Case, seen: Observation) -> str:
     if seen.idle and not case.reading.backward_lines:
         return (
             "The script ran to its end without a backward call, so nothing is known of its "
-            "graphs: send the part that trains, or the error's traceback."
+            f"graphs: send the part that trains{_or_traceback(case)}."
         )
     if seen.idle:
         return (
             "The script defines what calls backward, and calls none of it, so nothing could be "
-            "seen: send the part that calls it, or the error's traceback."
+            f"seen: send the part that calls it{_or_traceback(case)}."
         )
     match run.status:
         case "unavailable":

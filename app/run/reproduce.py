@@ -177,7 +177,9 @@ def _is_of_harness(piece: Evidence, case: Case, trace: Trace) -> bool:
         return False
     where = resolve_location(case.project, piece.at)
     call = where.call(*BACKWARD_CALLS) if where is not None else None
-    root = backward_root(call) if call is not None else None
+    if call is None:  # a gradient is read: none is there before a backward call
+        return not case.reading.backward_lines
+    root = backward_root(call)
     names = {assumed.name for assumed in trace.assumed if assumed.kind == "name"}
     return root is not None and spelled(root) in names
 

@@ -85,6 +85,18 @@ async def test_a_clean_world_is_not_called_healthy(service: Service) -> None:
         assert found.world
 
 
+EMPTY = "AttributeError: 'NoneType' object has no attribute 'detach'"
+SIZES = "sizes = torch.stack([x.grad.detach() for x in seen['points']])\n"
+
+
+async def test_a_gradient_is_empty_where_nothing_that_was_sent_calls_backward(
+    service: Service,
+) -> None:
+    found = await service.ask(DiagnosisRequest(script=f"It fails:\n\n{EMPTY}\n{SIZES}"), RUNNING)
+    assert found.causes == []
+    assert "`x.grad` is None" in found.summary
+
+
 REUSED = "RuntimeError: Trying to backward through the graph a second time"
 WHOLE = "import torch\nw = torch.ones(2, requires_grad=True)\nw.sum().backward()\nprint(netD)\n"
 

@@ -176,3 +176,98 @@ def test_a_forward_writes_into_what_it_is_given() -> None:
     text = first(f"{head}        return torch.exp_(x)\n", LEAF).text
     assert text.startswith("`x` changes an input of a custom Function in place")
     assert "custom Function" not in first(f"{head}        return torch.exp(x)\n", LEAF).text
+
+
+@pytest.mark.parametrize(
+    ("words", "entry"),
+    [
+        ("jacfwd ignores the no_grad block of my model", "forward-mode"),
+        ("I take jacfwd of my model.", None),
+        ("Residual block with ReLU(inplace=True)?", "in-place-shortcut"),
+        ("The residual block is fine?", None),
+        ("The loss is low (e.g. 0.2), but x does not change.", "nothing-learns"),
+    ],
+)
+def test_what_is_asked_of_modes_and_shortcuts(words: str, entry: str | None) -> None:
+    assert asked(f"# {words}\n").asked == entry
+
+
+def test_a_message_is_known_without_its_backticks() -> None:
+    flags = (
+        "ValueError: Must flatten tensors with uniform {0}requires_grad{0} when "
+        "{0}use_orig_params=False{0}"
+    )
+    for mark in ("`", ""):
+        assert "wrapped together" in first("x = 1\n", flags.format(mark)).text
+
+
+def test_what_cannot_retain_a_gradient_has_no_graph() -> None:
+    error = "RuntimeError: can't retain_grad on Tensor that has requires_grad=False"
+    assert first("means.retain_grad()\n", error).text.startswith("`means.retain_grad` is called on")
+
+
+def test_a_penalty_comes_before_the_words_of_its_title() -> None:
+    words = "Backward twice when I use wgan-gp\n\nIt fails with wgan-gp as my critic.\n"
+    assert "samples from `fake.detach()`" in first("x = 1\n", AGAIN, words).text
+
+
+def test_deepspeed_s_message_is_known_by_its_words() -> None:
+    shown = asked("# Gradient computed twice with ptx\n\nrun.py --zero_stage 2 \\\n  --bf16\n")
+    assert shown.traceback is not None
+    assert shown.traceback.kind == "reduced-twice"
+    assert "ZeRO stage 2" in shown.hints[0].text
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ("", "no line that was sent reads a gradient"),
+        ("print(angle.grad)\n", "was rebuilt from numbers"),
+        ("opt.step()\n", "was rebuilt from numbers"),
+    ],
+)
+def test_no_line_reads_a_gradient(lines: str, shown: str) -> None:
+    code = "angle = torch.rand(3, requires_grad=True)\nsolve(angle, angle).sum().backward()\n"
+    text = (
+        asked(f"I get gradient None.\n\n```python\nimport torch\n{code}{lines}```\n").hints[0].text
+    )
+    assert shown in text
+
+
+@pytest.mark.parametrize(
+    ("held", "named"), [("batch.x", True), ("self.x", False), ("x", False), ("batch.x.y", False)]
+)
+def test_an_optimizer_is_given_what_a_loader_gave(held: str, named: bool) -> None:
+    code = (
+        f"optimizer = torch.optim.Adam([{held}])\nnet(batch).sum().backward()\noptimizer.step()\n"
+    )
+    text = (
+        asked(f"The input does not change, nothing learns.\n\n```python\n{code}```\n").hints[0].text
+    )
+    assert ("no line that was sent makes it require a gradient" in text) == named
+
+
+def test_a_class_that_was_cut_off_may_have_layers() -> None:
+    head = "net = Refine()\nAdam(net.parameters())\n\nclass Refine(nn.Module):\n"
+    text = "The network is not updating.\n\n```python\n{}    {}\n```\n"
+    cut = asked(text.format(head, '"""Moves vertices."""'))
+    assert "makes no layer" not in cut.hints[0].text
+    whole = asked(text.format(head, "def forward(self, x):\n        return x"))
+    assert "makes no layer" in whole.hints[0].text
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [("print(seed.grad)", True), ("print(net.weight.grad)", False), ("seed.sum()", True)],
+)
+def test_a_moved_leaf_matters_where_its_gradient_is_read(line: str, named: bool) -> None:
+    code = f"seed = torch.rand(2, requires_grad=True).to('cuda')\nnet(seed).backward()\n{line}\n"
+    text = asked(f"The network is not updating.\n\n```python\n{code}```\n").hints[0].text
+    assert ("is moved after it became a leaf" in text) == named
+
+
+def test_adapters_that_are_sharded() -> None:
+    text = asked(
+        "# FSDP blocks LoRA gradient flow\n\nOnly the first layer has a gradient.\n"
+    ).hints[0]
+    assert "`use_orig_params=True`" in text.text
