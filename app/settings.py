@@ -59,7 +59,7 @@ class Settings(BaseSettings):
     )
     sandbox_socket: str = Field(
         "",
-        description="socket of a `gradmend sandbox` launcher to use in place of the embedded one",
+        description="socket of a `gradmend sandbox` launcher to use instead of the embedded one",
     )
 
     sandbox_python: Path | None = Field(
