@@ -174,7 +174,7 @@ async def test_a_graph_that_a_pass_walks_again_stays_kept(service: Service) -> N
     assert first.verification.status == "passed"
     changed = [line for line in first.diff.splitlines()[2:] if line[0] in "+-"]
     assert changed == ["+    if state is not None:", "+        state = state.detach()"]
-    assert "`state` took it to a later pass" in found.causes[0].explanation
+    assert "`state` took it to a later iteration" in found.causes[0].explanation
 
 
 async def test_one_more_value_that_keeps_its_graph_is_fixed_too(service: Service) -> None:
