@@ -45,10 +45,9 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
         constant = await against("constant_targets", "constant_targets", theirs)
         if constant.whole:
             return Measured(comparison, constant)
-    truncated = (await original.held("truncated")).trace
     other = None
-    if truncated is not None and await original.reaches("truncated"):
-        other = await against("truncated", "truncated", truncated)
+    if (theirs := await original.with_constant_history()) is not None:
+        other = await against("truncated", "truncated", theirs)
     short = [await original.was_cut_short(each) for each in HOLDING]
     return Measured(comparison, other, cut_short=any(short))
 

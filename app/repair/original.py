@@ -124,6 +124,16 @@ class Original:
             return None
         return (await self.held("constant_targets")).trace
 
+    async def with_constant_history(self) -> Trace | None:
+        """Return the reference in which what lies before an earlier backward call is constant; None
+        if no call went through anything that lies there.
+        """
+        kept = (await self.held("kept")).trace
+        if kept is not None and not _reaches_back(kept):
+            return None
+        truncated = (await self.held("truncated")).trace
+        return truncated if await self.reaches("truncated") else None
+
     async def unmoved(self) -> list[int]:
         """Return the parameters that the reference leaves at their initial values; a patch must,
         too.
@@ -169,6 +179,11 @@ class Original:
         """Cancel the references that nobody waits for any more."""
         for task in self._references.values():
             task.cancel()
+
+
+def _reaches_back(trace: Trace) -> bool:
+    """Return True if a backward call went through nodes from before another one, or may have."""
+    return any(r.reach for r in trace.backwards) or not outcome.all_recorded(trace)
 
 
 def _takes_constants(trace: Trace) -> bool:

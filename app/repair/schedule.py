@@ -18,6 +18,7 @@ from app.repair.effects import ReferenceComparison, by_optimizer
 from app.repair.fingerprints import TOLERANCE
 from app.repair.loss_coverage import LOOKED_AT, near, with_totals
 from app.repair.step_inputs import inputs_of, spans, used
+from app.run.outcome import all_recorded
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
@@ -75,7 +76,7 @@ def compare_steps(original: Trace, candidate: Trace, *, ended: bool) -> Schedule
         ):  # assigned, not computed by backward
             return ScheduleComparison("unknown")
         return ScheduleComparison("fewer", "no step is fed by any backward call", failed=True)
-    recorded = _all_recorded(original) and _all_recorded(candidate)
+    recorded = all_recorded(original) and all_recorded(candidate)
     for optimizer, steps in ours.items():
         other = theirs.get(optimizer, [])
         taken, wanted = sum(not _is_end(s) for s in other), len(steps)
@@ -149,11 +150,6 @@ def idle(trace: Trace) -> str:
 
 def _updates(trace: Trace) -> bool:
     return any(step.changed for step in trace.steps)
-
-
-def _all_recorded(trace: Trace) -> bool:
-    """Return True if the trace has a record of every call, not of a sample."""
-    return trace.ended is None or len(trace.backwards) >= trace.ended.backwards
 
 
 def _is_end(step: Step) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from app.request.case import Case
 from provenance import CodeLine
 from sandbox.protocol import Raised, RunResult
+from sandbox.records import Trace
 
 
 def silent_kinds(result: RunResult) -> set[str]:
@@ -55,6 +56,11 @@ def caught_at(run: RunResult) -> CodeLine | None:
     well = {(r.call.at.file, r.call.at.line) for r in calls if r.outcome == "ok"}
     raised = (record.call.at for record in calls if record.outcome == "raised")
     return next((at for at in raised if (at.file, at.line) not in well), None)
+
+
+def all_recorded(trace: Trace) -> bool:
+    """Return True if the trace has a record of every backward call, not of a sample."""
+    return trace.ended is None or len(trace.backwards) >= trace.ended.backwards
 
 
 def len_backwards(result: RunResult) -> int:

@@ -18,9 +18,10 @@ from tests.unit.test_effects import trace
 CALL = BackwardCall(n=1, kind="backward", at=CodeLine("train.py", 9))
 
 
-def run(status: str, values: list[float], calls: int) -> RunResult:
-    """A run with these gradients, which completed so many backward calls."""
-    called = [Backward(t="backward", call=CALL)] * calls
+def run(status: str, values: list[float], calls: int, reach: int = 1) -> RunResult:
+    """A run with these gradients, which completed so many backward calls: each of them through
+    nodes from before `reach` others."""
+    called = [Backward(t="backward", call=CALL, reach=reach)] * calls
     shown: Trace = trace(values).model_copy(update={"backwards": called})
     return RunResult.model_validate({"status": status, "trace": shown})
 
@@ -65,3 +66,9 @@ async def test_a_run_that_keeps_every_graph_may_be_ended_first() -> None:
     found = await measured(run("timed_out", [1], 1), run("finished", [5], 2), [5])
     assert found.gradients == "unknown"
     assert "ended too early" in same_gradient(found).detail
+
+
+async def test_nothing_is_held_constant_where_no_call_reaches_back() -> None:
+    unasked = RunResult(status="unavailable")
+    found = await measured(run("finished", [1, 2], 2, reach=0), unasked, [1, 1])
+    assert found.gradients == "changed"  # and not unknown, as where a run was not possible
