@@ -82,7 +82,8 @@ class SilentFault:
     decide whether it is a fault. `gradient`: the attribute in which leaves of a hand-written engine
     hold gradients. `figures` were measured in these `iterations`, or in one after the other, and
     count what `counted` says. `instead`: leaves that get gradients in place of those that an
-    optimizer took at `optimizer_at`.
+    optimizer took at `optimizer_at`. `ran`: the lines of each file that ran in an iteration of the
+    fault; empty if that was not seen.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class SilentFault:
     doubtful: bool = False
     instead: tuple[str, ...] = ()
     optimizer_at: CodeLine | None = None
+    ran: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def engine(self) -> Engine:

@@ -9,6 +9,9 @@ from pydantic import Field
 from provenance import BackwardCall, CodeLine, Count, InplaceWrite, Node, Referrer, StaleEdge, Text
 from sandbox.records.base import Number, Record
 
+Lines = tuple[Text, Annotated[tuple[Count, ...], Field(max_length=4096)]]
+"""A file, and lines of it."""
+
 
 class Reuse(Record):
     """A second use of freed nodes. `same_root`: the root of the failing call had itself been the
@@ -92,6 +95,9 @@ class Silent(Record):
     uncalled: Annotated[tuple[Text, ...], Field(max_length=64)] = Field(
         (),
         description="of modules that nothing calls: no gradient reached these, too",
+    )
+    ran: Annotated[tuple[Lines, ...], Field(max_length=4096)] = Field(
+        (), description="by file: in an iteration in which these lacked a gradient, if it was seen"
     )
     optimizer_at: CodeLine | None = Field(None, description="where an optimizer got its parameters")
     figures: Annotated[tuple[Number, ...], Field(max_length=64)] = ()

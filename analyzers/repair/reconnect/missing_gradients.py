@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -68,12 +68,12 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
     paths = [path.split(".")[1:last] for path in fault.params]
     parts = {part for path in paths for part in path if not part.isdigit()}
     models = {_model_of(path) for path in (*fault.params, *names_held(fault.holders))}
-    lost = resolve_location(project, fault.at)
+    lost, lines = resolve_location(project, fault.at), dict(fault.ran)
     for look in (_withheld_at, _cut_at, _step_at, _unpassed_at):
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):
             for cut in _cuts_of(wanted, locals_too, project, look):
-                if not _refills(cut.where.statement, fault.params):
+                if not _refills(cut.where.statement, fault.params) and _may_run(cut.where, lines):
                     found.setdefault(id(cut.where.statement), cut)
         likely = sorted(
             found.values(),
@@ -121,6 +121,24 @@ def _refills(statement: ast.stmt, params: Sequence[str]) -> bool:
     write = written(statement)
     path = write.path.removeprefix("self.") if write is not None else ""
     return bool(path) and any(f".{param}".endswith(f".{path}") for param in params)
+
+
+def _may_run(where: SourceLocation, ran: Mapping[str, Sequence[int]]) -> bool:
+    """Return True unless the statement is in a branch that its condition did not take, among the
+    lines that ran."""
+    lines, inner = set(ran.get(where.module.path, ())), where.statement
+    for outer in where.module.ancestors(where.statement):
+        if isinstance(outer, ast.If):
+            taken = outer.body if inner in outer.body else outer.orelse
+            asked = lines & _lines_of(outer.test)
+            if asked and not any(lines & _lines_of(one) for one in taken):
+                return False
+        inner = outer if isinstance(outer, ast.stmt) else inner
+    return True
+
+
+def _lines_of(node: ast.expr | ast.stmt) -> set[int]:
+    return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 def _cancels(cut: Cut) -> bool:
@@ -188,15 +206,16 @@ def _withheld_at(where: SourceLocation, name: str, source: _Source, project: Pro
 
 
 def _cut_at(where: SourceLocation, name: str, source: _Source, project: Project) -> Cut | None:
+    """Return a statement that cuts what comes from the wanted: data that it cuts have no graph."""
     is_loop = isinstance(where.statement, ast.For)  # its names denote parts
     line = None if is_loop else switched_off_at(where)
-    cuts = any((cuts_in(where.statement), any(samples(where.statement)), loads(where.statement)))
-    if line is None and not cuts:
+    cut = [cut_from(node) for node in cuts_in(where.statement)]
+    own = any(source(ast.Return(value)) is not None for value in cut)
+    put = bool(cut) and written(where.statement) is not None  # into the data of a parameter
+    if line is None and not any((own, put, any(samples(where.statement)), loads(where.statement))):
         return None
     bound = [] if is_loop or _is_number(where) else bindings(where.statement)
     carrier = GraphCarrier([*bound, *_cut_names(where), name][0], where.place)
-    cut = [cut_from(node) for node in cuts_in(where.statement)]
-    own = any(source(ast.Return(value)) is not None for value in cut)
     return Cut(where, CodeLine(where.place.file, line or where.place.line), carrier, own=own)
 
 

@@ -220,7 +220,7 @@ class SilentWatch(Observer):
                 fields |= {"call": self._idle.last.record(), "detail": IDLE}
                 fields["at"] = cut or at or self._idle.left_torch(untrained)
                 fields |= instead
-            self._tell("unfed-parameters", **fields)
+            self._tell("unfed-parameters", ran=self._untrained.lines.ran, **fields)
         elif fields := (
             replaced(self._parameters.known, self._stepped)
             or added(self._parameters.known, self._stepped)
@@ -237,7 +237,7 @@ class SilentWatch(Observer):
         if not self._reported and (unread := self._untrained.doubted()):
             at = next((known.lost for known in unread if known.lost), None)
             fields = {"at": at, "params": _names(unread), "figures": [float(len(unread))]}
-            self._tell("unfed-parameters", doubtful=at is None, **fields)
+            self._emit("unfed-parameters", ran=self._untrained.lines.ran, doubtful=not at, **fields)
         if not self._reported:
             self._tell_unmoved()
         if not self._reported and (fields := unheld(self._parameters.known, self._stepped)):

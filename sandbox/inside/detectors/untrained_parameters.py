@@ -17,6 +17,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from ..core.clock import CLOCK
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
+from ..recorders.executed_lines import ExecutedLines
 
 STEPS = 2  # a parameter is judged at this step, of those at which it asks for a gradient
 LATER = (3, 4, 6)  # at these it is looked whether they have moved
@@ -28,15 +29,16 @@ ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
 class UntrainedParameters:
     """Looks at each parameter's second step; a gradient that comes later clears it.
 
-    Module calls are watched only once a first step met a parameter without gradient: what no
-    forward pass uses (a head switched off by a flag) is no finding. A module of its own next to
-    those that learn may be frozen on purpose, or be a copy that follows: it counts if its calls
-    build graphs, which somebody then cuts, and nothing else moves its values. And what only ever
-    steps after backward calls that reach nobody's parameters trains nothing.
+    Module calls, and the `lines` that run, are watched only once a first step met a parameter
+    without gradient: what no forward pass uses (a head switched off by a flag) is no finding. A
+    module of its own next to those that learn may be frozen on purpose, or be a copy that follows:
+    it counts if its calls build graphs, which somebody then cuts, and nothing else moves its
+    values. And what only steps after backward calls that reach no parameter trains nothing.
     """
 
     def __init__(self, parameters: ParameterRegistry) -> None:
         self._parameters = parameters
+        self.lines = ExecutedLines()
         self._steps: dict[int, int] = defaultdict(int)
         self._ages: dict[int, int] = {}  # steps at which parameters asked for a gradient
         self._before: dict[int, int] = {}  # receipts, as they joined others or were thawed
@@ -146,6 +148,7 @@ class UntrainedParameters:
         if not self._awaited and self._hook is not None:
             self._hook.remove()
             self._hook = None
+            self.lines.end()
 
     def _await(self, young: list[KnownParameter], without: list[KnownParameter]) -> None:
         """Watch modules' calls as long as there is anything that is yet to be judged."""
@@ -154,6 +157,7 @@ class UntrainedParameters:
         if without and self._hook is None:
             self._called = set() if self._called is None else self._called
             self._hook = register_module_forward_pre_hook(self._note)
+            self.lines.begin()
 
     def found(self) -> list[KnownParameter]:
         """Return the parameters that never got a gradient.
