@@ -37,10 +37,13 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.evidence import Evidence
+from dataclasses import replace
+
+from analyzers.evidence import Evidence, InplaceChange
 from analyzers.explain.inplace_changes import refused
-from analyzers.explain.pattern import Match
+from analyzers.explain.pattern import Match, evidence_in
 from analyzers.explain.sentences import changed
+from analyzers.messages import entry_of
 from analyzers.source.project import Project
 
 ID = "GM018"
@@ -52,11 +55,18 @@ KIND = "view"
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Match PyTorch's refusal of a write through a view."""
-    return refused(NAME, evidence, project, KIND)
+    found = refused(NAME, evidence, project, KIND)
+    entry = entry_of(evidence_in(found, InplaceChange).message) if found is not None else None
+    return replace(found, title=entry.title) if found is not None and entry is not None else found
 
 
 def explain(match: Match, project: Project) -> str:
     """Explain which view it is, and where."""
+    entry = entry_of(evidence_in(match, InplaceChange).message)
+    if entry is not None and entry.title:
+        return (
+            f"{changed(match, project)} {entry.means} Append `.clone()`, or compute a new tensor."
+        )
     return (
         changed(match, project) + " It is one of several views that one operation made, or one "
         "made under `no_grad`: compute a new tensor instead."

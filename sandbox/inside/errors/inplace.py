@@ -21,6 +21,7 @@ from . import failure
 from .operands import Instruction, operands
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_SHARED = "more than one element of the written-to tensor"
 _SHAPE = re.compile(r"\[[\w.]*Tensor \[([\d, ]*)\]\]")
 
 
@@ -93,7 +94,7 @@ class InplaceWatch(Observer):
         text = str(error)
         if "leaf Variable" in text and "in-place" in text:
             kind = "leaf"
-        elif "view" in text and "modified inplace" in text:
+        elif ("view" in text and "modified inplace" in text) or _SHARED in text:
             kind = "view"
         else:
             return False
