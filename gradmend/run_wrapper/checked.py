@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gradmend.run_wrapper.exchange_dir import Process
@@ -22,7 +22,7 @@ def summary(found: Sequence[Process]) -> str:
     ended = records[-1] if records and records[-1]["t"] == "end" else None
     if ended is None:
         return "checked nothing: the records stop before the program did (is a disk full?)"
-    notes = [*_learning(records), *_level(records), "no fault was found"]
+    notes = [*_learning(records, trained[0].files), *_level(records), "no fault was found"]
     examined, calls = ended["examined"], ended["backwards"]
     number = f"{examined} of {calls}" if examined < calls else f"{calls}"
     ranks = f" of rank 0 of {len(trained)}" if len(trained) > 1 else ""
@@ -40,8 +40,9 @@ def _records(lines: bytes) -> Iterator[Json]:
             yield one
 
 
-def _learning(records: Sequence[Json]) -> Iterator[str]:
-    """Yield how many of the optimizers' parameters got a gradient from backward calls."""
+def _learning(records: Sequence[Json], files: Mapping[str, str]) -> Iterator[str]:
+    """Yield how many of the optimizers' parameters got a gradient from backward calls, and which
+    got none."""
     latest = {one["id"]: one for r in records if r["t"] == "parameters" for one in r["params"]}
     trained = {
         number
@@ -58,7 +59,11 @@ def _learning(records: Sequence[Json]) -> Iterator[str]:
     elif given == trained:
         yield f"every parameter {of} gets a gradient"
     else:
-        yield f"{len(given)} of the {len(trained)} parameters {of} get a gradient"
+        from gradmend.run_wrapper.unused import described
+
+        names = [latest[number]["name"] for number in sorted(trained - given)]
+        without = f" (not {described(records, names, files)})" if all(names) else ""
+        yield f"{len(given)} of the {len(trained)} parameters {of} get a gradient{without}"
 
 
 def _level(records: Sequence[Json]) -> Iterator[str]:

@@ -52,6 +52,11 @@ class RunArguments:
     against: str | None = None
     help: bool = False
 
+    @property
+    def waits(self) -> bool:
+        """Return True if the user waits for repeated runs as long as it takes."""
+        return self.patient or self.steps is not None
+
 
 def parse(arguments: list[str]) -> RunArguments:
     """Parse options up to `--`, or up to the first argument that is none; the rest is the

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from app.diagnose import Progress, by_steps, causes_in_trace, diagnose
+from app.diagnose import NoProgress, Progress, by_steps, causes_in_trace, diagnose
 from app.http.problems import ProblemError
 from app.request.reader import RECURSION_DEPTH, Reader, ReadingLimit
 from app.request.uploads import decoded
@@ -130,6 +130,19 @@ async def findings_of(
         await again.close()
 
 
+async def silent_findings_of(
+    seen: FailedRun, again: Again | None, progress: Progress, *, patient: bool
+) -> Findings:
+    """Return the findings of a command that ended well. Unless the user is `patient`, runs are only
+    made for a fault that its records show, and for which a fix is known."""
+    if again is not None and not patient:
+        shown = await findings_of(seen, None, NoProgress())
+        if not shown.patches:
+            await again.close()
+            return shown
+    return await findings_of(seen, again, progress)
+
+
 def _request(seen: FailedRun, trace: str) -> DiagnosisRequest:
     files = [
         SourceFile.model_construct(path=name, content=text, encoding="utf-8")
@@ -140,7 +153,7 @@ def _request(seen: FailedRun, trace: str) -> DiagnosisRequest:
         script=seen.sources.get(seen.entry, ""),
         filename=seen.entry,
         files=files,
-        traceback="",
+        traceback="" if seen.process.failed or seen.process.engine else _traceback_of(seen.run),
         run="auto",
         trace=trace,
         time_limit_s=max(LEAST_S, PATIENCE * seen.process.seconds),
@@ -148,6 +161,18 @@ def _request(seen: FailedRun, trace: str) -> DiagnosisRequest:
         module=None,
         target=None,
     )
+
+
+def _traceback_of(run: RunResult) -> str:
+    """Return the error that ended a run as Python prints it: without evidence of autograd, its
+    message is what there is to go by."""
+    failed = run.trace.failed if run.trace is not None else None
+    if failed is None:
+        return ""
+    lines = ["Traceback (most recent call last):"]
+    for one in failed.frames:
+        lines += [f'  File "{one.file}", line {one.line}, in {one.function}', f"    {one.code}"]
+    return "\n".join([*lines, f"{failed.type}: {failed.message}"])
 
 
 Early = Callable[[Cause], Awaitable[None]]

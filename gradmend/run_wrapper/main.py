@@ -71,7 +71,7 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
     if failed:
         from gradmend.run_wrapper.starting import Warm
 
-        warm = Warm.early(arguments, box, failed[0])
+        warm = Warm.early(arguments, box, failed[0]) if code else None
         from gradmend.run_wrapper.summarize import look
 
         findings = look(arguments, failed[0], warm, raised=code != 0)

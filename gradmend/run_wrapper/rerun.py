@@ -27,7 +27,6 @@ from sandbox.collect import run_result
 from sandbox.protocol import Job, RunResult
 from sandbox.watch.outcome import Ending, ProcessOutcome
 
-ALL_S = 60.0  # for all runs, unless the user is patient
 LEAST_S = 0.5  # a run that has less is not begun
 PLAIN = 3.0  # times as long as the failure took: what the last run of a fix may take in any case
 BRIEF = 0.25  # of the failure's time: a run that takes longer makes only the calls it needs
@@ -47,8 +46,8 @@ class Again:
 
     `first` is the process that failed, and `seen` what its run showed: the first traced run of the
     sources as they are is not made twice. A program without torch was not traced; then its runs
-    import torch before it begins. Without `patient`, no run begins beyond the first minute, but for
-    the last one of a fix, as the user will run it. `warm` has been started for them already.
+    import torch before it begins. No run begins after `most_s`, but for the last one of a fix, as
+    the user will run it. `warm` has been started for them already.
 
     A compiled program is traced with its compiler off: what its mathematics is stays the same, and
     a run takes seconds. Its last run, without the tracer, is compiled.
@@ -62,7 +61,7 @@ class Again:
         sources: Mapping[str, str],
         *,
         steps: int | None = None,
-        patient: bool = True,
+        most_s: float = math.inf,
         warm: Warm | None = None,
     ) -> None:
         self._command = list(command)
@@ -70,7 +69,8 @@ class Again:
         self._seen = seen
         self._sources = sources
         self._steps = steps
-        self._until = math.inf if patient else time.monotonic() + ALL_S
+        self._most_s = most_s
+        self._until = time.monotonic() + most_s
         self._eager = first.is_compiled
         self._early = warm
         self._home = warm.home if warm is not None else ExchangeDir({})
@@ -95,8 +95,8 @@ class Again:
 
     async def _in_time(self, job: Job) -> RunResult:
         if (left := self._left_s(job)) < LEAST_S:
-            why = f"not all fixes were tried within {ALL_S:g} s; `gradmend run --patient` does"
-            self.troubles.add(why)
+            spent = f"not all fixes were tried within {self._most_s:.0f} s"
+            self.troubles.add(f"{spent}; `gradmend run --patient` does")
             return RunResult(status="unavailable", reason="the time was used up")
         self.runs += 1
         limit = min(job.time_limit_s, left)

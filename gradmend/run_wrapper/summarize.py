@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 from app.command.fixing import caveat
 from app.present.visible import escaped_json, visible
 from app.schemas import Cause, Findings, Patch
 from gradmend.run_wrapper import last_result, report
 from gradmend.run_wrapper.cli_args import RunArguments
-from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in
+from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in, silent_findings_of
 from gradmend.run_wrapper.exchange_dir import Process
 from gradmend.run_wrapper.progress import ProgressLine
 from gradmend.run_wrapper.rerun import Again
@@ -17,6 +18,9 @@ from gradmend.run_wrapper.sharing import share
 from gradmend.run_wrapper.starting import Warm, why_no_rerun
 from gradmend.run_wrapper.stderr import RULE, Paint, note, say
 from gradmend.run_wrapper.uncommitted import brought_by, changed_since_commit
+
+ALL_S = 60.0  # for all repeated runs, unless the user is patient
+LEAST_S = 10.0  # the same, if the command ended well: or as long as it took itself
 
 
 def look(
@@ -43,7 +47,7 @@ def _diagnose(
     progress = ProgressPrinter(paint)
     if raised:  # else there may be nothing to say
         progress.begin()
-    again, why_not = _to_run_again(arguments, seen, warm)
+    again, why_not = _to_run_again(arguments, seen, warm, raised=raised)
     brought: list[str] = []
 
     async def witness(again: Again, seen: FailedRun, findings: Findings) -> None:
@@ -57,7 +61,7 @@ def _diagnose(
         async with progress.line.ticking():
             if raised:
                 return await findings_of(seen, again, progress, progress.early, witness)
-            return await findings_of(seen, again, progress)
+            return await silent_findings_of(seen, again, progress, patient=arguments.waits)
 
     try:
         findings = asyncio.run(found())
@@ -87,12 +91,13 @@ def _diagnose(
 
 
 def _to_run_again(
-    arguments: RunArguments, seen: FailedRun, warm: Warm | None
+    arguments: RunArguments, seen: FailedRun, warm: Warm | None, *, raised: bool
 ) -> tuple[Again | None, str | None]:
     """Return what runs the command again, or why nothing does."""
     if why_not := why_no_rerun(arguments):
         return None, why_not
     first, shown = seen.process, seen.run if seen.is_whole else None
+    limit = ALL_S if raised else min(ALL_S, max(LEAST_S, first.seconds))
     try:
         again = Again(
             arguments.command,
@@ -100,7 +105,7 @@ def _to_run_again(
             shown,
             seen.sources,
             steps=arguments.steps,
-            patient=arguments.patient or arguments.steps is not None,
+            most_s=math.inf if arguments.waits else limit,
             warm=warm,
         )
     except OSError as error:

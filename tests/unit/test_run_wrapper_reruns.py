@@ -25,9 +25,8 @@ from sandbox.protocol import Job
 from tests.run_wrapper import ONE_FILE
 
 
-async def test_no_run_begins_once_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rerun, "ALL_S", 0.0)
-    session = Again(["false"], Process(1), None, {}, patient=False)
+async def test_no_run_begins_once_the_time_is_up() -> None:
+    session = Again(["false"], Process(1), None, {}, most_s=0.0)
     try:
         result = await session.run(Job(files={}))
     finally:
@@ -92,6 +91,25 @@ async def test_what_ran_for_long_is_diagnosed_without_another_run(tmp_path: Path
     process = replace(process, files={name: str(path) for name, path in files.items()})
     findings = await findings_of(seen_in(process), None, NoProgress())
     assert findings.causes[0].location.line == 3
+
+
+async def test_a_message_that_left_no_evidence_is_answered_by_the_catalogue(tmp_path: Path) -> None:
+    source = "import torch\nnet.register_backward_hook(look)\nnet(x).sum().backward()\n"
+    (tmp_path / "train.py").write_text(source)
+    message = "Cannot use both regular backward hooks and full backward hooks on a single Module."
+    frame = {"file": "train.py", "line": 3, "function": "<module>", "code": "net(x)"}
+    raised = {"t": "raised", "type": "RuntimeError", "message": message, "frames": [frame]}
+    records = [{"t": "start", "v": 1}, raised, {"t": "end", "reason": "raised"}]
+    process = Process(1, main="train.py", error="RuntimeError")
+    process = replace(
+        process,
+        files={"train.py": str(tmp_path / "train.py")},
+        records="\n".join(map(json.dumps, records)).encode(),
+    )
+    findings = await findings_of(seen_in(process), None, NoProgress())
+    assert findings.answer is not None
+    assert findings.answer.message == "backward-hooks-mixed"
+    assert findings.summary.startswith("The first place to look at: line 2: ")
 
 
 def test_settings_of_torch_last_no_longer_than_its_import(monkeypatch: pytest.MonkeyPatch) -> None:

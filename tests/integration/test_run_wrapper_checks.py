@@ -1,0 +1,94 @@
+"""`gradmend run --check` around programs with parameters that get no gradient."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.diagnose import NoProgress
+from app.schemas import Findings
+from gradmend.run_wrapper import user_command
+from gradmend.run_wrapper.diagnosing import FailedRun, seen_in, silent_findings_of
+from gradmend.run_wrapper.exchange_dir import ExchangeDir
+from gradmend.run_wrapper.rerun import Again
+from tests.run_wrapper import gradmend
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.rotating]
+PYTHON = sys.executable
+PROGRAM = """\
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.out = nn.Linear(4, 4), nn.Linear(4, 1)
+        self.head = nn.Linear(4, 4)
+    def forward(self, x):
+        {0}
+        return self.out(h)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(12):
+    optimizer.zero_grad()
+    net(torch.ones(3, 4)).square().mean().backward()
+    optimizer.step()
+"""
+UNUSED = "h = self.body(x)"
+ASIDE = "h = self.body(x); self.kept = self.head(x)"
+CUT_OFF = "h = self.body(x) + self.head(x).detach()"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (UNUSED, "nothing that ran uses it"),
+        (ASIDE, "no backward call leads back to what uses it"),
+    ],
+)
+def test_what_gets_no_gradient_is_named_with_its_line(
+    tmp_path: Path, line: str, reason: str
+) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM.format(line))
+    ran = gradmend(["run", "--check", "--strict", "--", PYTHON, "train.py"], tmp_path)
+    assert (ran.code, ran.stdout) == (0, "")
+    assert ran.stderr == (
+        "gradmend: checked 12 backward calls: 4 of the 6 parameters of the optimizer get a "
+        f"gradient (not `net.head`, train.py:7: {reason}), graphs stay level, no fault was found\n"
+    )
+
+
+def _traced(line: str) -> FailedRun:
+    """Return what the program with this line showed when it ran."""
+    Path("train.py").write_text(PROGRAM.format(line))
+    box = ExchangeDir({"mode": "trace", "silent": True, "seed": False, "limited": True})
+    try:
+        assert user_command.run([PYTHON, "train.py"], box.environment(dict(os.environ))) == 0
+        (process,) = box.processes()
+    finally:
+        box.close()
+    return seen_in(process)
+
+
+async def _checked(line: str, *, patient: bool) -> tuple[Findings, int]:
+    """Return what is found of it, and the number of repeated runs."""
+    seen = _traced(line)
+    again = Again([PYTHON, "train.py"], seen.process, seen.run, seen.sources)
+    found = await silent_findings_of(seen, again, NoProgress(), patient=patient)
+    return found, again.runs
+
+
+async def test_nothing_is_run_again_for_what_may_be_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in (UNUSED, ASIDE):
+        findings, runs = await _checked(line, patient=False)
+        assert (findings.causes, runs) == ([], 0)
+    findings, runs = await _checked(UNUSED, patient=True)
+    assert (findings.causes, runs) == ([], 1)  # which looks where a graph is lost
+    findings, runs = await _checked(CUT_OFF, patient=False)
+    assert findings.patches[0].verification.status == "passed"
+    assert runs > 1
