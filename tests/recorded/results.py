@@ -17,7 +17,9 @@ OPEN = ("stopped", "timed_out")  # how far such a run gets depends on the machin
 _LOCAL = {*MEASURED, "stdout_tail", "stderr_tail", "backend", "walls", "traceback", "kept"}
 _LOCAL |= {"packages"}  # which depend on what a warm parent had imported
 _LOCAL |= {"idle"}  # a gradient that is all rounding is exactly zero on some processors only
-_LINE = re.compile(r"(?<=\.py):\d+(?= in )")  # of a library or the tracer: comments move it
+_LINE = re.compile(  # of a library or the tracer: comments move it; the digest in a cell's name
+    r"(?<=\.py):\d+(?= in )|(?<=\d)-[0-9a-f]{12,16}(?=>)"
+)
 _PROBE = "probe.py"  # in the frames of a plain run; comments move its lines, too
 _COUNTS = {"ended", "figures", "reason", "exit_code", "silent", "unused"}  # what an end adds
 

@@ -151,6 +151,15 @@ def test_a_line_of_a_library_may_move_and_its_function_may_not() -> None:
     assert differences(one, other) != []
 
 
+def test_a_cell_has_another_name_in_each_run() -> None:
+    one, later, other = (
+        {"last": {"file": f"<ipython-input-{n}-{digest}>"}}
+        for n, digest in ((7, "309d7eacb60eff02"), (7, "e310176e471d900b"), (8, "309d7eacb60eff02"))
+    )
+    assert differences(one, later) == []
+    assert differences(one, other) != []
+
+
 def test_a_line_of_the_probe_may_move_and_one_of_the_script_may_not() -> None:
     one, moved, other = (
         {"lines": [["train.py", line], ["probe.py", probe]]}
