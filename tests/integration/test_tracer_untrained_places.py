@@ -205,22 +205,6 @@ def test_a_slower_run_reports_where_a_parameter_without_gradient_lost_its_graph(
     assert reported.at.line - HEAD.count("\n") == line - 1
 
 
-def test_what_nothing_uses_hides_no_other_fault(traced: Tracing) -> None:
-    """A last layer is left out of the model for another one, which no optimizer is given."""
-    script = """\
-net, head = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2)), nn.Linear(4, 1)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-net[1] = nn.Identity()
-for _ in range(12):
-    optimizer.zero_grad()
-    head(net(torch.ones(2, 3))).square().mean().backward()
-    optimizer.step()
-"""
-    found = traced(HEAD + script).trace.silent
-    assert [fault.kind for fault in found] == ["unfed-parameters", "unheld-parameters"]
-    assert set(found[1].instead) == {"head.weight", "head.bias"}
-
-
 def test_the_lines_of_an_iteration_tell_which_branch_ran(traced: Tracing) -> None:
     script = """\
 net, head = nn.Linear(3, 1), nn.Linear(3, 1)

@@ -237,7 +237,7 @@ class SilentWatch(Observer):
         if not self._reported and (unread := self._untrained.doubted()):
             at = next((known.lost for known in unread if known.lost), None)
             fields = {"at": at, "params": _names(unread), "figures": [float(len(unread))]}
-            self._emit("unfed-parameters", ran=self._untrained.lines.ran, doubtful=not at, **fields)
+            self._tell("unfed-parameters", ran=self._untrained.lines.ran, doubtful=not at, **fields)
         if not self._reported:
             self._tell_unmoved()
         if not self._reported and (fields := unheld(self._parameters.known, self._stepped)):
