@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 
 from analyzers.advice.looking import last_name, short
 from analyzers.source.backward import backward_calls
+from analyzers.source.calls import steps
 from analyzers.source.flow import definitions, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
@@ -18,7 +19,6 @@ _ALIKE = 0.85  # of a name to another, which is then meant
 _BUILTIN = frozenset(dir(builtins))
 _MODULES = ("Module", "MessagePassing", "LightningModule", "PreTrainedModel")
 _SAMPLE = re.compile(r"^[a-z]$|^eps|noise|hidden|state|input|data|batch|target|sample|fixed|mask")
-_OPTIMIZERS = ("Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "LBFGS")
 _BUFFERS = ("Buffer", "register_buffer")
 _KNOWN = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
 _GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain", "zip")
@@ -122,9 +122,7 @@ def gradient_unread(node: ast.AST, module: Module) -> str | None:
     """Match a leaf that requires a gradient, where lines call backward and read no `.grad`."""
     if not isinstance(node, ast.Assign) or not _is_leaf(node) or not backward_calls(module.tree):
         return None
-    steps = any(isinstance(c.func, ast.Attribute) and c.func.attr == "step"
-                for c in module.each(ast.Call))  # fmt: skip
-    read = steps or any(a.attr == "grad" for a in module.each(ast.Attribute))
+    read = bool(steps(module.tree)) or any(a.attr == "grad" for a in module.each(ast.Attribute))
     return short(node.targets[0]) if not read else None
 
 
@@ -133,7 +131,8 @@ def optimizer_of_data(node: ast.AST, module: Module) -> str | None:
     match node:
         case ast.Call(args=[ast.List(elts=[ast.Attribute() as held]), *_]):
             root = held.value.id if isinstance(held.value, ast.Name) else ""
-            named = last_name(node.func) in _OPTIMIZERS and root not in ("", "self")
+            optimizer = module.names.qualified(node.func).startswith("torch.optim.")
+            named = optimizer and root not in ("", "self")
             flagged = "requires_grad" in module.text or definitions(module.tree, spelled(held))
             return spelled(held) if named and not flagged else None
     return None

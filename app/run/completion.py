@@ -97,7 +97,8 @@ def wanted(case: Case) -> HarnessRequest:
     given = case.traceback
     if given is None or given.family == "other":  # a complaint in words names no error
         return HarnessRequest()
-    if given.family == "engine" and given.kind is not None and not _has_backward(case):
+    has_backward = any(m.names.defines("backward") for m in case.project.modules.values())
+    if given.family == "engine" and given.kind is not None and not has_backward:
         return HarnessRequest()  # of a custom Function that was not sent, not of an engine's values
     entry = case.project.entry
     own = [f for f in given.frames if not f.is_library and f.file == entry]
@@ -106,10 +107,6 @@ def wanted(case: Case) -> HarnessRequest:
     return HarnessRequest(
         wanted=WantedError(message=message, family=given.family, lines=lines[-1:])
     )
-
-
-def _has_backward(case: Case) -> bool:
-    return any("def backward" in text for text in case.project.files.values())
 
 
 def _is_at(case: Case, line: int, code: str) -> bool:

@@ -10,9 +10,7 @@ from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Backward, Reuse, Silent, Trace
 
 SHORT = 0.2  # of the time limit: how long training that does not end is followed
-LONGER = (
-    0.5  # the same, if an error was given that has not appeared, or a first run ended by itself
-)
+LONGER = 0.5  # the same, if an error was given and has not appeared, or the first run ended
 NO_GRADIENT, CONSTANT = "unfed-parameters", "constant-term"
 OFTEN = 2  # backward calls that reach a graph made before a step
 LONG = 0.4  # of the time limit: a run that took longer is repeated only for an error
