@@ -7,6 +7,7 @@ their module path (`torch/nn/modules/rnn.py`).
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import sys
 import sysconfig
@@ -37,6 +38,9 @@ _roots: list[str] = [os.getcwd()]
 _launchers: set[str] = set()
 
 
+_next_activation = itertools.count(1).__next__
+
+
 class Mark:
     """What is remembered of a frame: its last stamp, and the instruction and the time it is for.
 
@@ -58,13 +62,10 @@ class Activation(Mark):
     """One call of a user's function, with the stamps of the present time, and its last note."""
 
     __slots__ = ("number", "since", "sites", "stamps", "standing")
-    made = 0
     on_event: Callable[[FrameType, str, Any], None] | None = None  # while lines are followed
 
     def __init__(self) -> None:
-        self.time = -1
-        Activation.made += 1
-        self.number = Activation.made
+        self.number = _next_activation()
         self.since = -1  # when `stamps` was begun
         self.stamps: dict[Hashable, Any] = {}
         self.sites: Any = None  # of its code, once something was stamped

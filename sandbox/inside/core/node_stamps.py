@@ -87,17 +87,17 @@ class Stamp(list[str]):
 
 
 Below = tuple[str, str, int, int]  # of a library's code: file, name, first line, instruction
+Key = int | tuple[int, Below]  # an instruction of the user's, and the library's place below it
 
 
-class _Sites(dict[tuple[int, Below], Site]):
-    """The sites of one code of the user's, by its instruction and the library's place below it."""
+class _Sites(dict[Key, Site]):
+    """The sites of one code of the user's."""
 
     __slots__ = ("code",)
     code: CodeType
 
 
 _sites: dict[int, _Sites] = {}  # by the id of the code, which each of them keeps alive
-_NOTHING: Below = ("", "", 0, 0)
 
 
 def _sites_of(code: CodeType) -> _Sites:
@@ -155,29 +155,31 @@ def make_stamp() -> list[str]:
         return Stamp(Site(None, None), 0)
     now = CLOCK.calls + CLOCK.steps
     mark, instruction = inner.f_trace, inner.f_lasti
-    if type(mark) is Mark or type(mark) is Activation:
-        if mark.time == now and mark.instruction == instruction:
-            return mark.stamp
-    code = inner.f_code if type(mark) is not Activation else None
-    stamp = _stamp(inner, code, now)
+    if type(mark) is Activation:
+        return _stamp(inner, mark, instruction, None, now)
+    if type(mark) is Mark and mark.time == now and mark.instruction == instruction:
+        return mark.stamp
+    code = inner.f_code
+    stamp = _stamp_below(inner, code, now)
     if mark is None:
         mark = inner.f_trace  # which that may have left
-    if mark is None and code is not None and not code.co_flags & RESUMED:
+    if mark is None and not code.co_flags & RESUMED:
         mark = inner.f_trace = Mark()
     if isinstance(mark, Mark):
         mark.instruction, mark.time, mark.stamp = instruction, now, stamp
     return stamp
 
 
-def _stamp(frame: FrameType | None, code: CodeType | None, now: int) -> Stamp:
-    """Return the stamp for the user's line that led to this frame, which runs that code: one a
-    site between two events. A frame known to be the user's comes without its code.
+def _stamp_below(innermost: FrameType, code: CodeType, now: int) -> Stamp:
+    """Return the stamp for the user's line that led to this frame, which runs that code.
 
     Reading a code raises an audit event, as `id` does: what raises none is asked first.
     """
-    maker, below = None, _NOTHING
+    maker: FrameType | None = None
+    below: Below | None = None
+    frame: FrameType | None = innermost
     sought = True  # who called torch: a library's frame, else the innermost
-    while frame is not None and code is not None:
+    while frame is not None:
         whose = OWNERS[code.co_filename]
         if whose is USER:
             break
@@ -185,31 +187,37 @@ def _stamp(frame: FrameType | None, code: CodeType | None, now: int) -> Stamp:
             maker = frame
             below = code.co_filename, code.co_name, code.co_firstlineno, frame.f_lasti
             sought = whose is not LIBRARY
-        frame, code = frame.f_back, None
+        frame = frame.f_back
         while frame is not None and type(frame.f_trace) is not Activation:
             if not TORCH_MODULES[frame.f_globals.get("__name__")]:
                 code = frame.f_code
                 break
             frame = frame.f_back
+        else:
+            break
     if frame is None:
         return Stamp(Site(None, maker), 0)
-    mark = frame.f_trace
-    if type(mark) is not Activation:
-        mark = activation(frame)
+    at = frame.f_lasti
+    return _stamp(frame, activation(frame), at if below is None else (at, below), maker, now)
+
+
+def _stamp(
+    frame: FrameType, mark: Activation, key: Key, maker: FrameType | None, now: int
+) -> Stamp:
+    """Return the stamp for a place of a frame of the user's: one a site between two events."""
+    sites = mark.sites
+    if sites is None:
+        sites = mark.sites = _sites_of(frame.f_code)
+    site = sites.get(key)
+    if site is None:
+        if len(sites) >= SITES:
+            sites.clear()
+        site = sites[key] = Site(frame, maker)
+        CLOCK.sites += 1
     if mark.since != now:
         mark.since = now
         mark.stamps.clear()
-    key = frame.f_lasti, below
-    stamp = mark.stamps.get(key)
+    stamp = mark.stamps.get(site)
     if stamp is None:
-        sites = mark.sites
-        if sites is None:
-            sites = mark.sites = _sites_of(code or frame.f_code)
-        site = sites.get(key)
-        if site is None:
-            if len(sites) >= SITES:
-                sites.clear()
-            site = sites[key] = Site(frame, maker)
-            CLOCK.sites += 1
-        stamp = mark.stamps[key] = Stamp(site, mark.number)
+        stamp = mark.stamps[site] = Stamp(site, mark.number)
     return stamp
