@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from analyzers.messages.entry import CatalogueError, Message, UsualCause, read
 from analyzers.messages.topics import close_together, topics_of
 from analyzers.source import typeset
 
-_SAID = re.compile(r'"[^"]{0,500}"')
+_SAID = re.compile(r'"([^"]{0,500})"')
 _WORD = re.compile(r"[a-z_]+")
 
 __all__ = [
@@ -91,11 +92,24 @@ def _anchor(parts: tuple[str, ...]) -> str:
 
 
 def question_in(text: str) -> Message | None:
-    """Return the entry of what somebody asks in words who sees no error, or None. What stands
-    between quotation marks is what others said.
+    """Return the entry of what somebody asks in words who sees no error, or None: what the title
+    asks, else the first question that is no general one. What stands between quotation marks is
+    what others said.
     """
     asked = [entry for entry in catalogue().values() if entry.question]
-    lines = [_SAID.sub("", plain(line)) for line in text.replace("`", "").splitlines()]
+    lines = [_SAID.sub(_quoted, plain(line)) for line in text.replace("`", "").splitlines()]
+    wrapped = [f"{line} {below}" for line, below in pairwise(lines) if line and below]
+    special = [entry for entry in asked if not entry.general]
+    looked_for = ((lines[:1], asked), (lines, special), (wrapped, special), (lines, asked))
+    return next(filter(None, (_first_asked(*one) for one in looked_for)), None)
+
+
+def _quoted(said: re.Match[str]) -> str:
+    """Return a quoted name; several words between quotation marks are what others said."""
+    return "" if " " in said[1].strip() else said[1]
+
+
+def _first_asked(lines: Sequence[str], asked: Sequence[Message]) -> Message | None:
     return next((e for line in lines for e in asked if said_of(line, e.asks)), None)
 
 

@@ -18,6 +18,7 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 `let_pass`     what the sandbox reports where it let this pass, as older versions did
 `asks`         of a question, which nothing raises: the topics that it holds (`topics.py`); one of
                several such lists is enough
+`general`      whether another question that the words ask, too, is answered rather than this one
 `patterns`     names of the patterns that it comes of, the most usual first; of an entry with a
                kind, the one that explains this kind
 `near`         words of what autograd does not raise, where this entry may help all the same
@@ -60,6 +61,7 @@ _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
     "same_causes", "cause", "asks", "let_pass", "named", "raised_at", "threads", "patterns", "near",
+    "general",
 }  # fmt: skip
 
 
@@ -106,6 +108,7 @@ class Message:
     causes: tuple[UsualCause, ...]
     threads: Mapping[str, str]
     asks: tuple[tuple[str, ...], ...] = ()
+    general: bool = False
     named: tuple[tuple[str, ...], ...] = ()
     raised_at: str = ""
     let_pass: str | None = None
@@ -160,6 +163,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         wrong=tuple(table.get("wrong", ())),
         causes=tuple(_cause(name, one) for one in given),
         asks=tuple(tuple(topics.split()) for topics in table.get("asks", ())),
+        general=table.get("general", False),
         named=tuple(tuple(topics.split()) for topics in table.get("named", ())),
         raised_at=table.get("raised_at", ""),
         let_pass=table.get("let_pass"),

@@ -18,6 +18,8 @@ from analyzers.request.traceback_only import evidence_of, files_of, without_sour
 from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame, lines_of_error
 
+_OF_ONE_LINE = ("graph-reuse", "inplace", "no-grad")  # families whose messages have no line breaks
+
 
 def with_hints(examined: Examined, sent: str) -> Examined:
     """Return the result with hints about an error of a known kind. `sent`: the words around the
@@ -29,11 +31,12 @@ def with_hints(examined: Examined, sent: str) -> Examined:
         words = {"": _words(sent, project)}
         found = hints_of(question, project, ParsedTraceback(), words) if question else ()
         return replace(examined, hints=found, asked=question.id if question else None)
-    found = hints(project, error, {"": _words(sent, project)})
+    words = {"": "\n".join((_words(sent, project), *_below_message(error)))}
+    found = hints(project, error, words)
     if explained_by(error) is None:
         cut_off = not error.exception  # of frames alone
         if cut_off and not found and (question := question_in(sent)) is not None:
-            found = hints_of(question, project, error, {"": _words(sent, project)})
+            found = hints_of(question, project, error, words)
             return replace(examined, hints=found, asked=question.id)
         return replace(examined, hints=found)
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
@@ -47,6 +50,11 @@ def _words(sent: str, project: Project) -> str:
     code = {m.code(n) for m in modules for n in range(1, len(m.lines) + 1) if m.statement_at(n)}
     lines = enumerate(sent.splitlines())
     return "\n".join(line for at, line in lines if at not in of_error and line.strip() not in code)
+
+
+def _below_message(error: ParsedTraceback) -> list[str]:
+    """Return what somebody wrote on the lines below a message of a kind that has one line."""
+    return error.message.splitlines()[1:] if error.family in _OF_ONE_LINE else []
 
 
 def _causes_of_traceback(error: ParsedTraceback, entry: str) -> tuple[RankedCause, ...]:
