@@ -2,7 +2,7 @@
 
 A topic is a list of words under `[topic]` in `questions.toml`. `grow` matches every word with that
 beginning, `=ram` that word alone, `go down` words in a row, and `!learn` a negation followed by
-`learn` within three words. Words that are not ASCII match anywhere.
+`learn` within three words; `~` begins a regular expression. Words that are not ASCII match anywhere.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ def compiled(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _pattern(word: str) -> str:
+    if word.startswith("~"):
+        return word[1:]
     if not word.isascii():
         return re.escape(word)
     if word.startswith("!"):

@@ -7,7 +7,7 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.listed import counted, some
 from analyzers.messages import entry_of
 from app.present import endings, non_finite
-from app.present.answer import first_hint, meaning, named_cause, with_place
+from app.present.answer import entry, first_hint, meaning, named_cause, with_place
 from app.present.basis import is_completed
 from app.request.case import Case
 from app.run.observation import Observation
@@ -17,6 +17,7 @@ from sandbox.protocol import Raised, RunResult
 _ENDED = ("finished", "stopped", "raised")
 _ENDED_IN_IT = "The run here ended in that error, and nothing that it showed explains it."
 _WITH_THE_SCRIPT = "With the script, the line can be named and a patch run."
+_CUT_OFF = "The traceback ends before the line that names the error: send its last lines, too."
 _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 
@@ -91,7 +92,9 @@ def _why(case: Case, seen: Observation) -> str:
     if case.problem is not None:
         return f"The script could not be read: {case.problem}."
     if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
-        return _WITH_THE_SCRIPT
+        error = case.traceback
+        cut_off = error is not None and bool(error.frames) and not error.exception
+        return _CUT_OFF if cut_off and entry(case) is None else _WITH_THE_SCRIPT
     if wanted := needs(seen):
         end = "the error" if case.is_error_given else "its end"
         return f"The script could not be run to {end}: it {wanted}."
