@@ -164,12 +164,24 @@ def unscale_twice(node: ast.AST, module: Module) -> Found:
     return None
 
 
+_MODELS = ("model", "net", "network", "trainer", "engine")
+
+
 def given_gradient(node: ast.AST, module: Module) -> str | None:
     """Match the gradient that a `backward` or `autograd.grad` is given to begin with."""
     if not isinstance(node, ast.Call) or last_name(node.func) not in ("backward", "grad"):
         return None
     given = gradient_given(node)
-    return short(given) if given is not None else None
+    return short(given) if given is not None and not _is_own_backward(node) else None
+
+
+def _is_own_backward(call: ast.Call) -> bool:
+    """Return True for a method of a script's own: `self.edge_model.backward(loss_g, loss_d)`."""
+    owner = last_name(call.func.value).lower() if isinstance(call.func, ast.Attribute) else ""
+    second = call.args[1] if len(call.args) > 1 else None
+    own = last_name(call.func) == "backward" and owner not in ("autograd", "loss")
+    named = isinstance(second, ast.Name | ast.Attribute) or owner.endswith(_MODELS)
+    return own and named
 
 
 def guarded_backward(node: ast.AST, module: Module) -> str | None:

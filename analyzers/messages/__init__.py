@@ -21,6 +21,7 @@ from analyzers.source import typeset
 
 _SAID = re.compile(r'"([^"]{0,500})"')
 _WORD = re.compile(r"[a-z_]+")
+_ASKING = (("something-asked",),)
 
 __all__ = [
     "Message",
@@ -32,6 +33,7 @@ __all__ = [
     "plain",
     "question_in",
     "said_of",
+    "touched_in",
 ]
 
 
@@ -97,7 +99,7 @@ def question_in(text: str) -> Message | None:
     what others said.
     """
     asked = [entry for entry in catalogue().values() if entry.question]
-    lines = [_SAID.sub(_quoted, plain(line)) for line in text.replace("`", "").splitlines()]
+    lines = _prose(text)
     wrapped = [f"{line} {below}" for line, below in pairwise(lines) if line and below]
     special = [entry for entry in asked if not entry.general]
     looked_for = ((lines[:1], asked), (lines, special), (wrapped, special), (lines, asked))
@@ -107,6 +109,22 @@ def question_in(text: str) -> Message | None:
 def _quoted(said: re.Match[str]) -> str:
     """Return a quoted name; several words between quotation marks are what others said."""
     return "" if " " in said[1].strip() else said[1]
+
+
+def touched_in(text: str) -> tuple[Message, str] | None:
+    """Return the entry of a topic that words touch which ask something, with the words that name
+    it; None if they ask nothing. To be used where `question_in` finds no question.
+    """
+    lines = _prose(text)
+    if not any(said_of(line, _ASKING) for line in lines):
+        return None
+    entries = [entry for entry in catalogue().values() if entry.touches]
+    touched = ((e, said_of(line, e.touches)) for line in lines for e in entries)
+    return next(((entry, said[0]) for entry, said in touched if said is not None), None)
+
+
+def _prose(text: str) -> list[str]:
+    return [_SAID.sub(_quoted, plain(line)) for line in text.replace("`", "").splitlines()]
 
 
 def _first_asked(lines: Sequence[str], asked: Sequence[Message]) -> Message | None:

@@ -18,6 +18,7 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 `let_pass`     what the sandbox reports where it let this pass, as older versions did
 `asks`         of a question, which nothing raises: the topics that it holds (`topics.py`); one of
                several such lists is enough
+`touches`      topics of a question of which one is enough where the words ask nothing else
 `general`      whether another question that the words ask, too, is answered rather than this one
 `patterns`     names of the patterns that it comes of, the most usual first; of an entry with a
                kind, the one that explains this kind
@@ -61,7 +62,7 @@ _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
     "same_causes", "cause", "asks", "let_pass", "named", "raised_at", "threads", "patterns", "near",
-    "general",
+    "general", "touches",
 }  # fmt: skip
 
 
@@ -108,6 +109,7 @@ class Message:
     causes: tuple[UsualCause, ...]
     threads: Mapping[str, str]
     asks: tuple[tuple[str, ...], ...] = ()
+    touches: tuple[tuple[str, ...], ...] = ()
     general: bool = False
     named: tuple[tuple[str, ...], ...] = ()
     raised_at: str = ""
@@ -163,6 +165,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         wrong=tuple(table.get("wrong", ())),
         causes=tuple(_cause(name, one) for one in given),
         asks=tuple(tuple(topics.split()) for topics in table.get("asks", ())),
+        touches=tuple(tuple(topics.split()) for topics in table.get("touches", ())),
         general=table.get("general", False),
         named=tuple(tuple(topics.split()) for topics in table.get("named", ())),
         raised_at=table.get("raised_at", ""),

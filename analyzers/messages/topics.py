@@ -2,7 +2,8 @@
 
 A topic is a list of words under `[topic]` in `questions.toml`. `grow` matches every word with that
 beginning, `=ram` that word alone, `go down` words in a row, and `!learn` a negation followed by
-`learn` within three words; `~` begins a regular expression. Words that are not ASCII match anywhere.
+`learn` within three words; `~` begins a regular expression. Words that are not ASCII match
+anywhere.
 """
 
 from __future__ import annotations

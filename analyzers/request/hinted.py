@@ -10,7 +10,7 @@ from analyzers.advice import Hint, hints, hints_of
 from analyzers.certainty import Certainty
 from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
-from analyzers.messages import question_in
+from analyzers.messages import question_in, touched_in
 from analyzers.request.binding import explained_by
 from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examined import Examined
@@ -27,10 +27,11 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     """
     error, project = examined.traceback, examined.project
     if error is None or not (error.exception or error.frames):
-        question = question_in(sent)
         words = {"": _words(sent, project)}
-        found = hints_of(question, project, ParsedTraceback(), words) if question else ()
-        return replace(examined, hints=found, asked=question.id if question else None)
+        if (question := question_in(sent)) is not None:
+            found = hints_of(question, project, ParsedTraceback(), words)
+            return replace(examined, hints=found, asked=question.id)
+        return _with_touched(examined, words)
     words = {"": "\n".join((_words(sent, project), *_below_message(error)))}
     found = hints(project, error, words)
     if explained_by(error) is None:
@@ -41,6 +42,22 @@ def with_hints(examined: Examined, sent: str) -> Examined:
         return replace(examined, hints=found)
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
+
+
+def _with_touched(examined: Examined, words: dict[str, str]) -> Examined:
+    """Return the result with what is known of a topic that words touch, if these stand around code,
+    or alone. Comments of a script ask nothing."""
+    prose = examined.no_program or bool(examined.pasted)
+    touched = touched_in(words[""]) if prose else None
+    if touched is None:
+        return replace(examined, hints=(), asked=None)
+    entry, named = touched
+    usual = (
+        hint for hint in hints_of(entry, examined.project, ParsedTraceback(), words) if hint.usual
+    )
+    text = f"the question itself is not known here; about “{named}”: "
+    found = tuple(replace(hint, text=text + hint.text, usual=False) for hint in usual)
+    return replace(examined, hints=found, asked=entry.id)
 
 
 def _words(sent: str, project: Project) -> str:

@@ -92,9 +92,7 @@ def _why(case: Case, seen: Observation) -> str:
     if case.problem is not None:
         return f"The script could not be read: {case.problem}."
     if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
-        error = case.traceback
-        cut_off = error is not None and bool(error.frames) and not error.exception
-        return _CUT_OFF if cut_off and entry(case) is None else _WITH_THE_SCRIPT
+        return _WITH_THE_SCRIPT if not _is_cut_off(case) else _CUT_OFF
     if wanted := needs(seen):
         end = "the error" if case.is_error_given else "its end"
         return f"The script could not be run to {end}: it {wanted}."
@@ -145,6 +143,12 @@ def _why(case: Case, seen: Observation) -> str:
         case "finished" | "stopped" if run.raised is None:
             return _ran_synthesized(case, run)
     return _stopped_elsewhere(case, seen)
+
+
+def _is_cut_off(case: Case) -> bool:
+    """Return True if the traceback holds frames alone, and the words tell nothing of the error."""
+    error = case.traceback
+    return error is not None and not error.exception and bool(error.frames) and entry(case) is None
 
 
 def _is_quoted(case: Case, raised: Raised | None) -> bool:
