@@ -14,7 +14,7 @@ MAX_LINE = 400
 _LINES = 5000
 _QUOTES = str.maketrans("", "", "'\"")
 _QUOTED = re.compile(
-    r"""(?<!`)`([^`]{3,200})`(?!`)|["“]\s*([^"“”`]{3,200}[=+*/-][^"“”`]{1,200})["”]"""
+    r"""(?<!`)(?:`|```)([^`]{3,200})(?:`|```)(?!`)|["“]\s*([^"“”`]{3,200}[=+*/-][^"“”`]{1,200})["”]"""
 )
 _DENIED = (  # "I do not use …", "I removed the …"
     r"(?:\b(?:no|not|never|without|remov(?:e|ed|ing)|delet(?:e|ed|ing))|n't)"

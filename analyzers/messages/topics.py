@@ -15,7 +15,7 @@ NEAR = 60  # characters between one topic and the next
 _NOT = (
     r"(?:\bno[tr]?|n['’]t|\b(?:do|does|did|is|are|was|wo|ca|could|has|have)nt|"
     r"\bnever|\bnothing|\bnone|\bwithout|\bcannot|\bunable|\bfails?(?: to)?|"
-    r"\bstop(?:s|ped)?|\bhardly|\bbarely|\bprevents?|\bblocks?)\b"
+    r"\bstop(?:s|ped)?(?! the grad|[ -]grad)|\bhardly|\bbarely|\bprevents?|\bblocks?)\b"
 )
 _WORDS_BETWEEN = r"(?:[ \"'(]+[\w.'’-]+){0,3}?[ \"'(]+"
 _REST = re.compile(r"[a-zA-Z_]*")  # of a word that a topic only begins

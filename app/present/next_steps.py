@@ -35,6 +35,8 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
     if case.fault is not None:
         text = f"Correct line {case.fault.line}, column {case.fault.column}: {case.fault.message}."
         yield NextStep(kind="lines", text=text, value=case.fault.code)
+        asked = case.hints if case.asked is not None else ()
+        yield from (NextStep(kind=hint.kind, text=with_place(hint, case)) for hint in asked)
         return
     if case.no_program:
         text = "Send the script itself, or the error's traceback."

@@ -75,7 +75,7 @@ def summary(
 ) -> str:
     """Return one sentence: what is wrong, where, and whether a patch was run.
 
-    A syntax error takes precedence over everything else.
+    A syntax error takes precedence over everything but a question.
     """
     sentence = _summary(decided, case, seen, causes, patches)
     if case.fault is None:
@@ -84,6 +84,8 @@ def summary(
         f"Syntax error in `{case.project.entry}`, line {case.fault.line}, column "
         f"{case.fault.column}: {case.fault.message}."
     )
+    if case.asked is not None:
+        return f"{sentence} {fault}"
     return f"{fault} With that line repaired or left out: {lowered(sentence)}" if causes else fault
 
 

@@ -26,6 +26,20 @@ Hello, why does this fail?
 
 Thanks a lot!
 """
+QUESTION = """\
+# Why do you detach the hidden state?
+
+```Shell
+for epoch in range(3):
+      for x, h in data:
+          y = net(x, h.detach())
++         a part of the net adds its own value to it, which is `own.sum()`
+          loss = F.mse_loss(y, x)
+-         loss.backward()
++         engine.backward(loss)
+          opt.step()
+```
+"""
 SYNTHESIZED = """\
 import torch
 
@@ -77,6 +91,14 @@ async def test_a_syntax_error_next_to_another_fault_comes_first(service: Service
     findings = await found(service, "\n".join(line.strip() for line in broken.splitlines()) + "\n")
     assert findings.summary.startswith("Syntax error in `train.py`, line 5")
     assert findings.causes
+
+
+async def test_a_question_is_answered_next_to_a_syntax_error(service: Service) -> None:
+    findings = await found(service, QUESTION)
+    assert "detach" in findings.summary.partition("Syntax error in `train.py`")[0]
+    (place, *answers) = findings.next
+    assert place.text.startswith("Correct line")
+    assert answers
 
 
 async def test_text_that_is_no_program_is_said_to_be_none(service: Service) -> None:

@@ -170,6 +170,7 @@ def test_a_transposed_weight_in_the_message_names_the_step() -> None:
 def test_a_backward_with_a_gradient_is_one_of_several_outputs() -> None:
     assert "(`grads`) starts at an output" in first("out.backward(grads)\n", AGAIN).text
     assert first("out.backward()\n", AGAIN).usual
+    assert first("self.net_model.backward(loss_g, loss_d)\n", AGAIN).usual
 
 
 def test_a_choice_that_the_words_name_has_no_derivative() -> None:

@@ -123,8 +123,10 @@ def test_of_several_arguments_that_are_plotted_the_losses_are_meant(
     assert (cause.carrier.name if cause.carrier is not None else None) == named
 
 
-def test_a_write_between_quotation_marks_is_read() -> None:
-    examined = asked('in-place problem about " x[:, i] = x[:, i] * scale + shift” in the decoder\n')
+@pytest.mark.parametrize("marks", ['" {}”', "`{}`", "```{}```"])
+def test_a_write_between_quotation_marks_is_read(marks: str) -> None:
+    quoted = marks.format("x[:, i] = x[:, i] * scale + shift")
+    examined = asked(f"in-place problem about {quoted} in the decoder\n")
     assert examined.hints[0].text.startswith("the words quote `x[:, i] = x[:, i] * scale + shift`")
 
 

@@ -46,6 +46,25 @@ def asked(words: str) -> Examined:
         ("How to check which gradients are there?", "where-gradients-go", "named_parameters"),
         ("I forgot loss.backward(), does it matter?", "step-missing", "no gradients"),
         ("The gradient of the generator is doubled", "gradients-add-up", "zero_grad"),
+        ("Why x.requires_grad = True for the images?", "input-that-requires-gradient", "penalty"),
+        ("Two losses, backward one by one or as a sum?", "losses-one-by-one", "retain_graph=True"),
+        ("How do I get the gradient of an intermediate value?", "gradient-of-a-value", "retain_g"),
+        ("How can I compute a Hessian?", "jacobians", "torch.func"),
+        ("How to train only the new embedding rows?", "part-of-a-parameter", "torch.cat"),
+        ("How to set different learning rates?", "parameter-groups", "param_groups"),
+        ("Can I use two optimizers?", "several-optimizers", "before the steps"),
+        ("How to do backward through time?", "through-long-sequences", "truncated"),
+        ("In PPO, the ratio is always 1", "ratio-is-one", "log-probabilities"),
+        ("Do the critic's gradients flow into the actor?", "gradients-too-far", "detach it"),
+        ("Is argmax differentiable?", "operations-without-derivative", "gumbel_softmax"),
+        ("How do I write a straight-through estimator?", "straight-through", "autograd"),
+        ("Are gradients recorded in eval mode, why?", "eval-and-gradients", "no_grad()"),
+        ("In eval mode the results are worse", "eval-differs", "running_mean"),
+        ("My backward hook is never called", "hook-not-called", "before the backward"),
+        ("Does float(loss) break the graph?", "numbers-of-tensors", "call `backward()`"),
+        ("Where should clip_grad_norm_ stand?", "place-of-clipping", "between"),
+        ("It predicts only one class", "one-output-for-all", "ten samples"),
+        ("Can it be that the loss is negative?", "loss-runs-away", "no floor at zero"),
     ],
 )
 def test_a_question_has_the_answer_of_its_kind(words: str, entry: str, part: str) -> None:
@@ -83,6 +102,10 @@ def test_the_language_of_a_question_does_not_matter(words: str) -> None:
         ("advantage = reward - value.detach(), so the critic's weights never change", "critic"),
         ("With Lightning the weights are not updated", "training_step"),
         ("The weights of my frozen encoder get no gradient: grad is None", "on purpose"),
+        ("My PINN: its loss does not decrease", "derivatives"),
+        ("A layer in a python list: its weights are not updated", "nn.ModuleList"),
+        ("After copy.deepcopy, the copied model does not train", "optimizer"),
+        ("A loss with numpy does not train", "cut off"),
     ],
 )
 def test_of_nothing_that_learns_the_words_tell_the_cause(words: str, part: str) -> None:
@@ -135,6 +158,13 @@ def test_a_question_that_is_not_known_gets_what_is_known_of_its_topic(
         "Nan is my grandmother.",
         "The memory of the past",
         "Policy of the house: no questions.",
+        "How to use a different learning rate scheduler?",
+        "How to show the feature map of the last layer?",
+        "What threshold is best at test time?",
+        "How to draw samples from it?",
+        "The replicas diverge in their logs.",
+        "Only one class is in the data.",
+        "The forward hook gets offsets=None.",
     ],
 )
 def test_what_asks_nothing_of_a_graph_is_not_answered(words: str) -> None:
@@ -160,3 +190,8 @@ with torch.no_grad():  # why no_grad: nothing learns here
 def test_comments_of_a_script_touch_no_topic() -> None:
     examined = examine(HEALTHY, "train.py", {}, "")
     assert examined.hints == ()
+
+
+def test_an_old_optimizer_that_refuses_what_is_frozen_is_known() -> None:
+    examined = asked("ValueError: optimizing a parameter that doesn't require gradients")
+    assert "if p.requires_grad]" in examined.hints[0].text
