@@ -22,6 +22,7 @@ from analyzers.advice import (
     loop_state,
     missing_parameters,
     training,
+    transformed_functions,
 )
 from analyzers.advice.hint_ranking import Hint, Ranking
 from analyzers.advice.looking import BlockLook, Look
@@ -72,6 +73,7 @@ _NAMED: dict[str, BlockLook] = {
         checkpoints,
         custom_functions,
         training,
+        transformed_functions,
     )
     for name, look in vars(module).items()
     if callable(look) and not name.startswith("_")

@@ -168,6 +168,9 @@ def _takes_no_part(node: ast.AST, module: Module) -> bool:
         if isinstance(above, ast.Call) and statement in _targets_in(above):
             return True
         statement, above = above, module.parents.get(above)
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        imported = {(a.asname or a.name).partition(".")[0] for a in statement.names}
+        return not any(isinstance(n, ast.Name) and n.id in imported for n in module.nodes)
     wanted = _going_into_losses(module.scope_of(node))
     bound = set(bindings(statement)) if isinstance(statement, ast.stmt) else set()
     return bool(wanted) and bool(bound) and not bound & wanted

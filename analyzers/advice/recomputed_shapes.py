@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 ShapeChange = Literal[
-    "grown", "empty", "shifted", "other", "none-left", "permuted", "another-rank", ""
+    "grown",
+    "empty",
+    "shifted",
+    "other",
+    "none-left",
+    "permuted",
+    "another-rank",
+    "",
 ]
 
 _METADATA = re.compile(
@@ -19,6 +26,7 @@ _GRADIENT = re.compile(
     r"invalid gradient at index \d{1,4} - (?:got|expected shape) \[([\d, ]{0,80})\] but "
     r"(?:expected shape compatible with|got) \[([\d, ]{0,80})\]"
 )
+_CUT_OFF = re.compile(r"invalid gradient at index \d{1,4} - got \[[\d, ]{0,76}\b0\b")
 GROWN = 1.5  # the least factor of a cache; tokens that were routed otherwise differ less
 
 
@@ -32,8 +40,9 @@ class _SavedTensor:
 
 def shapes_of(message: str) -> ShapeChange:
     """Return how the shapes that a message compares differ; '': unknown."""
-    gradient = _GRADIENT.search(message)
-    return _recomputed(message) if gradient is None else _of_gradient(*gradient.groups())
+    if (gradient := _GRADIENT.search(message)) is not None:
+        return _of_gradient(*gradient.groups())
+    return "none-left" if _CUT_OFF.search(message) else _recomputed(message)
 
 
 def _of_gradient(one: str, two: str) -> ShapeChange:

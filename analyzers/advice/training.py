@@ -232,3 +232,22 @@ def losses_of_one_call(node: ast.AST, module: Module) -> str | None:
             losses = [p.id for p in parts if isinstance(p, ast.Name) and "loss" in p.id.lower()]
             return "` and `".join(losses) if len(losses) > 1 else None
     return None
+
+
+def backward_in_lightning(node: ast.AST, module: Module) -> str | None:
+    """Match `loss.backward()` in a class that sets `automatic_optimization = False`."""
+    if not isinstance(node, ast.Call) or last_name(node.func) != "backward" or node.args:
+        return None
+    owner = next((n for n in module.ancestors(node) if isinstance(n, ast.ClassDef)), None)
+    for inner in ast.walk(owner) if owner is not None else ():
+        match inner:
+            case ast.Assign(targets=[target], value=ast.Constant(value=False)):
+                if last_name(target) == "automatic_optimization":
+                    return short(node.func)
+    return None
+
+
+def optimizer_step_hook(node: ast.AST, module: Module) -> str | None:
+    """Match Lightning's `optimizer_step`."""
+    own = isinstance(node, ast.FunctionDef) and node.name == "optimizer_step"
+    return node.name if own and isinstance(node, ast.FunctionDef) else None

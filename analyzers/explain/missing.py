@@ -46,6 +46,7 @@ _WORDINGS: tuple[tuple[str, Kind], ...] = (
     ("deepcopy protocol", "deepcopy"),
     ("been used in the graph", "unused"),
     ("finished reduction in the prior", "unused"),
+    ("not used in producing the loss", "unused"),
     ("differentiated Tensors does not require grad", "flat-input"),
     ("can't optimize a non-leaf", "nonleaf"),
     ("change requires_grad flags of leaf", "nonleaf"),

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from analyzers.messages.entry import CatalogueError, Message, UsualCause, read
 from analyzers.messages.topics import close_together, topics_of
 from analyzers.source import typeset
 
+DECISIVE = 3  # topics of a title
 _SAID = re.compile(r'"([^"]{0,500})"')
 _WORD = re.compile(r"[a-z_]+")
 _ASKING = (("something-asked",),)
@@ -81,7 +83,7 @@ def _anchored() -> dict[str, list[Message]]:
     """Entries by a word that their text holds as a whole; without one, under no word: most lines
     of a paste hold none of these words, and need no comparing."""
     found: dict[str, list[Message]] = {}
-    for entry in (e for e in catalogue().values() if not e.question):
+    for entry in catalogue().values():
         for word in {_anchor(parts) for parts in entry.parts}:
             found.setdefault(word, []).append(entry)
     return found
@@ -94,16 +96,26 @@ def _anchor(parts: tuple[str, ...]) -> str:
 
 
 def question_in(text: str) -> Message | None:
-    """Return the entry of what somebody asks in words who sees no error, or None: what the title
-    asks, else the first question that is no general one. What stands between quotation marks is
-    what others said.
+    """Return the entry of what somebody asks in words who sees no error, or None.
+
+    A title that holds three topics of an entry decides; otherwise the line that holds the most
+    together, and if the whole text holds more of another, that one. An entry that is general is
+    asked for only if no other is. What stands between quotation marks is what others said.
     """
     asked = [entry for entry in catalogue().values() if entry.question]
-    lines = _prose(text)
-    wrapped = [f"{line} {below}" for line, below in pairwise(lines) if line and below]
     special = [entry for entry in asked if not entry.general]
-    looked_for = ((lines[:1], asked), (lines, special), (wrapped, special), (lines, asked))
-    return next(filter(None, (_first_asked(*one) for one in looked_for)), None)
+    lines = _prose(text)
+    held = [(line, _held(line, _asked_topics())) for line in lines]
+    title, below = _asked_most(held[:1], asked), _asked_most(held[1:], special)
+    best = title if title[0] >= min(below[0], DECISIVE) else below
+    if best[0] == 0:
+        joined = (f"{line} {next_one}" for line, next_one in pairwise(lines) if line and next_one)
+        best = _asked_most([(line, _held(line, _asked_topics())) for line in joined], special)
+    if title[0] == 0:
+        whole = frozenset[str]().union(*(topics for _, topics in held))
+        subjects = [max(map(len, _among(whole, entry.subjects)), default=0) for entry in asked]
+        best = max((best, (max(subjects, default=0), _most(asked, subjects))), key=itemgetter(0))
+    return best[1] or _asked_most(held, asked)[1]
 
 
 def _quoted(said: re.Match[str]) -> str:
@@ -127,14 +139,61 @@ def _prose(text: str) -> list[str]:
     return [_SAID.sub(_quoted, plain(line)) for line in text.replace("`", "").splitlines()]
 
 
-def _first_asked(lines: Sequence[str], asked: Sequence[Message]) -> Message | None:
-    return next((e for line in lines for e in asked if said_of(line, e.asks)), None)
+def _asked_most(
+    held: Sequence[tuple[str, frozenset[str]]], asked: Sequence[Message]
+) -> tuple[int, Message | None]:
+    """Return how many topics of an entry a line holds, at most, and the entry."""
+    counted = [[_said(line, topics, entry.asks) for entry in asked] for line, topics in held]
+    best = max(counted, key=lambda counts: max(counts, default=0), default=[])
+    return max(best, default=0), _most(asked, best)
 
 
 def named_in_words(line: str) -> Message | None:
     """Return the entry of a message that words name without its text, or None."""
     text = plain(line)
-    return next((e for e in catalogue().values() if e.named and said_of(text, e.named)), None)
+    if (topics := _held(text, _named_topics())) == frozenset():
+        return None
+    entries = [entry for entry in catalogue().values() if entry.named]
+    return _most(entries, [_said(text, topics, entry.named) for entry in entries])
+
+
+def _most(entries: Sequence[Message], counts: Sequence[int]) -> Message | None:
+    """Return the first entry with the highest count; None if all are 0."""
+    highest = max(counts, default=0)
+    return entries[counts.index(highest)] if highest else None
+
+
+@cache
+def _asked_topics() -> Mapping[str, re.Pattern[str]]:
+    return _topics_of(names for e in catalogue().values() for names in e.asks + e.subjects)
+
+
+@cache
+def _named_topics() -> Mapping[str, re.Pattern[str]]:
+    return _topics_of(names for entry in catalogue().values() for names in entry.named)
+
+
+def _topics_of(lists: Iterable[Sequence[str]]) -> dict[str, re.Pattern[str]]:
+    return {name: _topics()[name] for names in lists for name in names}
+
+
+def _held(line: str, topics: Mapping[str, re.Pattern[str]]) -> frozenset[str]:
+    """Return those of the topics that a line holds."""
+    return frozenset(name for name, topic in topics.items() if line and topic.search(line))
+
+
+def _among(topics: frozenset[str], alternatives: Iterable[Sequence[str]]) -> list[Sequence[str]]:
+    return [names for names in alternatives if topics.issuperset(names)]
+
+
+def _said(line: str, topics: frozenset[str], alternatives: Iterable[Sequence[str]]) -> int:
+    """Return how many topics the line holds together, at most, of one of the alternatives. A topic
+    that is enough alone counts as two.
+    """
+    if not topics:
+        return 0
+    found = (names for names in _among(topics, alternatives) if said_of(line, [names]))
+    return max((max(len(names), 2) for names in found), default=0)
 
 
 def said_of(line: str, alternatives: Sequence[Sequence[str]]) -> tuple[str, str] | None:

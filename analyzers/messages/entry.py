@@ -20,6 +20,8 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
                several such lists is enough
 `touches`      topics of a question of which one is enough where the words ask nothing else
 `general`      whether another question that the words ask, too, is answered rather than this one
+`subjects`     of a question: like `asks`, for topics that stand anywhere in the words; where no
+               line asks
 `patterns`     names of the patterns that it comes of, the most usual first; of an entry with a
                kind, the one that explains this kind
 `near`         words of what autograd does not raise, where this entry may help all the same
@@ -62,7 +64,7 @@ _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
     "same_causes", "cause", "asks", "let_pass", "named", "raised_at", "threads", "patterns", "near",
-    "general", "touches",
+    "general", "touches", "subjects",
 }  # fmt: skip
 
 
@@ -112,6 +114,7 @@ class Message:
     touches: tuple[tuple[str, ...], ...] = ()
     general: bool = False
     named: tuple[tuple[str, ...], ...] = ()
+    subjects: tuple[tuple[str, ...], ...] = ()
     raised_at: str = ""
     let_pass: str | None = None
     patterns: tuple[str, ...] = ()
@@ -119,8 +122,8 @@ class Message:
 
     @property
     def question(self) -> bool:
-        """Return True if nothing raises it: it is what people ask who see no error."""
-        return bool(self.asks)
+        """Return True if it is, or is also, what people ask who see no error."""
+        return bool(self.asks or self.subjects)
 
     def found_in(self, message: str) -> int:
         """How many characters of a message (lower case, single spaces, no backticks, which
@@ -164,16 +167,21 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         names_cause=table.get("names_cause", False),
         wrong=tuple(table.get("wrong", ())),
         causes=tuple(_cause(name, one) for one in given),
-        asks=tuple(tuple(topics.split()) for topics in table.get("asks", ())),
-        touches=tuple(tuple(topics.split()) for topics in table.get("touches", ())),
+        asks=_lists(table, "asks"),
+        touches=_lists(table, "touches"),
         general=table.get("general", False),
-        named=tuple(tuple(topics.split()) for topics in table.get("named", ())),
+        named=_lists(table, "named"),
+        subjects=_lists(table, "subjects"),
         raised_at=table.get("raised_at", ""),
         let_pass=table.get("let_pass"),
         patterns=tuple(table.get("patterns", ())),
         near=tuple(table.get("near", ())),
         threads={thread: _address(name, thread) for thread in table.get("threads", ())},
     )
+
+
+def _lists(table: Mapping[str, Any], field: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(topics.split()) for topics in table.get(field, ()))
 
 
 def _address(name: str, thread: str) -> str:

@@ -47,8 +47,9 @@ def opens_block(text: str) -> bool:
 def is_sentence(node: ast.stmt) -> bool:
     """Whether a statement could as well be words or a printed result: `Thanks`, `not sure`,
     `note: it`, `0.25`, `tensor([1.])`. None of these does anything in a program. A name in two
-    scripts, as in `在哪里设置requires_grad=True呢`, is words that no space parts."""
-    if any(isinstance(n, ast.Name) and _in_two_scripts(n.id) for n in ast.walk(node)):
+    scripts, as in `在哪里设置requires_grad=True呢`, is words that no space parts, and a number
+    that is called, as in `batch = 4 (on two GPUs)`, is followed by a remark."""
+    if any(_is_remark(inner) for inner in ast.walk(node)):
         return True
     match node:
         case ast.Expr(value=ast.Constant(value=str())):
@@ -61,6 +62,15 @@ def is_sentence(node: ast.stmt) -> bool:
             return not isinstance(value, ast.Call | ast.Await | ast.Yield | ast.YieldFrom)
         case ast.AnnAssign(value=None) | ast.Global() | ast.Nonlocal():
             return True
+    return False
+
+
+def _is_remark(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return _in_two_scripts(name)
+        case ast.Call(func=ast.Constant(value=called)):
+            return not isinstance(called, str)
     return False
 
 

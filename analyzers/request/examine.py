@@ -60,7 +60,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
         fault=fault,
         no_program=fault is None
         and problem is not None
-        and legible(script) is None
+        and (sent.pasted is None or legible(script) is None)
         and not too_long(script),
     )
     words = found.around if sent.pasted is not None else script

@@ -9,6 +9,7 @@ from codeop import compile_command
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analyzers.paste import is_python
 from analyzers.paste.pasted import Pasted
 
 MOST_CHANGED = 3  # changed lines; with more of them the input was a paste, not a file
@@ -17,6 +18,7 @@ MOST_WORDS = 6  # of which each follows another, with nothing but a space betwee
 _WORDS = re.compile(r"[A-Za-z']{1,30} (?=[A-Za-z])")
 _UNPARTED = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]{4}")  # no spaces: Japanese, Chinese
 _CODE = set("()[]=:")
+_HEAD = "Traceback (most recent call last)"
 _PYTHON_2 = "Missing parentheses in call to"
 
 
@@ -85,9 +87,20 @@ def _begins_as_code(sent: list[str], pasted: Pasted) -> bool:
     """Return True if nothing of the input was converted, and a line of it is a statement's
     beginning: `print('hi'`.
     """
-    if pasted.text != pasted.sent or len(sent) > MOST_BEGUN:
+    if pasted.text != pasted.sent or len(sent) > MOST_BEGUN or any(map(_is_text, sent)):
         return False
     return any(set(line) & _CODE and not _has_words(line) and _is_begun(line) for line in sent)
+
+
+def _is_text(line: str) -> bool:
+    """Return True if a line is prose, or as in a post (a fence, the head of a traceback)."""
+    said = line.split("#")[0].strip()
+    few = len(_WORDS.findall(said)) >= MOST_WORDS // 2 and not set(said) & _CODE
+    return (
+        said.startswith("```")
+        or _HEAD in said
+        or ((few or _has_words(said)) and not is_python(said))
+    )
 
 
 def _is_begun(line: str) -> bool:
@@ -104,7 +117,9 @@ def _is_prose(sent: list[str], pasted: Pasted) -> bool:
     code.
     """
     kept = [bool(line.strip()) for line in pasted.text.splitlines()]
-    at = [n for n, (line, is_kept) in enumerate(zip(sent, kept, strict=False)) if line.strip()]
+    at = [n for n, line in enumerate(sent) if line.strip()]
+    if pasted.text == pasted.sent and at and not set(sent[at[-1]]) & _CODE:
+        return len(_WORDS.findall(sent[at[-1]])) >= MOST_WORDS // 2
     ends = (at[0], at[-1]) if at else ()
     return any(not kept[n] and (not set(sent[n]) & _CODE or _has_words(sent[n])) for n in ends)
 

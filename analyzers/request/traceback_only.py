@@ -97,7 +97,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
                 holders=_asked_for(own[-1]) if kind != "saved" else (),
             )
         case "no-grad":
-            of_module = "your module has parameters" in plain(message)  # a call names none of them
+            of_module = "module has parameters that" in plain(message)  # a call names none of them
             holders = () if of_module else _asked_for(own[-1])
             rebound = at if "NoneType" in message and _is_assignment(own[-1]) else None
             return MissingGraph("predicted", message, at, stack, holders, rebound)

@@ -14,6 +14,7 @@ _PREFIXES = re.compile(
     r"\[(?:rank|default|worker|node)\s?\d{1,5}\]:?\s?"
     r"|\((?:pid|[\w.]{1,40} pid)=\d{1,9}(?:, ip=[\d.]{1,40})?\)\s?"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ ]?"
+    r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{1,9}[:,]? [A-Z]{4,8}(?:/[\w.-]{1,60})?\] "
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?[ ]"
     r"|[-|:]?[ ]?\[?(?:ERROR|CRITICAL|WARNING|INFO|DEBUG)\]?[ ]?[-|:]?[ ]"
     r"|(?:stderr|stdout)(?: \|)? "

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from analyzers.evidence import Family
-from analyzers.messages import entry_of, plain
+from analyzers.messages import Message, entry_of, plain
 from analyzers.tracebacks.model import TracebackPart
 
 _OF_NO_LEAF = ".grad attribute of a tensor that is not a leaf"
@@ -17,6 +17,7 @@ _NONE_GRAD = (
 )
 _ATTRIBUTE_OF_NONE = re.compile(r"'nonetype' object has no attribute '(\w{1,60})'")
 _COMPUTED_OF_GRAD = re.compile(r"[-+*/@]=?\s*[\w.\[\]]{1,80}\.grad\b|\.grad\s*[-+*/@]")
+LEAST_SENTENCE = 40  # characters of a message that is known without the name of its exception
 _LONGEST = 2000  # characters of a line
 _ENGINE_WORDS = ("backprop", "backward", "gradient", "graph")
 _BACKWARD = ("backward", "backprop")
@@ -26,7 +27,11 @@ _QUOTED = re.compile(
     r"""(?P<message>.{1,400}?)(?(mark)(?P=mark)|”)"""
 )
 _SENTENCES = re.compile(r"[.;!?]\s")
-_NONE_RAISED = re.compile(r"\bno (?:in-?place )?(?:error|exception)s?\b", re.IGNORECASE)
+_NONE_RAISED = re.compile(
+    r"\bno (?:in-?place )?(?:error|exception)s?\b"
+    r"|\b(?:was|is|were|are)(?: not|n't) (?:thrown|raised|reported|triggered)\b",
+    re.IGNORECASE,
+)
 _GOES_WELL = re.compile(  # of one's own script: other frameworks may do what this one refuses
     r"\b(?:my|our|it|this)\b.{0,200}\bwithout(?: any| an?)? (?:error|exception|complaint)s?\b",
     re.IGNORECASE,
@@ -41,6 +46,7 @@ _RUNS = re.compile(
 )
 _OTHERWISE = re.compile(r"\b(?:with|without|if|when|once|until|for \w+ ?=)", re.IGNORECASE)
 _MARKUP = " \t*`_#>\"'?:-"
+_NO_QUOTES = str.maketrans("", "", "'\"")
 
 
 def classify(part: TracebackPart) -> tuple[Family, str | None]:
@@ -84,19 +90,34 @@ def quoted_error(line: str) -> TracebackPart | None:
     text = line.strip()
     family = classify(TracebackPart(message=text))[0]
     entry = entry_of(text)
-    named = entry is not None and (entry.names_cause or "Error: " in text)
+    named = entry is not None and (
+        entry.names_cause or "Error: " in text or _is_little_else(text, entry)
+    )
     if family in ("other", "engine") and not named:
         quoted = _QUOTED.search(text)
         if quoted is None or not (family == "engine" or entry_of(quoted["message"])):
             return None
         return TracebackPart(quoted["name"], quoted["message"].strip())
     before, error, message = text.partition("Error: ")
-    name = before.rpartition(" ")[2].strip(_MARKUP)
+    name = before.rpartition(" ")[2].rpartition("]")[2].strip(_MARKUP)
     if error and name.isidentifier():
-        return TracebackPart(f"{name}Error", message.strip(_MARKUP))
-    return TracebackPart(
-        entry.exception if entry is not None else "RuntimeError", text.strip(_MARKUP)
-    )
+        return TracebackPart(f"{name}Error", _unmarked(message))
+    return TracebackPart(entry.exception if entry is not None else "RuntimeError", _unmarked(text))
+
+
+def _is_little_else(text: str, entry: Message) -> bool:
+    """Return True if a line holds an entry's message, which is a sentence, and little besides."""
+    covered = entry.found_in(plain(text).replace("`", ""))
+    return covered >= LEAST_SENTENCE and covered * 3 >= len(text)
+
+
+def _unmarked(message: str) -> str:
+    """Return a message without what marks it in prose. Quotation marks around names in it stay."""
+    bare = message.strip(_MARKUP.translate(_NO_QUOTES))
+    for mark in ("'", '"'):
+        around = bare.count(mark) == 1 or (bare.count(mark) == 2 and bare[:1] == bare[-1:] == mark)
+        bare = bare.strip(mark) if around else bare
+    return bare
 
 
 def is_denied(text: str) -> bool:

@@ -3,11 +3,13 @@ look. An error that nobody asked about, met on the way, is no answer."""
 
 from __future__ import annotations
 
+import re
+
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import counted, some
 from analyzers.messages import entry_of
 from app.present import endings, non_finite
-from app.present.answer import entry, first_hint, meaning, named_cause, with_place
+from app.present.answer import first_hint, meaning, named_cause, with_place
 from app.present.basis import is_completed
 from app.request.case import Case
 from app.run.observation import Observation
@@ -17,7 +19,11 @@ from sandbox.protocol import Raised, RunResult
 _ENDED = ("finished", "stopped", "raised")
 _ENDED_IN_IT = "The run here ended in that error, and nothing that it showed explains it."
 _WITH_THE_SCRIPT = "With the script, the line can be named and a patch run."
-_CUT_OFF = "The traceback ends before the line that names the error: send its last lines, too."
+_CUT_OFF = "The traceback ends before its last line, which says what was raised."
+_PICTURED = "No text of an error was sent; what a picture shows is not read."
+_UNNAMED = "The words speak of an error, and hold no message that is known."
+_OF_ERROR = re.compile(r"\b(?:error|exception|traceback|crash|fails?|failed)\b|报错|错误", re.I)
+_PICTURE = re.compile(r"!\[[^\]\n]{0,300}\]\(|<img\s")
 _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 
@@ -59,6 +65,22 @@ def look(case: Case) -> str:
     return f"The first place to look at: {_lowered(with_place(hint, case))}"
 
 
+def is_cut_off(case: Case) -> bool:
+    """Return True if nothing is known of an error but frames: its last line was not sent."""
+    given = case.traceback
+    return given is not None and bool(given.frames) and not given.exception and not case.hints
+
+
+def is_pictured(case: Case) -> bool:
+    """Return True if no code was sent, and a picture was."""
+    return _PICTURE.search(case.project.files.get(case.project.entry, "")) is not None
+
+
+def speaks_of_error(case: Case) -> bool:
+    """Return True if no code was sent, and the words say that something fails."""
+    return _OF_ERROR.search(case.project.files.get(case.project.entry, "")) is not None
+
+
 def _or_traceback(case: Case) -> str:
     return ", or the error's traceback" if case.traceback is None else ""
 
@@ -85,14 +107,30 @@ def _lowered(text: str) -> str:
 
 
 def _why(case: Case, seen: Observation) -> str:
+    return _unread(case) or _unseen(case, seen)
+
+
+def _unread(case: Case) -> str:
+    """Return why there was nothing to run; '' if there was."""
     if case.no_program and case.asked is not None:
         return _WITH_THE_SCRIPT
+    if case.no_program and is_pictured(case):
+        return _PICTURED
+    if case.no_program and speaks_of_error(case):
+        return _UNNAMED
     if case.no_program:
         return f"`{case.project.entry}` is not a Python program: no line of it is code."
     if case.problem is not None:
         return f"The script could not be read: {case.problem}."
+    if is_cut_off(case) and case.project.recalled:
+        return _CUT_OFF
     if case.project.recalled or not any(text.strip() for text in case.project.files.values()):
-        return _WITH_THE_SCRIPT if not _is_cut_off(case) else _CUT_OFF
+        return _WITH_THE_SCRIPT
+    return ""
+
+
+def _unseen(case: Case, seen: Observation) -> str:
+    """Return why a run did not show it."""
     if wanted := needs(seen):
         end = "the error" if case.is_error_given else "its end"
         return f"The script could not be run to {end}: it {wanted}."
@@ -143,12 +181,6 @@ def _why(case: Case, seen: Observation) -> str:
         case "finished" | "stopped" if run.raised is None:
             return _ran_synthesized(case, run)
     return _stopped_elsewhere(case, seen)
-
-
-def _is_cut_off(case: Case) -> bool:
-    """Return True if the traceback holds frames alone, and the words tell nothing of the error."""
-    error = case.traceback
-    return error is not None and not error.exception and bool(error.frames) and entry(case) is None
 
 
 def _is_quoted(case: Case, raised: Raised | None) -> bool:

@@ -60,8 +60,8 @@ def messages_of(text: str) -> tuple[Message, ...]:
     words = _words(text)
     if not words:
         return ()
-    raised = (entry for entry in catalogue().values() if not entry.question)
-    return tuple(e for e in raised if any(words <= _words(message) for message in e.texts))
+    known_ones = catalogue().values()
+    return tuple(e for e in known_ones if any(words <= _words(message) for message in e.texts))
 
 
 def _is_near(entry: Message, text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse
 from analyzers.request.binding import failing_place
-from app.present import local_run, non_finite
+from app.present import inconclusive, local_run, non_finite
 from app.present.answer import with_place
 from app.request.case import Case
 from app.run.observation import Observation
@@ -40,6 +40,8 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
         return
     if case.no_program:
         text = "Send the script itself, or the error's traceback."
+        if inconclusive.is_pictured(case) or inconclusive.speaks_of_error(case):
+            text = "Send the error's message and traceback as text, and the lines that raise it."
         yield NextStep(kind="file", text=text, field="script")
         yield from (NextStep(kind=hint.kind, text=with_place(hint, case)) for hint in case.hints)
         return
@@ -52,6 +54,8 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
         return
     if case.project.recalled:
         text = "Send the script: its lines tell which tensor is meant, and a patch can be run."
+        if inconclusive.is_cut_off(case):
+            text = "Send the traceback's last line: it says what was raised."
         yield NextStep(kind="file", text=text, field="script")
     elif case.notebook is None and not seen.from_run:
         yield NextStep(kind="run_local", text=local_run.HOW, value=local_run.command(case))

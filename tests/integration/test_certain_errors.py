@@ -29,16 +29,7 @@ Thanks a lot!
 QUESTION = """\
 # Why do you detach the hidden state?
 
-```Shell
-for epoch in range(3):
-      for x, h in data:
-          y = net(x, h.detach())
-+         a part of the net adds its own value to it, which is `own.sum()`
-          loss = F.mse_loss(y, x)
--         loss.backward()
-+         engine.backward(loss)
-          opt.step()
-```
+y = net(x, h.detach()
 """
 SYNTHESIZED = """\
 import torch
@@ -106,6 +97,32 @@ async def test_text_that_is_no_program_is_said_to_be_none(service: Service) -> N
     assert findings.summary == "`train.py` is not a Python program: no line of it is code."
     assert wording.state(findings).words == "Not a Python program"
     assert [step.field for step in findings.next] == ["script"]
+
+
+async def test_frames_without_their_last_line_are_said_to_be_cut_off(service: Service) -> None:
+    frames = "Traceback (most recent call last):\n"
+    frames += '  File "/srv/fit.py", line 9, in run\n    cost.backward()\n'
+    findings = await found(service, frames + '  File "/usr/lib/python3.11/site-pack\n')
+    assert findings.summary == (
+        "The traceback ends before its last line, which says what was raised."
+    )
+    assert findings.next[0].text.startswith("Send the traceback's last line")
+    whole = await found(service, f"{frames}ValueError: too many rows\n")
+    assert "ends before its last line" not in whole.summary
+
+
+async def test_a_picture_of_an_error_is_asked_for_as_text(service: Service) -> None:
+    findings = await found(service, "It stops here, thanks\n![shot](https://example.org/a.png)\n")
+    assert findings.summary == "No text of an error was sent; what a picture shows is not read."
+    assert "as text" in findings.next[0].text
+
+
+async def test_words_of_an_error_without_its_message_are_said_to_be_that(
+    service: Service,
+) -> None:
+    findings = await found(service, "运行到一半会报错，请问怎么办\n")
+    assert findings.summary.startswith("The words speak of an error")
+    assert "traceback as text" in findings.next[0].text
 
 
 async def test_a_question_in_words_alone_is_no_faulty_program(service: Service) -> None:

@@ -1,0 +1,32 @@
+"""Functions that are given to a transform: named looks."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.advice.looking import last_name
+from analyzers.source.project import Module
+
+_TRANSFORMS = frozenset(
+    {"hessian", "jacobian", "hvp", "vhp", "jvp", "vjp", "jacrev", "jacfwd", "grad_and_value"}
+)
+
+
+def argument_unread(node: ast.AST, module: Module) -> str | None:
+    """Match `hessian(f, weight)` where `f` reads none of its arguments."""
+    if not isinstance(node, ast.Call) or last_name(node.func) not in _TRANSFORMS or not node.args:
+        return None
+    given = node.args[0]
+    if isinstance(given, ast.Lambda):
+        return None if _reads(given) else "lambda"
+    if not isinstance(given, ast.Name):
+        return None
+    functions = [f for f in module.each(ast.FunctionDef) if f.name == given.id]
+    return given.id if functions and not any(map(_reads, functions)) else None
+
+
+def _reads(function: ast.FunctionDef | ast.Lambda) -> bool:
+    """Return True if the function reads one of its arguments, or has none."""
+    names = {arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)}
+    read = (inner for inner in ast.walk(function) if isinstance(inner, ast.Name))
+    return not names or any(n.id in names and isinstance(n.ctx, ast.Load) for n in read)
