@@ -11,6 +11,7 @@ from analyzers.certainty import Certainty
 from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import question_in, touched_in
+from analyzers.paste.pasted import title_of
 from analyzers.request.binding import explained_by
 from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examined import Examined
@@ -35,8 +36,8 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     words = {"": "\n".join((_words(sent, project), *_below_message(error)))}
     found = hints(project, error, words)
     if explained_by(error) is None:
-        cut_off = not error.exception  # of frames alone
-        if cut_off and not found and (question := question_in(sent)) is not None:
+        asking = sent if not error.exception else title_of(sent)  # of frames alone, or unknown
+        if not found and (question := question_in(asking)) is not None:
             found = hints_of(question, project, error, words)
             return replace(examined, hints=found, asked=question.id)
         return replace(examined, hints=found)

@@ -60,6 +60,11 @@ ASKED = {
     "Why save_for_backward and not ctx.x = x?": "saved-for-backward",
     "The Hessian of my ReLU network is zero": "piecewise-linear",
     "vmap fails as soon as gradient checkpointing is on": "hooks-in-transform",
+    "DPO training: the loss stays at 0.6931": "preference-loss",
+    "Lightning: do several steps need manual optimization?": "lightning-manual",
+    "Can the gradient be changed under summon_full_params?": "sharded-gradient-read",
+    "FSDP loses requires_grad of its flat_param": "fsdp-flags",
+    "Is gradient checkpointing incompatible with ZeRO-3?": "checkpointing-sharded",
 }
 OTHERS = (
     "The aspect ratio of both images is the same.",
