@@ -57,6 +57,20 @@ def test_gradients_are_compared_argument_by_argument(
     assert trace.backwards == plain.backwards, "what gradcheck runs is no part of the script"
 
 
+def test_a_function_inside_of_a_transform_is_left_alone(traced: Tracing) -> None:
+    transformed = HEAD + (
+        "class Doubled(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(x):\n        return 2 * x\n\n"
+        "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        pass\n\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return 2 * grad\n\n\n"
+        "slope = torch.func.grad(lambda x: Doubled.apply(x).sum())(torch.ones(3))\n"
+        "assert slope.tolist() == [2.0, 2.0, 2.0]\n"
+    )
+    left = traced(transformed, gradcheck=True)
+    assert left.code == 0, left.stderr
+    assert left.trace.gradchecks == []
+
+
 @pytest.mark.asyncio(loop_scope="session")
 async def test_the_patch_whose_gradients_are_the_derivative_comes_first(service: Service) -> None:
     found = await service.ask(DiagnosisRequest(script=GATE), RUNNING)

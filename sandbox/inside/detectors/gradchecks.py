@@ -61,6 +61,8 @@ class Gradchecks:
     def _note(self, kind: type, arguments: tuple[Any, ...]) -> None:
         if kind in self._calls or len(self._calls) >= CLASSES or not is_user_class(kind):
             return
+        if _transform() is not None:  # a transform refuses `requires_grad_` inside of it
+            return
         tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
         if any(map(_wants_gradient, tensors)) and sum(t.numel() for t in tensors) <= LARGEST:
             self._calls[kind] = _Applied(kind, [_copied(one) for one in arguments])
@@ -71,6 +73,9 @@ class Gradchecks:
         for call in self._calls.values():
             shown = {"t": "gradcheck", "function": call.kind.__name__, **_lines(call.kind)}
             yield {**shown, **_compared(call)}
+
+
+_transform = torch._C._functorch.peek_interpreter_stack
 
 
 def _lines(kind: Any) -> Json:
