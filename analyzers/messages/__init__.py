@@ -22,6 +22,7 @@ from analyzers.source import typeset
 
 DECISIVE = 3  # topics of a title
 _SAID = re.compile(r'"([^"]{0,500})"')
+_ADDRESS = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[a-z_]+")
 _ASKING = (("something-asked",),)
 
@@ -136,7 +137,8 @@ def touched_in(text: str) -> tuple[Message, str] | None:
 
 
 def _prose(text: str) -> list[str]:
-    return [_SAID.sub(_quoted, plain(line)) for line in text.replace("`", "").splitlines()]
+    lines = _ADDRESS.sub("", text.replace("`", "")).splitlines()
+    return [_SAID.sub(_quoted, plain(line)) for line in lines]
 
 
 def _asked_most(

@@ -64,6 +64,7 @@ ASKED = {
     "Lightning: do several steps need manual optimization?": "lightning-manual",
     "Can the gradient be changed under summon_full_params?": "sharded-gradient-read",
     "FSDP loses requires_grad of its flat_param": "fsdp-flags",
+    "The Jacobian needs the backward of attention, which fails": "attention-differentiated-twice",
     "Is gradient checkpointing incompatible with ZeRO-3?": "checkpointing-sharded",
 }
 OTHERS = (
@@ -74,6 +75,7 @@ OTHERS = (
     "Attention maps are plotted in evaluation.",
     "The images of both cameras are not synchronized.",
     "The compiled binary is in the release.",
+    "See https://example.org/how-to/gradient-checkpointing/with-ddp/fails?why",
 )
 
 
