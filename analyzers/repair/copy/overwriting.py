@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import groupby
 
 from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.listed import said
@@ -21,12 +22,14 @@ from analyzers.source.writes import Write, is_true, unsliced, writes
 
 
 def not_in_place(stale: StaleValue, rank: int = 0) -> Iterator[Proposal]:
-    """Yield proposals that make every write to the tensor out of place; then every such write of
-    the function, because PyTorch reports only the first tensor.
+    """Yield proposals that make the first write to the tensor out of place, after which further
+    ones write to another tensor; then every write to it; then every such write of the function,
+    because PyTorch reports only the first tensor.
     """
     own = [(where, stale.concerned(where)) for where in stale.statements]
     rest = list(_alike(own))
-    for later, written in enumerate((own, own + rest) if rest else (own,)):
+    stages = (own[:1], own, own + rest)
+    for later, written in enumerate(one for one, _ in groupby(stages)):
         yield from given_new(written, "in place", rank + later)
 
 

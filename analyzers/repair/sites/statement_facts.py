@@ -14,6 +14,7 @@ from analyzers.source.callees import is_call, own_name
 from analyzers.source.calls import calls_of
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import rebinds
 from analyzers.source.project import FUNCTIONS, Module, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.receivers import takes_loss
@@ -34,17 +35,22 @@ def under_own_name(
 ) -> list[Edit]:
     """Return edits that bind the value to a local name, which the function reads from there on, and
     store it as `without_graph` writes that name; empty if nothing reads it later, or if the
-    store may be left out before a read.
+    store may be left out before a read. A value that has a local name keeps it.
     """
     editor, target = Editor(module), spelled(store.targets[0])
     later = reads_after(module.scope_of(store), store, target)
-    own = unused_name(module, target.rpartition(".")[2])
-    value = without_graph(own)
     block = module.block_of(store)
     after = block[block.index(store) + 1 :]
+    held = store.value.id if isinstance(store.value, ast.Name) else ""
+    named = bool(held) and not any(rebinds(one, held) for one in after)
+    own = held if named else unused_name(module, target.rpartition(".")[2])
+    value = without_graph(own)
     always = all(any(module.holds(s, node) for s in after) for node in later)
     if not later or not always or value in (None, own):
         return []
+    if named:
+        kept = editor.replace(store.value, str(value))
+        return [*(editor.replace(node, own) for node in later), kept]
     kept = editor.insert_after(store, f"{target} = {value}")
     return [*(editor.replace(node, own) for node in (store.targets[0], *later)), kept]
 
