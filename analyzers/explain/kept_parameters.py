@@ -20,10 +20,10 @@ def reason_to_stay(names: Sequence[str], kind: str, project: Project, detail: st
     """Return why parameters without an optimizer are meant to stay as they are, as a clause; '' if
     nothing shows it.
 
-    Their names say so, the script itself asks for their gradient, the run saw that it loads them
-    (`detail` of the fault), or a library makes a model of weights that were trained before.
+    Most of their names say so, the script itself asks for their gradient, the run saw that it loads
+    them (`detail` of the fault), or a library makes a model of weights that were trained before.
     """
-    if any(map(priors.is_left_out, names)):
+    if names and 2 * sum(map(priors.is_left_out, names)) >= len(names):
         return "their name says that they stay as they are"
     asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
     if not asked.isdisjoint(names):

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 
 from analyzers.explain.bootstrap_targets import OTHERS
+from analyzers.explain.kept_parameters import UNHELD
 from analyzers.explain.listed import counted
 from app.repair.effects import by_optimizer, unread
 from app.repair.late_gradients import (
@@ -55,6 +56,8 @@ def learns(
     # leftovers of other losses are gone; its own gradient may be zero
     foreign &= _received(candidate)
     lost = _lost(wanted, given, reference) - of_targets - foreign
+    if any(record.kind == UNHELD for record in (original.silent if original else [])):
+        lost -= set().union(*given.values())  # another optimizer has it: who holds what changes
     fed = _may_gain(reference, original, names)
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:

@@ -19,6 +19,7 @@ from analyzers.explain.source_locations import (
     SourceLocation,
     resolve_location,
 )
+from analyzers.repair.reconnect.held_twice import given_others
 from analyzers.repair.reconnect.moving_optimizers import (
     move_after,
     moved_after,
@@ -45,6 +46,7 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     if where is None or call is None or not call.args or not fault.instead:
         return
     fault = _as_given(fault, call.args[0])
+    yield from given_others(where, fault)
     yield from _written_into(project, fault)
     yield from moved_after(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
