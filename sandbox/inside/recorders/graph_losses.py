@@ -128,8 +128,7 @@ class LossLog(TorchFunctionMode):
             if not torch.is_grad_enabled() or any(map(self._is_bare_leaf, outputs)):
                 self._put_into_leaf(name, arguments, outputs)
             elif any(tensor.grad_fn is not None for tensor in outputs):
-                self._pass_on(arguments)
-                self._add_up(name, arguments, outputs)
+                self._pass_on(name, [*self._without_graph(arguments, outputs)], outputs)
                 self._note_indices(name, arguments, outputs)
             else:
                 given = {id(tensor) for tensor in tensors_in(arguments)}
@@ -220,28 +219,31 @@ class LossLog(TorchFunctionMode):
         for argument in arguments:
             yield from (self._values[v] for v in values_in(argument) if v in self._values)
 
-    def _pass_on(self, arguments: tuple[Any, ...]) -> None:
-        """Record values without a graph that enter one."""
-        for ended in self._without_graph(arguments):
-            self._passed_on.note(ended)
+    def _without_graph(
+        self, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    ) -> Iterator[GraphEnd]:
+        """Yield where the graphs ended of arguments that had none; indices need no gradient.
 
-    def _without_graph(self, arguments: tuple[Any, ...]) -> Iterator[GraphEnd]:
-        """Yield where the graphs ended of arguments that have none; indices need no gradient."""
+        What a call has written to has one since (`total += loss`).
+        """
+        written = {id(tensor) for tensor in outputs}
         given = [tensor for tensor in tensors_in(arguments) if is_graded(tensor)]
-        plain = [tensor for tensor in given if not tensor.requires_grad]
+        plain = [t for t in given if not t.requires_grad or id(t) in written]
         return self._known(plain, without_round(arguments))
 
-    def _add_up(
-        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+    def _pass_on(
+        self, name: str, ends: Sequence[GraphEnd], outputs: Sequence[torch.Tensor]
     ) -> None:
-        """Attach to a sum the terms without a graph; for derivatives, to any sum or product."""
-        total = outputs[0]
-        if total.grad_fn is not None and re.search("add|sub|mul", name):
-            ended = next(self._without_graph(arguments), None)
-            summed = total.dim() == 0 and "mul" not in name
-            if ended is not None and (summed or ended.derived):
-                node: Node = total.grad_fn
-                node.metadata[CUT_TERM] = ended
+        """Record values without a graph that enter one. Attach to a sum the terms without a graph;
+        for derivatives, to any sum or product."""
+        for tensor in outputs if ends else ():
+            self._tensors.pop(id(tensor), None)  # it has a graph from here on
+        for ended in ends:
+            self._passed_on.note(ended)
+        node: Node | None = outputs[0].grad_fn
+        if ends and node is not None and re.search("add|sub|mul", name):
+            if ends[0].derived or (outputs[0].dim() == 0 and "mul" not in name):
+                node.metadata[CUT_TERM] = ends[0]
 
     def _note_indices(
         self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
