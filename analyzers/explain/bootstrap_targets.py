@@ -73,7 +73,7 @@ def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | N
         if all(is_of_target_network(name, project) for name in fault.params):
             return next(_target_network_outputs(project), None)
     for where, given in _given_anywhere(seen, project) if fault.detail != WEIGHS else ():
-        made = _made(where, given)
+        made = made_before(where, given)
         value = made.value if made is not None else given
         called = made is not None and priors.is_target(spelled(given))
         called = called and where is seen  # both of two that are compared may learn
@@ -90,7 +90,7 @@ def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | N
     pairs = weights(seen.scope, walk(seen.statement), by_name=True)
     for weight, _ in pairs if fault.detail == WEIGHS else ():
         given = weight.operand if isinstance(weight, ast.UnaryOp) else weight
-        made = _made(seen, given)
+        made = made_before(seen, given)
         value = made.value if made is not None else given
         called = priors.is_advantage(spelled(given).partition("[")[0])
         if called or _is_difference(value):
@@ -245,7 +245,7 @@ def _targets(where: SourceLocation) -> Iterator[ast.expr]:
             yield from node.args[1:2]
 
 
-def _made(where: SourceLocation, given: ast.expr) -> ast.Assign | None:
+def made_before(where: SourceLocation, given: ast.expr) -> ast.Assign | None:
     """Return the last earlier statement that bound a name."""
     before = [
         statement

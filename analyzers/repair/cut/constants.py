@@ -12,9 +12,9 @@ from analyzers.explain.reuse.collected import collectors
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.helper_targets import helper_targets
+from analyzers.explain.reuse.policy_weights import weighs_log_probability
 from analyzers.explain.reuse.read_only_uses import maker_called_inside, steps_others, target_calls
 from analyzers.explain.source_locations import hops_at, resolve_location
-from analyzers.explain.weighing import weights
 from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
 from analyzers.repair.cut.detaching import TORCH, idiom_for
@@ -24,7 +24,7 @@ from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.calls import calls_of, steps
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, value_of, walk_scope
+from analyzers.source.flow import bindings, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs
@@ -43,7 +43,7 @@ def meant_as_constant(story: ReuseFeatures) -> Certainty | None:
     if story.shared is None:
         return None
     if story.same_iteration:
-        sure = _is_compared(story) or _weighs_log_probability(story) or _steps_between(story)
+        sure = _is_compared(story) or weighs_log_probability(story) or _steps_between(story)
         return Certainty.LIKELY if sure else Certainty.POSSIBLE
     made_again = (story.reuse.remade and not story.cached) or maker_called_inside(story)
     if (made_again and not story.bound_inside) or steps_others(story):
@@ -84,17 +84,6 @@ def _steps_between(story: ReuseFeatures) -> bool:
     if where is None or where.place.line == story.frame.freed_line:
         return False
     return any(position(call) > position(where.statement) for call in steps(where.scope))
-
-
-def _weighs_log_probability(story: ReuseFeatures) -> bool:
-    """Return True if a value computed from the carrier multiplies a log-probability: the weight of
-    a policy gradient.
-    """
-    scope = story.frame.scope
-    return any(
-        story.name in made_of(scope, weight) and story.name not in made_of(scope, rest)
-        for weight, rest in weights(scope, walk_scope(scope))
-    )
 
 
 def constant(target: BootstrapTarget) -> Iterator[Proposal]:

@@ -12,6 +12,7 @@ from analyzers.explain import known
 from analyzers.explain.bootstrap_targets import constant_target
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.reuse.policy_weights import gathered_weight
 from analyzers.explain.reuse.untouched_weights import spared_by_closure
 from analyzers.explain.silent_matches import silent
 from analyzers.repair.cut.arguments import detached_argument
@@ -53,6 +54,8 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
 
 
 def _of_reuse(features: ReuseFeatures) -> Iterator[Proposal]:
+    if (weight := gathered_weight(features)) is not None:
+        yield from constant(weight)
     outside = (
         not features.same_iteration and not features.bound_inside
     )  # made there, nothing keeps it

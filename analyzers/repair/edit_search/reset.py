@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.cut.detaching import starts_as_none
@@ -23,7 +23,8 @@ from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import last_backward_or_step
 from analyzers.source.calls import makes_leaf
 from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, bound_within
+from analyzers.source.flow import bindings, bound_within, statements_of
+from analyzers.source.gathered_tensors import is_empty, joined_to
 from analyzers.source.loop_iterations import in_each_iteration
 from analyzers.source.project import Loop, Project
 
@@ -73,7 +74,9 @@ def _of(name: str, loop: Loop, shared: Shared) -> Iterator[Proposal]:
     if in_each_iteration(loop, shared.reached):
         at_head = (editor.insert_before(head_of(loop), *lines),)
         title = f"Reset `{name}` at the head of the loop"
-        yield Proposal("reset-at-head", title, at_head, _TRADEOFF, 2)
+        gathers = is_empty(first.value) and any(joined_to(name, s) for s in statements_of(loop))
+        rank = -2 * SECOND_CHOICE if gathers else 2  # one iteration's values are gathered in it
+        yield Proposal("reset-at-head", title, at_head, _TRADEOFF, rank)
     else:
         behind = (editor.insert_after(last, *lines),)
         title = f"Reset `{name}` after its backward"
