@@ -10,7 +10,7 @@ from typing import Any
 from gradmend.run_wrapper.exchange_dir import Process
 
 Json = dict[str, Any]
-FEW = 4  # calls of a line that show how its graph goes on
+FEW = 7  # calls of a line that show how its graph goes on, and what names keep of it
 
 
 def summary(found: Sequence[Process]) -> str:

@@ -11,14 +11,21 @@ from sandbox.records import Backward, RunEnd
 from tests.trainings import parameter
 
 
-def test_the_summary_reads_what_the_tracer_writes() -> None:
+def summary_of(calls: int) -> str:
     call = BackwardCall(at=CodeLine("train.py", 9))
     params = [parameter(0, "w", 1.0).model_dump()]
     lines = [json.dumps({"t": "parameters", "params": params})]
-    lines += [Backward(t="backward", call=call, nodes=4, received=[0]).model_dump_json()] * 4
-    lines += [RunEnd(t="end", reason="finished", backwards=6, examined=4).model_dump_json()]
-    said = summary([Process(1, records="\n".join(lines).encode())])
-    assert said == (
-        "checked 4 of 6 backward calls: every parameter of the optimizer gets a gradient, "
+    lines += [Backward(t="backward", call=call, nodes=4, received=[0]).model_dump_json()] * calls
+    lines += [RunEnd(t="end", reason="finished", backwards=9, examined=calls).model_dump_json()]
+    return summary([Process(1, records="\n".join(lines).encode())])
+
+
+def test_the_summary_reads_what_the_tracer_writes() -> None:
+    assert summary_of(7) == (
+        "checked 7 of 9 backward calls: every parameter of the optimizer gets a gradient, "
         "graphs stay level, no fault was found"
     )
+
+
+def test_six_calls_do_not_show_whether_graphs_stay_level() -> None:
+    assert "level" not in summary_of(6)
