@@ -173,6 +173,13 @@ def test_a_backward_with_a_gradient_is_one_of_several_outputs() -> None:
     assert first("self.net_model.backward(loss_g, loss_d)\n", AGAIN).usual
 
 
+def test_a_collective_that_receives_into_a_parameter_is_named() -> None:
+    error = (
+        "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."
+    )
+    assert "pass `p.data`" in first("dist.broadcast(p, 0)\n", error).text
+
+
 def test_a_choice_that_the_words_name_has_no_derivative() -> None:
     asked = "Gradient unable to backprop if we use argmax\nThe model won't learn.\n"
     assert "no derivative" in examine(asked, "train.py", {}, "").hints[0].text

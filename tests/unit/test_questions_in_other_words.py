@@ -64,7 +64,22 @@ def asked(words: str) -> Examined:
         ("Does float(loss) break the graph?", "numbers-of-tensors", "call `backward()`"),
         ("Where should clip_grad_norm_ stand?", "place-of-clipping", "between"),
         ("It predicts only one class", "one-output-for-all", "ten samples"),
-        ("Can it be that the loss is negative?", "loss-runs-away", "no floor at zero"),
+        ("Can it be that the loss is negative?", "loss-is-negative", "by its trend"),
+        ("With PPO, the loss is always negative", "loss-is-negative", "by the reward"),
+        ("Why does the policy loss increase?", "policy-loss-value", "baseline"),
+        ("Why is batch norm frozen here?", "freezing", "goes on learning"),
+        ("Is grad acc right here?", "accumulation", "divide each loss"),
+        ("Do we need to add 'opt.zero_grad()'?", "gradients-add-up", "sum of the gradients"),
+        ("Is D changed when you update the generator?", "two-networks", "does not change it"),
+        ("Why don't you zero_grad between discriminator steps?", "two-networks", "add up"),
+        ("Should D be fixed while training the generator?", "two-networks", "cuts the generator"),
+        (
+            "A discriminator update without optimizer.step?",
+            "two-networks",
+            "never steps",
+        ),
+        ("The weights are updated with both the loss and the attack?", "gradients-too-far", "sum"),
+        ("The loss is nan, and I added eps to torch.sqrt", "loss-is-nan", "inside of it"),
     ],
 )
 def test_a_question_has_the_answer_of_its_kind(words: str, entry: str, part: str) -> None:
@@ -106,6 +121,8 @@ def test_the_language_of_a_question_does_not_matter(words: str) -> None:
         ("A layer in a python list: its weights are not updated", "nn.ModuleList"),
         ("After copy.deepcopy, the copied model does not train", "optimizer"),
         ("A loss with numpy does not train", "cut off"),
+        ("With weight_norm, the gradient of the weight is None", "weight_g"),
+        ("After a backward, some of the gradients are None", "only some"),
     ],
 )
 def test_of_nothing_that_learns_the_words_tell_the_cause(words: str, part: str) -> None:
@@ -164,6 +181,8 @@ def test_a_question_that_is_not_known_gets_what_is_known_of_its_topic(
         "How to draw samples from it?",
         "The replicas diverge in their logs.",
         "Only one class is in the data.",
+        "How many iterations to train the generator?",
+        "Could you share the parameters of the discriminator?",
         "The forward hook gets offsets=None.",
     ],
 )
