@@ -73,6 +73,12 @@ class Process:
         """Return True if it left evidence of a fault that raises nothing."""
         return b'{"t":"silent"' in self.records
 
+    @property
+    def constant_terms(self) -> bool:
+        """Return True if losses had terms without a graph: only a slower run sees whether one was
+        lost."""
+        return b'"constant_terms":true' in self.records
+
 
 class ExchangeDir:
     """One run's folder, in the machine's temporary one or `within` another."""

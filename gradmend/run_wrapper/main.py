@@ -63,7 +63,7 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
     command nothing is said, unless it was to be checked."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     found = box.processes()
-    failed = _failed(found) if code else [one for one in found if arguments.check and one.silent]
+    failed = _failed(found) if code else [one for one in found if _is_doubted(one, arguments)]
     summary = "" if failed or code in _QUIET else _why_not(found, box, code)
     if summary:
         note(summary)
@@ -85,6 +85,13 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
 
         print_json(findings, summary)
     return causes
+
+
+def _is_doubted(process: Process, arguments: RunArguments) -> bool:
+    """Return True if a process of a command that ended well is looked at: for a fault that its
+    records show, or, where the user waits for it, for one that only a slower run can show."""
+    slower = arguments.waits and process.constant_terms
+    return arguments.check and (process.silent or slower)
 
 
 def _failed(found: list[Process]) -> list[Process]:

@@ -92,3 +92,27 @@ async def test_nothing_is_run_again_for_what_may_be_meant(
     findings, runs = await _checked(CUT_OFF, patient=False)
     assert findings.patches[0].verification.status == "passed"
     assert runs > 1
+
+
+BARE_TERM = """\
+import torch
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(12):
+    out = net(torch.ones(3, 4)).squeeze(1)
+    total = torch.tensor([value.item() for value in out]).sum()
+    total += out.square().mean()
+    optimizer.zero_grad()
+    total.backward()
+    optimizer.step()
+"""
+
+
+def test_who_is_patient_hears_of_a_term_that_trains_nothing(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(BARE_TERM)
+    command = ["--", PYTHON, "train.py"]
+    brief = gradmend(["run", "--check", "--strict", *command], tmp_path)
+    assert (brief.code, "no fault was found" in brief.stderr) == (0, True)
+    patient = gradmend(["run", "--check", "--strict", "--patient", *command], tmp_path)
+    assert (patient.code, "train.py:6" in patient.stderr) == (1, True)
+    assert "A term of the loss has no graph behind it" in patient.stderr
