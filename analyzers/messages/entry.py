@@ -14,6 +14,7 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 `wrong`        remedies that are often given, and are wrong
 `same_causes`  the id of an entry that has the same causes
 `named`        like `asks`, for words that name a message without its text
+`of_module`    whether it is about a module's parameters, which the call that raises it cannot name
 `raised_at`    what the line that raises it has to hold, where others raise the same message
 `let_pass`     what the sandbox reports where it let this pass, as older versions did
 `asks`         of a question, which nothing raises: the topics that it holds (`topics.py`); one of
@@ -64,7 +65,7 @@ _CAUSE = {"because", "do", "look", "blames", "note", "kind"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
     "same_causes", "cause", "asks", "let_pass", "named", "raised_at", "threads", "patterns", "near",
-    "general", "touches", "subjects",
+    "general", "touches", "subjects", "of_module",
 }  # fmt: skip
 
 
@@ -116,6 +117,7 @@ class Message:
     named: tuple[tuple[str, ...], ...] = ()
     subjects: tuple[tuple[str, ...], ...] = ()
     raised_at: str = ""
+    of_module: bool = False
     let_pass: str | None = None
     patterns: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
@@ -173,6 +175,7 @@ def read(table: Mapping[str, Any], causes: Mapping[str, Sequence[Mapping[str, An
         named=_lists(table, "named"),
         subjects=_lists(table, "subjects"),
         raised_at=table.get("raised_at", ""),
+        of_module=table.get("of_module", False),
         let_pass=table.get("let_pass"),
         patterns=tuple(table.get("patterns", ())),
         near=tuple(table.get("near", ())),

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from analyzers.messages.entry import CatalogueError
+
 NEAR = 60  # characters between one topic and the next
 _NOT = (
     r"(?:\bno[tr]?|n['’]t|\b(?:do|does|did|is|are|was|wo|ca|could|has|have)nt|"
@@ -76,5 +78,11 @@ def _reached(
 
 
 def topics_of(tables: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, re.Pattern[str]]:
-    """Return the pattern of each topic by its name."""
-    return {name: compiled(words) for table in tables for name, words in table.items()}
+    """Return the pattern of each topic by its name. Raise CatalogueError for a name that two
+    tables define."""
+    found: dict[str, re.Pattern[str]] = {}
+    for name, words in (topic for table in tables for topic in table.items()):
+        if name in found:
+            raise CatalogueError(f"two files define the topic {name}")
+        found[name] = compiled(words)
+    return found

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, KnownError, MissingGraph
 from analyzers.explain.pattern import Match, of_several_losses, usually
-from analyzers.messages import entry_of, plain
+from analyzers.messages import entry_of
 from analyzers.source import priors
 from analyzers.source.flow import names_read
 from analyzers.source.priors import names_several_losses
@@ -97,7 +97,7 @@ def evidence_of(traceback: ParsedTraceback, entry: str) -> Evidence | None:
                 holders=_asked_for(own[-1]) if kind != "saved" else (),
             )
         case "no-grad":
-            of_module = "module has parameters that" in plain(message)  # a call names none of them
+            of_module = known is not None and known.of_module
             holders = () if of_module else _asked_for(own[-1])
             rebound = at if "NoneType" in message and _is_assignment(own[-1]) else None
             return MissingGraph("predicted", message, at, stack, holders, rebound)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analyzers.messages.entry import CatalogueError
+from analyzers.messages.topics import topics_of
 from analyzers.request.examine import examine
 from analyzers.request.examined import Examined
 
@@ -214,3 +216,9 @@ def test_comments_of_a_script_touch_no_topic() -> None:
 def test_an_old_optimizer_that_refuses_what_is_frozen_is_known() -> None:
     examined = asked("ValueError: optimizing a parameter that doesn't require gradients")
     assert "if p.requires_grad]" in examined.hints[0].text
+
+
+def test_a_topic_is_defined_once() -> None:
+    assert topics_of([{"grows": ["grow"]}, {"stays": ["stay"]}]).keys() == {"grows", "stays"}
+    with pytest.raises(CatalogueError, match="two files define the topic grows"):
+        topics_of([{"grows": ["grow"]}, {"grows": ["rise"]}])
