@@ -65,6 +65,7 @@ class Activation(Mark):
     on_event: Callable[[FrameType, str, Any], None] | None = None  # while lines are followed
 
     def __init__(self) -> None:
+        self.time = -1
         self.number = _next_activation()
         self.since = -1  # when `stamps` was begun
         self.stamps: dict[Hashable, Any] = {}

@@ -155,31 +155,30 @@ def make_stamp() -> list[str]:
         return Stamp(Site(None, None), 0)
     now = CLOCK.calls + CLOCK.steps
     mark, instruction = inner.f_trace, inner.f_lasti
-    if type(mark) is Activation:
-        return _stamp(inner, mark, instruction, None, now)
-    if type(mark) is Mark and mark.time == now and mark.instruction == instruction:
-        return mark.stamp
-    code = inner.f_code
-    stamp = _stamp_below(inner, code, now)
+    if type(mark) is Mark or type(mark) is Activation:
+        if mark.time == now and mark.instruction == instruction:
+            return mark.stamp
+    code = inner.f_code if type(mark) is not Activation else None
+    stamp = _stamp(inner, code, now)
     if mark is None:
         mark = inner.f_trace  # which that may have left
-    if mark is None and not code.co_flags & RESUMED:
+    if mark is None and code is not None and not code.co_flags & RESUMED:
         mark = inner.f_trace = Mark()
     if isinstance(mark, Mark):
         mark.instruction, mark.time, mark.stamp = instruction, now, stamp
     return stamp
 
 
-def _stamp_below(innermost: FrameType, code: CodeType, now: int) -> Stamp:
-    """Return the stamp for the user's line that led to this frame, which runs that code.
+def _stamp(frame: FrameType | None, code: CodeType | None, now: int) -> Stamp:
+    """Return the stamp for the user's line that led to this frame, which runs that code: one a
+    site between two events. A frame known to be the user's comes without its code.
 
     Reading a code raises an audit event, as `id` does: what raises none is asked first.
     """
     maker: FrameType | None = None
     below: Below | None = None
-    frame: FrameType | None = innermost
     sought = True  # who called torch: a library's frame, else the innermost
-    while frame is not None:
+    while frame is not None and code is not None:
         whose = OWNERS[code.co_filename]
         if whose is USER:
             break
@@ -187,27 +186,21 @@ def _stamp_below(innermost: FrameType, code: CodeType, now: int) -> Stamp:
             maker = frame
             below = code.co_filename, code.co_name, code.co_firstlineno, frame.f_lasti
             sought = whose is not LIBRARY
-        frame = frame.f_back
+        frame, code = frame.f_back, None
         while frame is not None and type(frame.f_trace) is not Activation:
             if not TORCH_MODULES[frame.f_globals.get("__name__")]:
                 code = frame.f_code
                 break
             frame = frame.f_back
-        else:
-            break
     if frame is None:
         return Stamp(Site(None, maker), 0)
-    at = frame.f_lasti
-    return _stamp(frame, activation(frame), at if below is None else (at, below), maker, now)
-
-
-def _stamp(
-    frame: FrameType, mark: Activation, key: Key, maker: FrameType | None, now: int
-) -> Stamp:
-    """Return the stamp for a place of a frame of the user's: one a site between two events."""
+    mark = frame.f_trace
+    if type(mark) is not Activation:
+        mark = activation(frame)
+    key = frame.f_lasti if below is None else (frame.f_lasti, below)
     sites = mark.sites
     if sites is None:
-        sites = mark.sites = _sites_of(frame.f_code)
+        sites = mark.sites = _sites_of(code or frame.f_code)
     site = sites.get(key)
     if site is None:
         if len(sites) >= SITES:
