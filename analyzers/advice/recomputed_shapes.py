@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 ShapeChange = Literal[
-    "grown",
-    "empty",
-    "shifted",
-    "other",
-    "none-left",
-    "permuted",
-    "another-rank",
-    "",
+    "grown", "empty", "shifted", "other", "none-left", "permuted", "another-rank", ""
 ]
 
 _METADATA = re.compile(

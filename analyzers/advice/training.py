@@ -250,4 +250,4 @@ def backward_in_lightning(node: ast.AST, module: Module) -> str | None:
 def optimizer_step_hook(node: ast.AST, module: Module) -> str | None:
     """Match Lightning's `optimizer_step`."""
     own = isinstance(node, ast.FunctionDef) and node.name == "optimizer_step"
-    return node.name if own and isinstance(node, ast.FunctionDef) else None
+    return "optimizer_step" if own else None

@@ -68,7 +68,7 @@ from analyzers.repair.reconnect.enable_recording import (
     where_switched_off,
 )
 from analyzers.repair.reconnect.freezing import frozen_among, unfrozen
-from analyzers.repair.reconnect.held_twice import last_holder
+from analyzers.repair.reconnect.held_twice import holders
 from analyzers.repair.reconnect.missing_gradients import Cut, cuts_of_fault
 from analyzers.repair.reconnect.optimizing import FROZEN, optimizer_of_what_learns, owner_path
 from analyzers.repair.reconnect.registering import registered
@@ -117,8 +117,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         carrier = GraphCarrier(owner_path(fault.instead), fault.optimizer_at)
         title = TITLE_OF_UNHELD if fault.kind == UNHELD else TITLE_OF_OTHERS
         made = resolve_location(project, fault.optimizer_at) if fault.kind == UNHELD else None
-        if made is not None:
-            fault = replace(fault, optimizer_at=last_holder(made).place)
+        if made is not None and (twice := holders(made)):
+            fault = replace(fault, optimizer_at=twice[-1].place)
         return matched(NAME, fault, fault.optimizer_at, carrier, title)
     if fault.doubtful:  # no call uses them, but their values are read
         cuts = [cut for cut in cuts if cut.own]

@@ -72,12 +72,12 @@ def is_cut_off(case: Case) -> bool:
 
 
 def is_pictured(case: Case) -> bool:
-    """Return True if no code was sent, and a picture was."""
+    """Return True if what was sent shows a picture."""
     return _PICTURE.search(case.project.files.get(case.project.entry, "")) is not None
 
 
 def speaks_of_error(case: Case) -> bool:
-    """Return True if no code was sent, and the words say that something fails."""
+    """Return True if words of what was sent say that something fails."""
     return _OF_ERROR.search(case.project.files.get(case.project.entry, "")) is not None
 
 

@@ -251,7 +251,7 @@ class EngineEntry:
         return getattr(self.engine, name)
 
 
-_transform = torch._C._functorch.peek_interpreter_stack
+innermost_transform = torch._C._functorch.peek_interpreter_stack
 
 
 def _is_traced(outputs: Sequence[Any]) -> bool:
@@ -260,4 +260,4 @@ def _is_traced(outputs: Sequence[Any]) -> bool:
         kind = type(output)
         if kind is not torch.Tensor and kind.__name__ in ("FakeTensor", "FunctionalTensor"):
             return True
-    return _transform() is not None
+    return innermost_transform() is not None

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.autograd.gradcheck import GradcheckError, gradcheck
 
+from ..core.engine import innermost_transform
 from ..core.frames import Json, file_name, is_user_class
 
 CLASSES = 16  # that are compared
@@ -61,7 +62,7 @@ class Gradchecks:
     def _note(self, kind: type, arguments: tuple[Any, ...]) -> None:
         if kind in self._calls or len(self._calls) >= CLASSES or not is_user_class(kind):
             return
-        if _transform() is not None:  # a transform refuses `requires_grad_` inside of it
+        if innermost_transform() is not None:  # a transform refuses `requires_grad_` inside of it
             return
         tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
         if any(map(_wants_gradient, tensors)) and sum(t.numel() for t in tensors) <= LARGEST:
@@ -73,9 +74,6 @@ class Gradchecks:
         for call in self._calls.values():
             shown = {"t": "gradcheck", "function": call.kind.__name__, **_lines(call.kind)}
             yield {**shown, **_compared(call)}
-
-
-_transform = torch._C._functorch.peek_interpreter_stack
 
 
 def _lines(kind: Any) -> Json:
