@@ -1,11 +1,13 @@
-"""What tracing costs: CPU time of training loops, plain, traced, and in anomaly mode.
+"""What tracing costs: CPU time of training loops, plain, traced in two ways, and in anomaly mode.
 
     python -m benchmarks.overhead [--steps 1000] [--rounds 5]
 
 Two figures, as they concern different programs. What is paid once is the CPU time that a traced
 run has taken more than a plain one by its 64th step: imports, and a close look at what is new. The
-cost of a step is that of the steps that follow. Plain, traced and anomalous runs take turns, each
-in a process of its own; shown are medians over the rounds, of ratios too. One thread, SGD, nothing
+cost of a step is that of the steps that follow. `run` is the user's own program under `gradmend
+run`, `traced` the one that the service traces in its sandbox, where a guard also watches the tracer
+itself. All take turns, each in a process of its own; shown are medians over the rounds, of ratios
+too. One thread, SGD, nothing
 loaded or logged: what a tracer adds shows as much as it can. The MLP is of the size that MNIST is
 taught with (784-256-256-10, batches of 64). The tiny one (64-128-128, batches of 32) is there
 because its step is nearly all Python.
@@ -73,10 +75,13 @@ print(begun, (time.process_time() - begun) / {steps})
 """
 
 
+KINDS = "plain", "run", "traced", "anomaly"
+
+
 def measured(loop: str, kind: str, steps: int) -> tuple[float, float]:
     """CPU seconds of one run up to its 64th step, and of each step that follows.
 
-    `kind` is `plain`, `traced` or `anomaly`.
+    `kind` is one of `KINDS`.
     """
     with tempfile.TemporaryDirectory() as home:
         script = SCRIPT.format(
@@ -87,6 +92,8 @@ def measured(loop: str, kind: str, steps: int) -> tuple[float, float]:
         if kind == "traced":
             Path(home, "job.json").write_text(json.dumps({"mode": "trace"}))
             command = ["-m", "sandbox.inside.main", "job.json", "--records", "records"]
+        elif kind == "run":
+            command = ["-m", "gradmend", "run", "--", sys.executable, "train.py"]
         here = str(Path(__file__).parent.parent)
         result = subprocess.run(
             [sys.executable, *command],
@@ -102,22 +109,24 @@ def measured(loop: str, kind: str, steps: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print one table: milliseconds a step, ratios to the plain run, and what is paid once."""
+    """Print one table: milliseconds a step, ratios to that, and what is paid once."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     chosen = parser.parse_args()
-    print(f"{'':<16}{'a step':^46}{'once':>8}")
-    print(f"{'loop':<16}{'plain ms':>10}{'traced ms':>11}{'ratio':>8}{'anomaly':>9}{'s':>16}")
+    print(f"{'':<16}{'a step':^50}{'once':>16}")
+    print(f"{'loop':<16}{'plain ms':>10}", *(f"{kind:>9}" for kind in KINDS[1:]), end="")
+    print(*(f"{kind + ' s':>12}" for kind in KINDS[1:3]))
     for loop in LOOPS:
         rounds = [
-            [measured(loop, kind, chosen.steps) for kind in ("plain", "traced", "anomaly")]
+            {kind: measured(loop, kind, chosen.steps) for kind in KINDS}
             for _ in range(chosen.rounds)
         ]
-        plain, traced = (1000 * statistics.median(r[k][1] for r in rounds) for k in (0, 1))
-        ratio, anomaly = (statistics.median(r[k][1] / r[0][1] for r in rounds) for k in (1, 2))
-        once = statistics.median(r[1][0] - r[0][0] for r in rounds)
-        print(f"{loop:<16}{plain:>10.2f}{traced:>11.2f}{ratio:>8.2f}{anomaly:>9.2f}{once:>16.2f}")
+        plain = 1000 * statistics.median(one["plain"][1] for one in rounds)
+        ratios = [statistics.median(r[k][1] / r["plain"][1] for r in rounds) for k in KINDS[1:]]
+        once = [statistics.median(r[k][0] - r["plain"][0] for r in rounds) for k in KINDS[1:3]]
+        print(f"{loop:<16}{plain:>10.2f}", *(f"{ratio:>9.2f}" for ratio in ratios), end="")
+        print(*(f"{seconds:>12.2f}" for seconds in once))
 
 
 if __name__ == "__main__":
