@@ -75,13 +75,18 @@ def spared(result: RunResult, original: RunResult) -> list[Silent]:
     """Return the faults that a patched run still shows for some of the original's parameters and
     that static analysis does not find in the patched source. They are not what the patch is for. If
     all the original's parameters are still affected, the patch has fixed nothing and none is
-    returned.
+    returned, unless static analysis does not find that fault in the original either.
     """
     before = original.trace.silent if original.trace is not None else []
+    no_fault = original.dismissed
     return [
         record
         for record in result.dismissed
-        if any(record.kind == r.kind and {*record.params} < {*r.params} for r in before)
+        if any(
+            record.kind == r.kind
+            and ({*record.params} < {*r.params} or (record.params == r.params and r in no_fault))
+            for r in before
+        )
     ]
 
 

@@ -68,23 +68,39 @@ def unlisted(known: Sequence[KnownParameter], stepped: Mapping[int, int]) -> Jso
     return {}
 
 
-def unheld(known: Sequence[KnownParameter], stepped: Mapping[int, int]) -> Json:
+def unheld(
+    known: Sequence[KnownParameter],
+    stepped: Mapping[int, int],
+    unused: Sequence[KnownParameter] = (),
+) -> Json:
     """Return parameters of modules that get gradients and that no optimizer holds.
 
     Optimizers step others meanwhile. Only the source shows whether they are meant to stay as they
     are; those that the script has loaded come last, as they mostly are. A part of a module is no
-    finding: its other parameters are replaced in a call.
+    finding: its other parameters are replaced in a call. Next to parameters of an optimizer that
+    nothing uses, only what takes the same inputs counts: it does their work.
     """
     last = max(stepped.values(), default=0)
     fed = [one for one in _learning(known) if "." in one.name and not one.read]
     fed = _of_whole_modules([one for one in fed if last - one.fed_from >= GROWTH])
+    fed = _in_the_place_of(unused, fed) if unused else fed
     fresh = [one for one in fed if not one.loaded]
     fed, detail = (fresh, "") if fresh else (fed, LOADED)
     held = [one for one in known if one.optimizer is not None and one.taken and one.receipts]
     roots = {one.name.partition(".")[0] for one in fed}
     held.sort(key=lambda one: one.name.partition(".")[0] not in roots)
     found = replacement_report(held[:1], fed) if held else {}
-    return {**found, "params": [], "detail": detail} if found else {}
+    figures = [float(len(found.get("instead", ())))]
+    return {**found, "params": [], "detail": detail, "figures": figures} if found else {}
+
+
+def _in_the_place_of(
+    unused: Sequence[KnownParameter], fed: Sequence[KnownParameter]
+) -> list[KnownParameter]:
+    """Return those of modules whose weight takes as many inputs as an unused one."""
+    inputs = [one.shape[1:] for one in unused if len(one.shape) > 1]
+    modules = {one.name.rpartition(".")[0] for one in fed if one.shape[1:] in inputs}
+    return [one for one in fed if one.name.rpartition(".")[0] in modules]
 
 
 def _of_whole_modules(fed: Sequence[KnownParameter]) -> list[KnownParameter]:

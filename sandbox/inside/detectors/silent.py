@@ -232,27 +232,27 @@ class SilentWatch(Observer):
             self._tell(missed[0], **missed[1])
         if not self._reported and (growing := self._growth.doubted()) is not None:
             self._tell("growing-graph", detail=UNUSED, doubtful=True, **growing)
-        if not self._reported:
-            self._tell_gathering()
-        if not self._reported and (unread := self._untrained.doubted()):
-            at = next((known.lost for known in unread if known.lost), None)
-            fields = {"at": at, "params": _names(unread), "figures": [float(len(unread))]}
-            self._tell("unfed-parameters", ran=self._untrained.lines.ran, doubtful=not at, **fields)
-        if not self._reported:
-            self._tell_unmoved()
-        if not self._reported and (fields := unheld(self._parameters.known, self._stepped)):
-            figures = [float(len(fields["instead"]))]
-            self._tell("unheld-parameters", figures=figures, doubtful=True, **fields)
+        for tell in (self._tell_gathering, self._tell_unused, self._tell_unmoved):
+            if not self._reported:
+                tell()
         if not self._reported and (lost := self._discarded.found()) is not None:
             self._emit("cleared-gradients", doubtful=True, **lost)
         for kind, fields in list(self.composed.found())[:LINES] if not self._reported else ():
             self._emit(kind, doubtful=True, **fields)  # one a line: reading takes what is a fault
 
-    def _tell_gathering(self) -> None:
-        """Report leaves that every backward call has added to, if no optimizer trains any.
+    def _tell_unused(self) -> None:
+        """Tell parameters that nothing uses, and others that no optimizer holds."""
+        unread = self._untrained.doubted()
+        if fields := unheld(self._parameters.known, self._stepped, unread):
+            self._tell("unheld-parameters", doubtful=True, **fields)
+        if unread:
+            at = next((one.lost for one in unread if one.lost), None)
+            fields = {"at": at, "params": _names(unread), "figures": [float(len(unread))]}
+            self._tell("unfed-parameters", ran=self._untrained.lines.ran, doubtful=not at, **fields)
 
-        Only static analysis can tell whether the script takes the sum for the last call's gradient.
-        """
+    def _tell_gathering(self) -> None:
+        """Report leaves that every backward call has added to, if no optimizer trains any. Only the
+        source shows whether the script takes the sum for the last call's gradient."""
         if self.learns:
             return
         leaves = [leaf for leaf in self._uncleared.gathering() if len(leaf.sums) > GROWTH]
