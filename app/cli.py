@@ -1,4 +1,4 @@
-"""The command line: `gradmend diagnose`, `mcp`, `serve`, `worker` and `sandbox`."""
+"""The command line of an installation: every command but those of `gradmend run`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from traceback import print_exc
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.command.arguments import AsJson, FurtherFiles, OutputFormat, Server, Torch
+from app.command.arguments import AsJson, FurtherFiles, OutputFormat, Server, TimeLimit, Torch
 from app.command.interrupts import Interruptible, run
 from app.command.options import INTERNAL, USAGE, BadInput, Options, Run
 from app.command.pull_request import add_pull_request
@@ -22,7 +22,6 @@ from gradmend.command import BROKEN_PIPE
 if TYPE_CHECKING:
     from app.command.config import ProjectConfig
 
-T = TypeVar("T")
 UsageError: Any = typer.BadParameter.__base__
 UsageError.exit_code = USAGE  # its own is 2, which here says that a diagnosis could not tell
 
@@ -68,10 +67,6 @@ _Module = Annotated[
 _RunMode = Annotated[
     Run | None, typer.Option(help="auto: run the script in the sandbox; never: only read it")
 ]
-_TimeLimit = Annotated[
-    float | None,
-    typer.Option(min=1, max=60, help="seconds that one run may take", show_default="20"),
-]
 _Fix = Annotated[
     int | None,
     typer.Option(
@@ -87,7 +82,7 @@ _Unsafe = Annotated[
     typer.Option(
         "--unsafe-fixes/--no-unsafe-fixes",
         show_default=False,
-        help="also write fixes that change the training or were not tested",
+        help="also write a fix that changes the training; by its number, one that was not tested",
     ),
 ]
 _Diff = Annotated[bool, typer.Option("--diff", help="only show what --fix would change")]
@@ -107,7 +102,7 @@ def diagnose(
     file: FurtherFiles = None,
     module: _Module = None,
     run: _RunMode = None,
-    time_limit: _TimeLimit = None,
+    time_limit: TimeLimit = None,
     server: Server = None,
     torch: Torch = None,
     form: OutputFormat = "text",

@@ -32,5 +32,9 @@ Torch = Annotated[
 FurtherFiles = Annotated[
     list[Path] | None, typer.Option("--file", help="another file; imports are always followed")
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=1, max=60, help="seconds that one run may take", show_default="20"),
+]
 OutputFormat = Annotated[Form, typer.Option("--format", "-f", help="output format")]
 AsJson = Annotated[bool, typer.Option("--json", help="the same as --format json")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analyzers.explain.listed import counted
+from analyzers.explain.listed import counted, lowered
 from app.command.fixing import best
 from app.command.options import COULD_NOT_TELL, FOUND, Options
 from app.command.project import Target
@@ -49,7 +49,7 @@ def lines_of(one: Settled) -> Iterator[str]:
             yield visible(f"{unread[0]}: not read: Python cannot parse it")
             return
         summary = wording.sentences(findings.summary)[0]
-        yield visible(f"{name}: {wording.lowered(wording.state(findings).words)}: {summary}")
+        yield visible(f"{name}: {lowered(wording.state(findings).words)}: {summary}")
 
 
 def as_likely(findings: Findings) -> str:
@@ -84,7 +84,7 @@ def titled(cause: Cause) -> str:
     """A cause's title behind the name that carried the graph."""
     if cause.carrier is None:
         return cause.title
-    return f"`{cause.carrier.name}`: {wording.lowered(cause.title)}"
+    return f"`{cause.carrier.name}`: {lowered(cause.title)}"
 
 
 def place_of(cause: Cause, target: Target) -> str:

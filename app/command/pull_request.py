@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.command.arguments import Runs
+from app.command.arguments import Runs, TimeLimit
 from app.command.options import INTERNAL, BadInput, Options
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ def add_pull_request(cli: typer.Typer, run: Runs) -> None:
         steps: Annotated[
             int | None, typer.Option(min=1, help="optimizer steps to compare, at most")
         ] = None,
-        time_limit: Annotated[
-            float, typer.Option(min=1, max=60, help="seconds that one run may take")
-        ] = 20,
+        time_limit: TimeLimit = None,
         require: Annotated[
             bool, typer.Option("--require-same", help="exit code 1 if a training changes")
         ] = False,
@@ -46,8 +44,11 @@ def add_pull_request(cli: typer.Typer, run: Runs) -> None:
         Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY and GITHUB_TOKEN (with pull-requests: write).
         """
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-        options = Options(tuple(paths or (Path("."),)), time_limit_s=time_limit)
+        from app.command.config import config_of
+
         try:
+            limit = time_limit or config_of(Path.cwd()).time_limit_s
+            options = Options(tuple(paths or (Path("."),)), time_limit_s=limit)
             code = run(_reviewed(options, steps, require, os.environ))
         except BadInput as bad:
             typer.secho(f"gradmend: {bad}", err=True)

@@ -125,13 +125,13 @@ def _in_tree(
     target = target_of(script, replace(options, files=()), root=root)
     files = {file.path: file for file in target.request.files}
     work = repository.top / root.relative_to(tree)
-    for file in _untracked(target.request, script, work, repository, options):
+    for file in _untracked(target.request, work, repository, options):
         files.setdefault(file.path, file)
     return target.request.model_copy(update={"files": list(files.values())})
 
 
 def _untracked(
-    request: DiagnosisRequest, script: Path, work: Path, repository: Repository, options: Options
+    request: DiagnosisRequest, work: Path, repository: Repository, options: Options
 ) -> Iterator[SourceFile]:
     if not work.is_dir():
         return

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from app.command.arguments import AsJson, FurtherFiles, OutputFormat, Runs, Server, Torch
+from app.command.arguments import (
+    AsJson,
+    FurtherFiles,
+    OutputFormat,
+    Runs,
+    Server,
+    TimeLimit,
+    Torch,
+)
 from app.command.options import INTERNAL, BadInput, Options
 
 if TYPE_CHECKING:
@@ -45,7 +53,6 @@ _Steps = Annotated[
         "quarter of --time-limit allows); of more than 64, a sample is compared",
     ),
 ]
-_TimeLimit = Annotated[float, typer.Option(min=1, max=60, help="seconds that one run may take")]
 _Allow = Annotated[
     Literal["truncated"] | None, typer.Option(help="also exit with 0 for this verdict")
 ]
@@ -65,7 +72,7 @@ def add_verify(cli: typer.Typer, run: Runs) -> None:
         file: FurtherFiles = None,
         traceback: _Traceback = None,
         steps: _Steps = None,
-        time_limit: _TimeLimit = 20,
+        time_limit: TimeLimit = None,
         server: Server = None,
         torch: Torch = None,
         allow: _Allow = None,
@@ -88,7 +95,6 @@ def add_verify(cli: typer.Typer, run: Runs) -> None:
             tuple(file or ()),
             tuple(context.obj or ()),
             module,
-            time_limit_s=time_limit,
             form="json" if json else form,
         )
 
@@ -99,6 +105,7 @@ def add_verify(cli: typer.Typer, run: Runs) -> None:
                 options,
                 server=config.server if server is None else server,
                 torch=config.torch if torch is None else torch,
+                time_limit_s=time_limit or config.time_limit_s,
             )
             return Comparison(before, after, patch, git, asked, steps)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from analyzers.messages import Message
-from app.command.fixing import caveat, chosen, why_none
+from app.command.fixing import best, caveat, chosen, why_none
 from app.command.options import USAGE, WORDS, Options
 from app.present.guide import Guide, guides
 from app.present.lookup import look_up
@@ -18,8 +18,9 @@ APPLY = """\
 usage: gradmend apply [--unsafe-fixes] [N]
 
 Writes the fix that the last `gradmend run` in this folder found into your files: the best safe
-one, or number N. With --unsafe-fixes also one that changes the training or was not tested. One
-that failed a check is never written. After `gradmend train.py`, use `gradmend train.py --fix`."""
+one, or number N. With --unsafe-fixes also one that changes the training, and by its number one
+that was not tested. One that failed a check is never written. After `gradmend train.py`, use
+`gradmend train.py --fix`."""
 SHOW = """\
 usage: gradmend show [N]
 
@@ -58,7 +59,9 @@ def show(arguments: list[str]) -> int:
     """Handle `gradmend show [N]`: print a fix of the last run with its checks."""
 
     def shown(kept: last_result.Last, number: int | None) -> None:
-        report.one_patch(kept.patch(number or 1), Paint())
+        patches = kept.findings.patches if number is None else []
+        patch = best(patches) or best(patches, unsafe=True) or kept.patch(number or 1)
+        report.one_patch(patch, Paint())
 
     return _of_last("show", SHOW, arguments, shown)
 

@@ -21,8 +21,10 @@ options:
   --strict      with --check: exit code 1 if a fault was found
   --no-rerun    print the cause and the fix, and run nothing again
   --rerun       run again even if files that C code writes cannot be kept apart
-  --steps N     backward calls in a repeated run (default: a few past the one that failed)
-  --patient     try fixes without a time limit (default: 60 s)
+  --steps N     backward calls in a repeated run (default: a few past the one that failed), without
+                a time limit
+  --patient     try fixes without a time limit (default: 60 s; if nothing failed, as long as the
+                command took, and 10 s at least)
   --format json print the findings as the last line of standard output; also --json
   --against REV compare the training with that of the sources in a git revision; neither run changes
                 your files. Exit code: 0 same, 1 changed or broken, 2 not comparable. With
@@ -84,6 +86,8 @@ def parse(arguments: list[str]) -> RunArguments:
                 raise ArgumentsError(
                     f"{word} is no option of `gradmend run`; see gradmend run --help"
                 )
+    if given.get("strict") and not given.get("check"):
+        raise ArgumentsError("--strict is for --check: add that, or leave --strict out")
     if not rest:
         raise ArgumentsError("which command? For example: gradmend run -- python train.py")
     return RunArguments(command=tuple(rest), **given)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from gradmend.run_wrapper.cli_args import HELP, ArgumentsError, RunArguments, pa
 from gradmend.run_wrapper.exchange_dir import ExchangeDir, Process
 from gradmend.run_wrapper.stderr import note
 
-USAGE = 2
+USAGE = 64  # as of every command: 2 is a verdict of `--against`
 # Ended well, never begun, or ended by who started it: nothing to explain.
 _QUIET = (
     *(0, user_command.NOT_FOUND, user_command.NOT_RUNNABLE),

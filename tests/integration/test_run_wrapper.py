@@ -194,10 +194,11 @@ def test_silent_faults_are_reported_when_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ([], 2, "which command?"),
-        (["--steps", "many", "--", "true"], 2, "a whole number"),
-        (["--format", "xml", "--", "true"], 2, "json or text"),
-        (["--fast", "--", "true"], 2, "--fast is no option"),
+        ([], 64, "which command?"),
+        (["--steps", "many", "--", "true"], 64, "a whole number"),
+        (["--format", "xml", "--", "true"], 64, "json or text"),
+        (["--fast", "--", "true"], 64, "--fast is no option"),
+        (["--strict", "--", "true"], 64, "--strict is for --check"),
         (["--", "no-such-command"], 127, "no-such-command: no such command"),
         (["--", "train.py"], 127, "write: gradmend run -- python train.py"),
         (["--", "sh", "-c", "exit 3"], 3, "no Python of this command imported torch"),
