@@ -145,7 +145,9 @@ class RunResult(LazyModel):
 
     status: RunStatus
     exit_code: int | None = None
-    limit: str | None = Field(None, description="memory, processes, output, disk, cpu")
+    limit: str | None = Field(
+        None, description="memory, processes, sockets, output, disk, records, cpu"
+    )
     reason: str | None = None
     raised: Raised | None = None
     trace: Trace | None = None

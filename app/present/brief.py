@@ -1,4 +1,4 @@
-"""A diagnosis in a kilobyte: for agents, chat and the command line."""
+"""A diagnosis in short: for agents, chat and the command line."""
 
 from __future__ import annotations
 
