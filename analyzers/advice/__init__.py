@@ -76,7 +76,7 @@ _NAMED: dict[str, BlockLook] = {
         transformed_functions,
     )
     for name, look in vars(module).items()
-    if callable(look) and not name.startswith("_")
+    if callable(look) and look.__module__.startswith(__name__) and not name.startswith("_")
 }
 
 

@@ -1,4 +1,4 @@
-"""Scalers, wrappers, custom Functions and their order: named looks."""
+"""Losses, scalers, caches, wrappers and trainers: named looks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from analyzers.source import priors
 from analyzers.source.backward import gradient_given, is_guarded
 from analyzers.source.callees import in_library
 from analyzers.source.project import Module, spelled
-
-_ONE_LINE = 400
 
 
 def cache_in_use(node: ast.AST, module: Module) -> str | None:

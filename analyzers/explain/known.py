@@ -112,7 +112,7 @@ def explain(match: Match, project: Project) -> str:
     entry = catalogue()[error.entry]
     parts = [entry.means, _named(error), error.details]
     shown = [hint for hint in hints_in(match) if not hint.usual][:2] or hints_in(match)[:1]
-    parts += [_at(hint, match) for hint in shown]
+    parts += [_at(hint) for hint in shown]
     if all(hint.place != match.location for hint in shown):
         parts.insert(1, f"It was raised at {line(match.location, project)}.")
     parts += [f"Not this: {wrong}" for wrong in entry.wrong[:1]]
@@ -123,7 +123,7 @@ def _named(error: KnownError) -> str:
     return f"It names {some(error.names)}." if error.names else ""
 
 
-def _at(hint: Hint, match: Match) -> str:
+def _at(hint: Hint) -> str:
     if hint.place is None:
         return with_line(hint)
     quoted = not hint.code or "`" in hint.code or f"`{hint.code}`" in hint.text

@@ -19,3 +19,9 @@ def some(names: Sequence[str], most: int = 4) -> str:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: `1 step`, `2 steps`; `plural` if that is not noun and s."""
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def lowered(text: str) -> str:
+    """Return a title as it continues after a colon: "NumPy" and "L-BFGS" keep their case."""
+    stays = any(map(str.isupper, text.partition(" ")[0][1:]))
+    return text if stays else text[:1].lower() + text[1:]

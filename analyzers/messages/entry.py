@@ -54,6 +54,7 @@ from typing import Any, Literal, get_args
 from analyzers.evidence import Family
 
 GAP = "…"
+_BRACKETED = re.compile(r" \([`“]{0,2}\{name\}[`”]{0,2}\)|( \()[`“]{0,2}\{name\}[`”]{0,2}: ")
 FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
@@ -89,8 +90,10 @@ class UsualCause:
         return f"{self.because}: {self.do}".replace("{name}", name)
 
     def in_general(self) -> str:
-        """The same about no script: what it would find there is called `this`."""
-        return f"{self.because}: {self.do}".replace("`{name}`", "this").replace("{name}", "this")
+        """The same about no script: what it would find there is called `this`, or left out where it
+        stands in brackets."""
+        text = _BRACKETED.sub(lambda found: found[1] or "", f"{self.because}: {self.do}")
+        return text.replace("`{name}`", "this").replace("{name}", "this")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Recognise a question by topics that occur close together in a sentence, in any order.
 
-A topic is a list of words under `[topic]` in `questions.toml`. `grow` matches every word with that
-beginning, `=ram` that word alone, `go down` words in a row, and `!learn` a negation followed by
-`learn` within three words; `~` begins a regular expression. Words that are not ASCII match
-anywhere.
+A topic is a list of words under `[topic]` in the TOML files next to this one. `grow` matches every
+word with that beginning, `=ram` that word alone, `go down` words in a row, and `!learn` a negation
+followed by `learn` within three words; `~` begins a regular expression. Words that are not ASCII
+match anywhere.
 """
 
 from __future__ import annotations

@@ -7,27 +7,18 @@ import ast
 _MAGICS = ("%", "!", "?")
 
 
-def neutralised(source: str) -> tuple[list[str], list[int]]:
-    """Return the cell's lines with magics turned into `pass` or a comment, and which lines
-    changed."""
+def neutralised(source: str) -> list[str]:
+    """Return the cell's lines with magics turned into `pass` or a comment."""
     lines = source.splitlines() or [""]
     if _parses(lines):
-        return lines, []
+        return lines
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     if lines[first].lstrip().startswith("%%"):
         python = lines[first].split()[0] in ("%%time", "%%timeit", "%%capture", "%%prun")
         kept = lines[first + 1 :] if python else [f"# {line}" for line in lines[first + 1 :]]
-        inner, changed = neutralised("\n".join(kept)) if kept else ([], [])
-        shifted = [first + 1 + offset for offset in changed]
-        return [*lines[:first], f"# {lines[first]}", *inner], [first, *shifted]
-    changed = []
-    result = list(lines)
-    for index, line in enumerate(lines):
-        replaced = _plain_line(line)
-        if replaced != line:
-            result[index] = replaced
-            changed.append(index)
-    return result, changed
+        inner = neutralised("\n".join(kept)) if kept else []
+        return [*lines[:first], f"# {lines[first]}", *inner]
+    return [_plain_line(line) for line in lines]
 
 
 def _plain_line(line: str) -> str:

@@ -28,15 +28,12 @@ class LineMap:
     `starts[i]` is the script line (1-based) at which the code cell numbered `cells[i]` begins,
     below its marker; cells are numbered from 1 among all cells, as a reader counts them.
     `counts[i]` is the cell's execution count, None when it was never run. `mark` begins the
-    markers, and no other line. `reruns` are cells that were run again later than a cell below
-    them.
+    markers, and no other line.
     """
 
     starts: tuple[int, ...] = ()
     cells: tuple[int, ...] = ()
     counts: tuple[int | None, ...] = ()
-    neutralised: tuple[int, ...] = ()
-    reruns: tuple[int, ...] = ()
     length: int = 0
     mark: str = "# %% cell "
 
@@ -87,24 +84,13 @@ def to_project(text: str) -> tuple[str, LineMap]:
     cells, mark = _code_cells(text)
     script: list[str] = []
     starts: list[int] = []
-    replaced: list[int] = []
     for number, cell in cells:
         script.append(f"{mark}{number}")
         starts.append(len(script) + 1)
-        lines, changed = neutralised(source_of(cell))
-        replaced.extend(starts[-1] + offset for offset in changed)
-        script.extend(lines)
-    numbers = [number for number, _ in cells]
-    counts = [_count(cell) for _, cell in cells]
-    line_map = LineMap(
-        tuple(starts),
-        tuple(numbers),
-        tuple(counts),
-        tuple(replaced),
-        _reruns(numbers, counts),
-        len(script),
-        mark,
-    )
+        script.extend(neutralised(source_of(cell)))
+    numbers = tuple(number for number, _ in cells)
+    counts = tuple(_count(cell) for _, cell in cells)
+    line_map = LineMap(tuple(starts), numbers, counts, len(script), mark)
     return "".join(f"{line}\n" for line in script), line_map
 
 
@@ -193,15 +179,3 @@ def _cells(text: str) -> list[dict[str, Any]]:
 def _count(cell: dict[str, Any]) -> int | None:
     count = cell.get("execution_count", cell.get("prompt_number"))
     return count if isinstance(count, int) and not isinstance(count, bool) else None
-
-
-def _reruns(numbers: list[int], counts: list[int | None]) -> tuple[int, ...]:
-    """Return cells whose count exceeds that of a later cell: they ran again after it."""
-    found: list[int] = []
-    lowest: int | None = None
-    for number, count in reversed(list(zip(numbers, counts, strict=True))):
-        if count is not None:
-            if lowest is not None and count > lowest:
-                found.append(number)
-            lowest = count if lowest is None else min(lowest, count)
-    return tuple(reversed(found))

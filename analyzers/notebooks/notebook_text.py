@@ -61,7 +61,7 @@ class Notebook:
         text = self.text
         blocks = {cell: lines for cell, _, lines in self._split(script)}
         for slot in reversed(self.slots):
-            before = neutralised(slot.source)[0]
+            before = neutralised(slot.source)
             after = blocks.get(slot.cell, before)
             if after != before:
                 value = self._value(slot, _restored(slot.source, after))
@@ -172,7 +172,7 @@ def _typed(source: str, script: list[str]) -> list[str]:
     """Return a cell's lines in the script; unchanged ones as the original has them, with magics."""
     written = source.splitlines() or [""]
     lines = list(script)
-    for old, new, size in matching_blocks(neutralised(source)[0], script):
+    for old, new, size in matching_blocks(neutralised(source), script):
         lines[new : new + size] = written[old : old + size]
     return lines
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from analyzers.advice import Hint, hints, hints_of
 from analyzers.certainty import Certainty
+from analyzers.explain.listed import lowered
 from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import question_in, touched_in
@@ -120,7 +121,7 @@ def _cause_of_hint(
             _pointed_to(cause, first.points_to),
             certainty=Certainty.LIKELY if shown else Certainty.USUAL,
             remedy=first.text,
-            explanation=f"The message says: {cause.title[:1].lower()}{cause.title[1:]}. No run and "
+            explanation=f"The message says: {lowered(cause.title)}. No run and "
             f"no reading shows where. The likeliest of the lines sent is line {first.place.line}: "
             f"{first.text}",
         )

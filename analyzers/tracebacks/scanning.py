@@ -67,7 +67,7 @@ class _Scanner:
             self.warnings.append(line[warning.end() :].strip())
         if self._made_at(text):
             return True
-        if self.exception and self._goes_on(line, text):
+        if self.exception and self._goes_on(text):
             return True
         if any(mark in text for mark in _CHAIN):
             self.finish()
@@ -108,7 +108,7 @@ class _Scanner:
             return True
         return False
 
-    def _goes_on(self, line: str, text: str) -> bool:
+    def _goes_on(self, text: str) -> bool:
         """Return True if the line continues the message of the exception before it."""
         ends = (
             not text

@@ -80,16 +80,8 @@ def test_what_only_ipython_understands_is_neutralised(source: str) -> None:
 
 def test_python_that_looks_like_a_magic_stays() -> None:
     source = "total = 7\nx = (total\n% 3)\n"
-    script, line_map = to_project(notebook(source))
+    script, _ = to_project(notebook(source))
     assert script == f"# %% cell 1\n{source}"
-    assert line_map.neutralised == ()
-
-
-def test_cells_that_ran_again_are_found() -> None:
-    _, line_map = to_project(notebook(("a = 1", 1), ("loss.backward()", 5), ("b = 2", 3)))
-    assert line_map.reruns == (2,)
-    _, in_order = to_project(notebook(("a = 1", 1), ("b = 2", 2), ("c = 3", None)))
-    assert in_order.reruns == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": 3}', "{" * 50_000, '{"cells": {}}'])

@@ -18,7 +18,7 @@ from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in
 from analyzers.repair.reconnect.gradient_paths import functions_called
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, definitions, statements_of
-from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.trees import walk
 
 DEPTH = 2  # of functions that pass on their arguments
@@ -43,7 +43,7 @@ def looked_up_again(where: SourceLocation, project: Project, rank: int = 0) -> I
         for scope in module.scopes:
             for statement in statements_of(scope):
                 for given in _compared(statement):
-                    seen = _seen(where, module, scope, given.id, project)
+                    seen = _seen(where, scope, given.id, project)
                     text = _as_seen(where, made, seen) if seen is not None else None
                     if text is not None:
                         edit = Editor(module).replace(given, text)
@@ -75,7 +75,6 @@ def _compared(statement: ast.stmt) -> Iterator[ast.Name]:
 
 def _seen(
     where: SourceLocation,
-    module: Module,
     scope: Scope,
     name: str,
     project: Project,
@@ -91,7 +90,7 @@ def _seen(
                 names = [spelled(one) for one in targets]
             case _:
                 continue
-        for inner, function in functions_called(call, project):
+        for _, function in functions_called(call, project):
             returned = _returned(function)
             if len(returned) != len(names) or name not in names:
                 continue
@@ -99,7 +98,7 @@ def _seen(
             known = dict(zip(returned, names, strict=True))
             if function is where.scope and there in bindings(where.statement):
                 return CallerView(spelled(call.func), known)
-            below = _seen(where, inner, function, there, project, depth - 1) if depth > 1 else None
+            below = _seen(where, function, there, project, depth - 1) if depth > 1 else None
             if below is not None and below.owner.startswith("self."):
                 owner = spelled(call.func).rpartition(".")[0]
                 handed = {k: known[v] for k, v in below.names.items() if v in known}

@@ -106,7 +106,7 @@ def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Itera
         return
     for node in statements_of(scope):
         value = put_in(node)
-        if not _adds(node, module) or (value is not None and is_plainly_number(value, scope)):
+        if not _adds(node) or (value is not None and is_plainly_number(value, scope)):
             continue
         for bound in bindings(node):
             root = bound.partition("[")[0]
@@ -115,7 +115,7 @@ def _stores(module: Module, scope: ast.AST, name: str, known: Set[str]) -> Itera
                 break
 
 
-def _adds(statement: ast.stmt, module: Module) -> bool:
+def _adds(statement: ast.stmt) -> bool:
     """Return True if a statement adds to what was retained, and does not create the container."""
     if isinstance(statement, ast.AugAssign):
         return True
@@ -163,11 +163,7 @@ def _summed(store: SourceLocation) -> Iterator[Edit]:
     call = store.statement.value if isinstance(store.statement, ast.Expr) else None
     kept = {spelled(value) for value in (call.args[-1:] if isinstance(call, ast.Call) else [])}
     for node in statements_of(store.scope):
-        if (
-            isinstance(node, ast.Assign)
-            and kept & set(bindings(node))
-            and _adds(node, store.module)
-        ):
+        if isinstance(node, ast.Assign) and kept & set(bindings(node)) and _adds(node):
             yield store.editor.append_to(node.value, ".detach()")
 
 
