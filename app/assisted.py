@@ -11,7 +11,7 @@ from analyzers.request.causes import Candidate
 from app.assistant import Assistant, AssistantError
 from app.assistant.prompt import SYSTEM, objection, question
 from app.assistant.replies import ReplyError, changes_in
-from app.present.levels import level_of
+from app.present.levels import graded
 from app.present.story import family_of, steps
 from app.repair.original import Original
 from app.repair.repairing import RepairResult, Stage
@@ -20,6 +20,7 @@ from app.repair.tested_candidate import TestedCandidate
 from app.request.case import Case
 from app.request.reader import Reader, ReadingLimit
 from app.run.observation import Observation
+from app.run.time_budget import TimeBudget
 from app.schemas import Cause
 from sandbox.protocol import Session
 
@@ -33,21 +34,10 @@ STRATEGY = "assistant"
 log = structlog.get_logger()
 
 
-def is_safe(trial: TestedCandidate) -> bool:
-    """Return True if a fix may be applied unread, so that no other is needed."""
-    level = level_of(
-        trial.status,
-        trial.gradients,
-        trial.candidate.pattern,
-        faulty_gradients=trial.measured.doubted,
-        derivative=trial.is_derivative,
-    )
-    return level == "safe"
-
-
 @dataclass
 class Asking:
-    """One script that an assistant is asked about. `session` is the one that showed the fault."""
+    """One script that an assistant is asked about. `session` is the one that showed the fault, and
+    `budget` counts its runs."""
 
     assistant: Assistant
     case: Case
@@ -55,11 +45,12 @@ class Asking:
     session: Session
     reader: Reader
     stage: Stage
+    budget: TimeBudget
     messages: list[dict[str, str]] = field(default_factory=list)
 
     async def add_to(self, result: RepairResult, cause: Cause) -> None:
         """Add the assistant's fix to ours, where none of these is safe and its own passed."""
-        if any(is_safe(trial) for trial in result.trials):
+        if any(graded(trial)[0] == "safe" for trial in result.trials):
             return
         result.trials += await self._trials(result, cause)
         result.trials.sort(key=lambda trial: trial.merit)
@@ -79,7 +70,8 @@ class Asking:
         asked = question(entry, files, error, cause, evidence, tried)
         self.messages = [_said("system", SYSTEM), _said("user", asked)]
         project = self.case.project
-        original = Original(project.files, project.entry, run, self.session, self.case.time_limit_s)
+        limit = self.case.time_limit_s
+        original = Original(project.files, project.entry, run, self.session, limit, self.budget)
         try:
             return await self._until_passed(original, files, cause)
         except AssistantError as error_:

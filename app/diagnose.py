@@ -100,7 +100,7 @@ async def by_steps(
         with clock.stage("verify"):
             seen, result = await _repaired(case, seen, causes, session, reader, progress, budget)
             if assistant is not None and session is not None:
-                await _ask(assistant, case, seen, result, session, reader, progress)
+                await _ask(assistant, case, seen, result, session, reader, progress, budget)
             for patch in await asyncio.to_thread(report.patches, case, result):
                 await progress.patch(patch)
                 await asyncio.sleep(0)
@@ -185,6 +185,7 @@ async def _ask(
     session: Session,
     reader: Reader,
     progress: Progress,
+    budget: TimeBudget,
 ) -> None:
     """Ask the assistant for a fix if none of the generated patches is safe, and add its fix if it
     passes.
@@ -195,4 +196,5 @@ async def _ask(
     if within is None or not result.causes or not seen.from_run:
         return
     cause = report.cause(result.causes[0], case)
-    await Asking(assistant, case, seen, within, reader, progress.stage).add_to(result, cause)
+    asking = Asking(assistant, case, seen, within, reader, progress.stage, budget)
+    await asking.add_to(result, cause)

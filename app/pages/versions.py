@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from analyzers.explain.listed import lowered
 from analyzers.source.linediff import matching_blocks
 from app.pages.diffs import HunkLine
 from app.pages.listing import Gap
 from app.present.changes import moment
 from app.present.highlight import WIDEST, highlight_lines, lines_of
-from app.present.wording import lowered
 from app.verdict import Witness
 
 CONTEXT = 3

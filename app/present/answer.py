@@ -34,10 +34,7 @@ def named_cause(case: Case) -> Message | None:
 
 
 def first_hint(case: Case) -> Hint | None:
-    """Return the likeliest line, setting or usual cause.
-
-    For a message that identifies its kind of fault it must be visible in the source, or be usual.
-    """
+    """Return the likeliest line, setting or usual cause."""
     return next(iter(case.hints), None)
 
 

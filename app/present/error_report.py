@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from analyzers.explain.pattern import pattern_for
 from analyzers.request.syntax import SyntaxFault
@@ -18,9 +17,6 @@ from app.schemas import (
     ErrorReport,
     Location,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def error_report(case: Case, seen: Observation, causes: list[Cause]) -> ErrorReport | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from analyzers.explain.listed import lowered
 from analyzers.explain.pattern import patterns
 from app.present.fix_wording import figures
-from app.present.wording import calls, lowered
+from app.present.wording import calls
 from app.schema_types import CheckStatus
 from app.schemas import Check, Diagnosis
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from analyzers.evidence import SilentFault
-from analyzers.explain.listed import counted, some
+from analyzers.explain.listed import counted, lowered, some
 from analyzers.messages import entry_of
 from app.present import endings, non_finite
 from app.present.answer import first_hint, meaning, named_cause, with_place
@@ -28,7 +28,7 @@ _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
 
 def why(case: Case, seen: Observation) -> str:
-    """Return one to three sentences."""
+    """Return what is known, and why it is not enough; the first sentence says the most."""
     said = [meaning(case), look(case), _why(case, seen), _not_python(case)]
     if (hint := first_hint(case)) is not None and not (hint.usual and named_cause(case) is None):
         shown = hint.place is not None or bool(hint.code)
@@ -62,7 +62,7 @@ def look(case: Case) -> str:
         return f"The usual cause: {hint.text}"
     if hint.place is None:
         return with_place(hint, case)
-    return f"The first place to look at: {_lowered(with_place(hint, case))}"
+    return f"The first place to look at: {lowered(with_place(hint, case))}"
 
 
 def is_cut_off(case: Case) -> bool:
@@ -102,10 +102,6 @@ def _not_python(case: Case) -> str:
     return f"Line {changed[0]} is not Python as it stands: `{changed[1][:80]}`."
 
 
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
 def _why(case: Case, seen: Observation) -> str:
     return _unread(case) or _unseen(case, seen)
 
@@ -136,7 +132,7 @@ def _unseen(case: Case, seen: Observation) -> str:
         return f"The script could not be run to {end}: it {wanted}."
     run = seen.run
     if seen.plan is not None and run is not None and run.status in _ENDED:
-        return _why_no_error(case, seen, run)
+        return _why_no_error(case, run)
     if run is None:
         return f"Reading alone found no cause; {seen.why_not or 'it was not run'}."
     if run.tampered and seen.ran_clean:
@@ -213,15 +209,15 @@ def _stopped_elsewhere(case: Case, seen: Observation) -> str:
 
 def _ran_synthesized(case: Case, run: RunResult) -> str:
     """Return a sentence about a whole script that ran with synthesized data or stub packages."""
-    calls_text = f"{len_backwards(run)} backward calls ran clean"
-    seen = f"it did not raise the error ({calls_text})" if case.is_error_given else calls_text
+    made = f"made {counted(len_backwards(run), 'backward call')} without an error"
+    seen = f"did not raise the error: it {made}" if case.is_error_given else made
     return (
-        f"Run here with what is missing synthesized (see what was assumed), {seen}; your own data, "
-        "arguments and hardware may show more."
+        f"With what is missing synthesized (see what was assumed), the script {seen}. Your own "
+        "data, arguments and hardware may show more."
     )
 
 
-def _why_no_error(case: Case, seen: Observation, run: RunResult) -> str:
+def _why_no_error(case: Case, run: RunResult) -> str:
     """Return what a completed run without a known error shows."""
     calls = len_backwards(run)
     if _is_quoted(case, run.raised):

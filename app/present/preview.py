@@ -67,9 +67,7 @@ def png(preview: Preview) -> bytes:
     if preview.fix:
         _written(draw, y + 8, preview.fix, 32, colour, lines=1)
     draw.line((MARGIN, SIZE[1] - 92, SIZE[0] - MARGIN, SIZE[1] - 92), fill=LINE, width=2)
-    _written(
-        draw, SIZE[1] - 74, "Gradmend: autograd errors, explained and fixed", 28, SOFT, lines=1
-    )
+    _written(draw, SIZE[1] - 74, FOOT, 28, SOFT, lines=1)
     held = io.BytesIO()
     image.save(held, "PNG")
     return held.getvalue()

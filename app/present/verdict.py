@@ -5,13 +5,12 @@ from __future__ import annotations
 from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse, SilentFault
 from analyzers.explain.kept_parameters import UNHELD, reason_to_stay
-from analyzers.explain.listed import counted, some
+from analyzers.explain.listed import counted, lowered, some
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
 from app.present import answer, endings, inconclusive, non_finite
 from app.present.basis import is_completed
 from app.present.fix_wording import training
-from app.present.wording import lowered
 from app.request.case import Case
 from app.run.observation import Observation, is_suspected
 from app.run.outcome import caught_at, ending, is_given, len_backwards
@@ -73,7 +72,7 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
 def summary(
     decided: Verdict, case: Case, seen: Observation, causes: list[Cause], patches: list[Patch]
 ) -> str:
-    """Return one sentence: what is wrong, where, and whether a patch was run.
+    """Return what is wrong, where, and whether a patch was run. Lists show the first sentence.
 
     A syntax error takes precedence over everything but a question.
     """
@@ -155,19 +154,17 @@ def _in_world(seen: Observation, best: Patch | None) -> str:
     """Return how much a completed run shows."""
     raised = seen.run is not None and seen.run.raised is not None
     silent = any(isinstance(piece, SilentFault) for piece in seen.evidence)
-    does = "raises" if raised and not silent else "does"
-    sentence = (
-        f"What was sent is a part of a program: completed (see what was assumed), it {does} this"
-    )
+    does = "raises this error" if raised and not silent else "shows this fault"
+    sentence = f"What was sent is a part of a program. Completed (see what was assumed), it {does}"
     if best is not None and best.verification.status == "passed":
-        return f"{sentence}, and runs with a patch: {_passed(best)}."
+        return f"{sentence}; with a patch it runs: {_passed(best)}."
     return f"{sentence}."
 
 
 def _passed(best: Patch) -> str:
     """Return a clause about a patch that passed, with what it changes."""
     changes = training(best)
-    title = f"{best.title[:1].lower()}{best.title[1:]}"
+    title = lowered(best.title)
     return f"{title} ({changes})" if changes else title
 
 
@@ -275,7 +272,7 @@ def _seen(seen: Observation) -> str:
 def _stubbed(seen: Observation) -> str:
     stubs = seen.trace.stubs if seen.trace is not None else []
     names = [s.name for s in stubs if s.detail.startswith("not installed")]
-    return f", with a substitute for {', '.join(names[:4])}" if names else ""
+    return f", with a stub for {', '.join(names[:4])}" if names else ""
 
 
 def _because(seen: Observation) -> str:

@@ -182,12 +182,6 @@ def short_title(found: Findings) -> str:
     return shorten(said, LONGEST_TITLE, placeholder=" …")
 
 
-def lowered(text: str) -> str:
-    """Return a title as it continues after a colon: "NumPy" and "L-BFGS" keep their case."""
-    stays = any(map(str.isupper, text.partition(" ")[0][1:]))
-    return text if stays else text[:1].lower() + text[1:]
-
-
 def rank_of(cause: Cause, first: Cause) -> str:
     """Return how a cause that is not the first is introduced: it may be as certain as that."""
     alike = cause.confidence >= min(_LIKELY, first.confidence)

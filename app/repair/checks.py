@@ -223,16 +223,17 @@ def _grows(records: list[Backward]) -> bool:
     return larger and (further or tail[-1].reach > len(tail))
 
 
-def allowed(check: Check) -> Check:
-    """Return the check as passed: if the gradients are the same, the number of changed lines does
-    not matter.
-    """
-    return check.model_copy(update={"status": "passed"})
+def changed_by(before: Mapping[str, str], after: Mapping[str, str]) -> int:
+    """Return how many lines a patch changes."""
+    return sum(changed_lines(before.get(path, ""), text) for path, text in after.items())
 
 
-def minimal(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Check, int]:
-    """Check how many lines the patch changes. Return the check and that number."""
-    changed = sum(changed_lines(before.get(path, ""), text) for path, text in after.items())
-    status = "passed" if 0 < changed <= MAX_CHANGED_LINES else "failed"
-    detail = f"{counted(changed, 'line')} changed"
-    return Check(name="minimal", status=status, detail=detail), changed
+def minimal(lines: int, *, same: bool) -> Check:
+    """Check how many lines the patch changes: any number, if the gradients stay the `same`."""
+    few = 0 < lines <= MAX_CHANGED_LINES
+    allowed = "; the gradients stay the same" if same and not few else ""
+    return Check(
+        name="minimal",
+        status="passed" if few or same else "failed",
+        detail=f"{counted(lines, 'line')} changed{allowed}",
+    )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analyzers.evidence import Evidence, GraphReuse, InplaceChange, SilentFault
+from analyzers.explain.listed import lowered
 from analyzers.request.causes import (
     Candidate,
     GraphEvent,
@@ -213,7 +214,7 @@ def _on_top(first: Candidate, second: Candidate) -> Candidate:
     second's own if the first is only a partial patch.
     """
     alike = first.title == second.title
-    title = first.title if alike else f"{first.title}; {second.title[:1].lower()}{second.title[1:]}"
+    title = first.title if alike else f"{first.title}; {lowered(second.title)}"
     return replace(
         second,
         pattern=second.pattern if first.half else first.pattern,

@@ -30,7 +30,7 @@ async def trial_of(original: Original, turn: int, candidate: Candidate) -> Teste
     if outcome.may_define_function(candidate.files):
         job = job.model_copy(update={"gradcheck": True})
     result = await original.attempt(job)
-    minimal, lines = checks.minimal(original.files, candidate.files)
+    lines = checks.changed_by(original.files, candidate.files)
     trial = TestedCandidate(candidate, result, turn=turn, lines=lines)
     held = await original.held("kept") if result.status == "raised" else None
     trial.checks = [_reproduced(original), checks.runs(result, original.run, held)]
@@ -47,7 +47,7 @@ async def trial_of(original: Original, turn: int, candidate: Candidate) -> Teste
         other = checks.no_other_fault(result, original.run, kept)
         trial.checks += [other] if other is not None else []
         trial.is_derivative = numerical.proves(result.trace, original.files, candidate.files)
-    trial.checks.append(minimal if trial.gradients != "same" else checks.allowed(minimal))
+    trial.checks.append(checks.minimal(lines, same=trial.gradients == "same"))
     runs = [result, original.run, *([trial.held] if trial.held is not None else [])]
     tampered = [said for run in runs for said in run.tampered]
     return _unproven(trial, tampered) if tampered else trial

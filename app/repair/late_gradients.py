@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import groupby, pairwise, takewhile
 from math import isfinite
 
+from analyzers.explain.listed import some
 from app.repair.effects import paired, unread
 from sandbox.records import Gradient, Step, Trace
 
@@ -27,7 +28,7 @@ def loses_gradients_late(
     if late is None:
         return ""
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
-    return f"no gradient from step {late[0]} on: {some(late[1], names)}"
+    return f"no gradient from step {late[0]} on: {named(late[1], names)}"
 
 
 def _lost_later(
@@ -105,6 +106,6 @@ def _direction(gradient: Gradient) -> Iterator[int]:
         yield (value > LITTLE * gradient.norm) - (value < -LITTLE * gradient.norm)
 
 
-def some(params: Iterable[int], names: Mapping[int, str]) -> str:
-    listed = sorted(names.get(p, str(p)) for p in params)
-    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
+def named(params: Iterable[int], names: Mapping[int, str]) -> str:
+    """Return the first names of parameters, which are given by their ids."""
+    return some(sorted(names.get(p, str(p)) for p in params))

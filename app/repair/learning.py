@@ -15,8 +15,8 @@ from app.repair.late_gradients import (
     carries,
     inputs_in,
     loses_gradients_late,
+    named,
     rounding,
-    some,
     with_gradient,
 )
 from app.schemas import Check
@@ -44,9 +44,9 @@ def learns(
         return _unknown("no backward pass runs, before or with the patch")
     names = {p.id: p.name or f"parameter {p.id}" for p in candidate.parameters}
     if hungry := _hungry(candidate, moving, original, spared):
-        return _failed(f"no gradient but zeros: {some(hungry, names)}")
+        return _failed(f"no gradient but zeros: {named(hungry, names)}")
     if given_up := _given_up(reference, candidate, moving):
-        return _failed(f"no gradient: {some(given_up, names)}")
+        return _failed(f"no gradient: {named(given_up, names)}")
     given = _fed(candidate)
     wanted = _fed(reference) if reference is not None else {}
     if reference is None or not wanted or _cancels(reference):
@@ -61,9 +61,9 @@ def learns(
     fed = _may_gain(reference, original, names)
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:
-        return _failed(f"no gradient any more: {some(lost, names)}")
+        return _failed(f"no gradient any more: {named(lost, names)}")
     if gained:
-        return _failed(f"a gradient from elsewhere: {some(gained, names)}")
+        return _failed(f"a gradient from elsewhere: {named(gained, names)}")
     if late := loses_gradients_late(reference, candidate, foreign | of_targets):
         return _failed(late) if not carries(reference) else _unknown(late)
     count = len({p for o in given for p in given[o] & (wanted.get(o, set()) | fed)})
@@ -222,7 +222,7 @@ def _without_reference(
         return _unknown("the run ended before an optimizer's first step")
     if lost:
         what = "no gradient but zeros" if lost <= flat else "no gradient"
-        return _failed(f"{what}: {some(lost, names)}")
+        return _failed(f"{what}: {named(lost, names)}")
     return Check(
         name="learns",
         status="passed",

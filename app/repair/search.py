@@ -34,7 +34,7 @@ async def try_out(
     The result does not depend on how long runs take: a candidate counts only after all before it.
     """
     waiting = [
-        PendingCandidate(turn, one, checks.minimal(original.files, one.files)[1])
+        PendingCandidate(turn, one, checks.changed_by(original.files, one.files))
         for turn, group in enumerate(groups)
         for one in group
     ]

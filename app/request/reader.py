@@ -13,11 +13,10 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, TimeoutError
 from concurrent.futures.process import BrokenProcessPool
-from typing import Literal, ParamSpec, TypeVar
+from typing import Literal, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 MEMORY_BYTES = 1024 * 1024 * 1024

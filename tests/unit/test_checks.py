@@ -122,6 +122,8 @@ def test_a_helper_that_one_pass_calls_time_and_again_hoards_nothing() -> None:
 
 
 def test_changed_lines_are_counted() -> None:
-    check, lines = checks.minimal({"a.py": "a\nb\nc\n"}, {"a.py": "a\nB\nx\nc\n"})
-    assert (check.status, lines) == ("passed", 2)
-    assert checks.minimal({"a.py": "a\n"}, {"a.py": "a\n" * 99})[0].status == "failed"
+    lines = checks.changed_by({"a.py": "a\nb\nc\n"}, {"a.py": "a\nB\nx\nc\n"})
+    assert lines == 2
+    assert checks.minimal(lines, same=False).status == "passed"
+    assert checks.minimal(99, same=False).status == "failed"
+    assert checks.minimal(99, same=True).detail == "99 lines changed; the gradients stay the same"

@@ -19,9 +19,9 @@ def test_learning_is_judged_in_both_directions() -> None:
     reference = trace([{0: 1.0}, {0: 1.0}])
     assert learns(reference, trace([{0: 2.0}, {0: 2.0}])).status == "passed"
     lost = learns(reference, trace([{1: 1.0}, {1: 1.0}]))
-    assert (lost.status, lost.detail) == ("failed", "no gradient any more: w0")
+    assert (lost.status, lost.detail) == ("failed", "no gradient any more: `w0`")
     gained = learns(reference, trace([{0: 1.0, 1: 1.0}]))
-    assert (gained.status, gained.detail) == ("failed", "a gradient from elsewhere: w1")
+    assert (gained.status, gained.detail) == ("failed", "a gradient from elsewhere: `w1`")
 
 
 def test_inputs_without_a_name_need_not_come_as_often() -> None:
@@ -51,7 +51,7 @@ def test_what_numpy_was_given_may_learn_and_must_where_that_was_its_only_way() -
     reference = one.model_copy(update={"parameters": held})
     assert learns(reference, both).status == "passed"
     cut = learns(reference, one.model_copy(update={"parameters": both.parameters}))
-    assert (cut.status, cut.detail) == ("failed", "no gradient: w1")
+    assert (cut.status, cut.detail) == ("failed", "no gradient: `w1`")
     waiting = [p.model_copy(update={"optimizer": p.id}) for p in both.parameters]
     cut = learns(reference, one.model_copy(update={"parameters": waiting}))
     assert cut.status == "passed", "the run was stopped before its optimizer stepped"
@@ -68,7 +68,7 @@ def test_parameters_that_fall_silent_later_are_reported() -> None:
     assert loses_gradients_late(reference, trace([both, both, both, one])) == ""
     assert loses_gradients_late(reference, trace([both, one, both, both])) == ""
     reported = loses_gradients_late(reference, trace([both, both, one, one]))
-    assert reported == "no gradient from step 3 on: w1"
+    assert reported == "no gradient from step 3 on: `w1`"
 
 
 def test_the_rounding_of_a_gradient_that_is_zero_need_not_come_again() -> None:
@@ -86,7 +86,7 @@ def test_a_small_gradient_of_one_direction_is_no_rounding() -> None:
     learned = trace([{0: 4e5, 1: 0.1 + 0.01 * n} for n in range(4)])
     for n, step in enumerate(learned.steps):
         step.gradients[1].projections[1] = 1.2e-7 * (n % 2)  # opposite elements cancel
-    assert learns(learned, lost).detail == "no gradient any more: w1"
+    assert learns(learned, lost).detail == "no gradient any more: `w1`"
     assert learns(trace([{0: 4e5, 1: 0.1}] * 4), lost).status == "passed"
     signs = enumerate((1, -1, -1, 1))
     turning = trace([{0: 4e5, 1: (0.1 + 0.01 * n) * sign} for n, sign in signs])
@@ -97,7 +97,7 @@ def test_who_detaches_a_value_that_is_made_once_gets_no_gradient_what_it_is_made
     both, one = {0: 1.0, 1: 1.0}, {0: 1.0}
     patched = trace([both, one, one])
     found = learns(trace([both] * 3, nodes=[9, 9, 9]), patched)
-    assert (found.status, found.detail) == ("failed", "no gradient from step 2 on: w1")
+    assert (found.status, found.detail) == ("failed", "no gradient from step 2 on: `w1`")
     carried = trace([both] * 3, nodes=[9, 14, 19])  # a state that is learned where it begins
     assert learns(carried, patched).status == "not_run"
     epochs = trace([both, one, one] * 3)
@@ -108,7 +108,7 @@ def test_zeros_do_not_fix_a_parameter_that_got_no_gradient() -> None:
     reported = Trace(silent=[Silent(t="silent", kind="unfed-parameters", params=["w1"])])
     reference, zeros = trace([{0: 1.0}] * 2), trace([{0: 1.0, 1: 0.0}] * 2)
     found = learns(reference, zeros, reported, zeros)
-    assert (found.status, found.detail) == ("failed", "no gradient but zeros: w1")
+    assert (found.status, found.detail) == ("failed", "no gradient but zeros: `w1`")
     moving = trace([{0: 1.0, 1: 0.0}, {0: 1.0, 1: 2.0}])  # zero at first, as behind zero weights
     assert learns(reference, zeros, reported, moving).status == "passed"
     assert learns(reference, zeros, reported, zeros, spared={"w1"}).status == "passed"
