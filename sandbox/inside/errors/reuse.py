@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any
 
 import torch
 
@@ -15,9 +17,11 @@ from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.freed_graphs import KEPT, FreedGraphs
 from ..core.graph import (
+    ACCUMULATE,
     VISITED,
     GraphTraversal,
     Node,
+    edges,
     is_freed,
     op_name,
     says_changed,
@@ -131,19 +135,32 @@ class ReuseWatch(Observer):
         again = [node for node in new if self._made_after(node, freed)]
         renewed = {_making(self._stamps, node) for node in again} - {None}
         reused = {_making(self._stamps, node) for node in old if is_freed(node)}
+        trained = self._trained(old)
+        same = not trained or not trained.isdisjoint(self._trained(again))
         for edge in stale_edges:
             at, op = edge["old"].get("at"), edge["old"]["op"]
-            edge["renewed"] = (at["file"], at["line"], op) in renewed if at else None
+            is_again = same and at is not None and (at["file"], at["line"], op) in renewed
+            edge["renewed"] = is_again if at else None
         return {
             "t": "reuse",
             "message": str(error),
             "freed": self._freed_record(freed, call),
             "reached": call.record(),
             "same_root": any(_was_root(node) for node, _ in call.roots),
-            "remade": bool(renewed & reused),
+            "remade": same and bool(renewed & reused),
             "new_nodes": len(new),
             "stale_edges": stale_edges[:16],
         }
+
+    def _trained(self, nodes: Iterable[Node]) -> set[int]:
+        """Return the parameters of optimizers that these nodes use, by number: one line may be that
+        of several layers.
+        """
+        below: list[Any] = [
+            leaf for node in nodes for leaf, _ in edges(node) if type(leaf) is ACCUMULATE
+        ]
+        found = [self._parameters.find(leaf.variable) for leaf in below]
+        return {known.id for known in found if known is not None and known.optimizer is not None}
 
     def _made_after(self, node: Node, freed: int) -> bool:
         """Return True if a node was made after the call that freed the graph, in a later

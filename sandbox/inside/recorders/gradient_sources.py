@@ -30,7 +30,7 @@ class GradientSources(Observer):
     def before(self, call: Call) -> None:
         """Forget what has been cleared."""
         for number in list(self._fed):
-            if _is_clear(self._parameters.known[number]):
+            if is_clear(self._parameters.known[number]):
                 for n in self._fed.pop(number)[self._taken.pop(number, 0) :]:
                     self._unused[n].append(number)
 
@@ -41,7 +41,7 @@ class GradientSources(Observer):
                 self._parts[known.id] = known.tensor
                 self._fed.pop(known.id, None)
                 self._taken.pop(known.id, None)
-            if not _is_clear(known):
+            if not is_clear(known):
                 self._fed.setdefault(known.id, []).append(call.n)
 
     def read(self, parameters: list[KnownParameter]) -> list[Json]:
@@ -65,12 +65,12 @@ class GradientSources(Observer):
     def calls_of_one(self, known: KnownParameter) -> list[int]:
         """Return the same for one parameter."""
         calls = self._fed.get(known.id, [])
-        return [] if not calls or _is_clear(known) else calls[-KEPT:]
+        return [] if not calls or is_clear(known) else calls[-KEPT:]
 
     def take(self, owned: list[KnownParameter]) -> None:
         """Record that a step uses what these parameters hold."""
         for known in owned:
-            if known.id in self._fed and not _is_clear(known):
+            if known.id in self._fed and not is_clear(known):
                 self._taken[known.id] = len(self._fed[known.id])
 
     def unused(self) -> list[Json]:
@@ -80,7 +80,8 @@ class GradientSources(Observer):
         return records[-KEPT:]
 
 
-def _is_clear(known: KnownParameter) -> bool:
+def is_clear(known: KnownParameter) -> bool:
+    """Return True if a parameter has no gradient, or one of zeros."""
     gradient = known.gradient
     if gradient is None:
         return True

@@ -35,7 +35,18 @@ class ChangeLog(DispatchMode):
         if func._schema.is_mutable:
             for tensor in written(func._schema, args, kwargs):
                 self._note(func, tensor)
-        return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        if all(returned.alias_info is None for returned in func._schema.returns):
+            self._begin(result)
+        return result
+
+    def _begin(self, made: Any) -> None:
+        """Drop what was noted of freed memory whose address new tensors have."""
+        for value in made if isinstance(made, list | tuple) else [made]:
+            if isinstance(value, torch.Tensor) and self._changes:
+                storage = storage_of(value)
+                if storage is not None and self._changes.pop(storage, None) is not None:
+                    self._shapes.pop(storage, None)
 
     def _note(self, func: Any, tensor: torch.Tensor) -> None:
         frame = frames.user_frame(sys._getframe(1))

@@ -11,6 +11,7 @@ from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.graph import storage_of
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
+from .gradient_sources import is_clear
 from .gradients import fingerprint
 from .inplace_changes import written
 from .steps import StepWatch
@@ -126,7 +127,13 @@ class ManualUpdates(Observer):
         return found
 
     def _cleared(self) -> bool:
-        return any(self._marks.get(known.id) != known.mark for known in self._marked())
+        """Return True if the script has written to what it gathered; `grad.data` counts none."""
+        _, gradients, _ = self._gathered or ({}, [], [])
+        fed = {one["param"] for one in gradients if one["norm"]}
+        return any(
+            self._marks.get(known.id) != known.mark or (known.id in fed and is_clear(known))
+            for known in self._marked()
+        )
 
     def _marked(self) -> list[KnownParameter]:
         return [known for known in self._parameters.known if self._marks.get(known.id) is not None]
