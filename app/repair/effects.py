@@ -8,6 +8,7 @@ optimizer can be compared with the k-th step of the same optimizer in another ru
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from app.schema_types import TARGETS_HELD, Gradients
 from app.schemas import Effect
 from sandbox.records import NOT_FINITE, Step, Trace
 
+CANCELLED = 0.01  # of a norm: what two terms leave of each other, and a regulariser adds
 MIN_SETTLED = 3  # steps after the first that must agree if the first may differ
 
 Pair = tuple[Step, Step]
@@ -74,7 +76,8 @@ class Measured:
     `too_early`: the reference fails too, before it has any gradient. `intended`: what other
     gradients are for, if the original's run showed that its own are wrong. `completed`: the number
     of backward calls that the original completed. `cut_short`: a reference that might be equal was
-    ended before it could be compared.
+    ended before it could be compared. `cancels`: where every graph is kept, what a loss compares
+    takes its own gradient back.
     """
 
     kept: ReferenceComparison = field(default_factory=lambda: ReferenceComparison("kept"))
@@ -84,6 +87,7 @@ class Measured:
     intended: str = ""
     completed: int = 0
     cut_short: bool = False
+    cancels: bool = False
 
     @property
     def doubted(self) -> bool:
@@ -195,9 +199,24 @@ def compare(against: Against, reference: Trace, candidate: Trace) -> ReferenceCo
     """Compare every step that both runs took with gradients."""
     number, idle = matched(reference, candidate), unread(reference)
     pairs = list(paired(reference, candidate))
+    if not any(g.norm > 0 for pair in pairs for step in pair for g in step.gradients):
+        pairs = []  # zeros are equal whatever was computed
     return ReferenceComparison(
         against, [(ours, _difference(ours, theirs, number, idle)) for ours, theirs in pairs]
     )
+
+
+def cancels(kept: Trace, truncated: Trace) -> bool:
+    """Return True if what lies before an earlier backward call takes nearly all of a gradient back,
+    as a target does that the same weights have made.
+    """
+    norms = [(_norm(whole), _norm(cut)) for whole, cut in paired(kept, truncated)]
+    other = [(whole, cut) for whole, cut in norms if abs(whole - cut) > TOLERANCE * max(whole, cut)]
+    return bool(other) and all(whole < CANCELLED * cut for whole, cut in other)
+
+
+def _norm(step: Step) -> float:
+    return math.hypot(*(g.norm for g in step.gradients if g.norm < NOT_FINITE))
 
 
 def unread(trace: Trace) -> set[int]:

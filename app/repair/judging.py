@@ -140,6 +140,9 @@ def _covered(
     """Check that every loss is still backpropagated. Equal gradients contain the share of every
     loss; others do not show which losses made them.
     """
+    if trial.gradients == "same" and trial.measured.cancels:
+        detail = "what the loss compares is made of the same weights: its gradients cancel"
+        return Check(name="covered", status="failed", detail=detail)
     if trial.gradients == "same":
         steps = len(trial.measured.kept.differences)
         detail = f"equal gradients in {counted(steps, 'step')} hold every loss"

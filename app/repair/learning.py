@@ -95,7 +95,8 @@ def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]
     reported = _reported(original) | {p.name for p in reference.parameters if p.numbers}
     reported |= {name for r in silent for name in (*r.instead, *r.uncalled)}
     lists = tuple(f"{name.partition('[')[0]}." for name in reported if "[" in name)  # modules now
-    reported |= {f"self.{name}" for name in reported}  # to a method of the object that has it
+    owned = {f"self.{name.partition('.')[2]}" for name in reported if "." in name}
+    reported |= owned | {f"self.{name}" for name in reported}  # to a method of what has it
     fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
     if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # a gradient may be lost before the step

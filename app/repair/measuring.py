@@ -5,7 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from app.repair.effects import Against, Measured, ReferenceComparison, compare, renumbered
+from app.repair.effects import (
+    Against,
+    Measured,
+    ReferenceComparison,
+    cancels,
+    compare,
+    renumbered,
+)
 from app.repair.original import Mathematics, Original
 from app.run import outcome
 from app.schemas import Check
@@ -34,9 +41,11 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
     comparison = await against("kept", own.reference, own.run.trace)
     if not comparison.differences:
         return Measured(comparison, too_early=not own.reaches)
+    past = await original.with_constant_history() if own.reaches else None
     if comparison.whole or not own.reaches:
         cut = await original.was_cut_short(own.reference)
-        return Measured(comparison, whole_story=own.reaches, cut_short=cut)
+        taken_back = past is not None and cancels(own.run.trace, past)
+        return Measured(comparison, whole_story=own.reaches, cut_short=cut, cancels=taken_back)
     if own.constant is not None:
         constant = await against("constant", "kept", own.constant)
         if constant.whole:
@@ -46,10 +55,11 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
         if constant.whole:
             return Measured(comparison, constant)
     other = None
-    if (theirs := await original.with_constant_history()) is not None:
-        other = await against("truncated", "truncated", theirs)
+    if past is not None:
+        other = await against("truncated", "truncated", past)
     short = [await original.was_cut_short(each) for each in HOLDING]
-    return Measured(comparison, other, cut_short=any(short))
+    taken_back = past is not None and cancels(own.run.trace, past)
+    return Measured(comparison, other, cut_short=any(short), cancels=taken_back)
 
 
 async def _in_double(
