@@ -73,6 +73,7 @@ from analyzers.repair.reconnect.missing_gradients import Cut, cuts_of_fault
 from analyzers.repair.reconnect.optimizing import FROZEN, optimizer_of_what_learns, owner_path
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.restore_gradient_flow import fed_again
+from analyzers.repair.reconnect.round_trips import round_trips
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.source.project import Project
 from provenance import CodeLine
@@ -130,7 +131,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return matched(
             NAME, fault, at, GraphCarrier(backward_root[0], at) if backward_root and at else None
         )
-    found = matched(NAME, fault, cuts[0].place, cuts[0].carrier)
+    through = round_trips(cuts[0].where, project)
+    at = cuts[0].place
+    if len(through) == 1:
+        module, call = through[0]
+        at = CodeLine(module.path, call.lineno)
+    found = matched(NAME, fault, at, cuts[0].carrier)
     if found is not None:
         found.facts["cuts"] = cuts
     return found

@@ -36,6 +36,8 @@ Fixed::
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, SilentFault
 from analyzers.explain import known
@@ -54,7 +56,9 @@ from analyzers.repair.cut.constants import (
     slice_is_stale,
 )
 from analyzers.repair.cut.detached_elsewhere import read_attached
+from analyzers.repair.leaf.recorded_updates import recorded_update
 from analyzers.source.project import Project
+from analyzers.source.writes import writes
 from provenance import CodeLine
 
 ID = "GM014"
@@ -78,6 +82,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.from_grad:
         return None
+    if (update := recorded_update(story)) is not None:
+        name = next(write.name for write in writes(update.statement))
+        found = matched(story, NAME, Certainty.CERTAIN, update.place)
+        return replace(found, carrier=GraphCarrier(name, update.place))
     if read_attached(story):
         return matched(story, NAME, Certainty.CERTAIN)
     if story.reuse.same_root:
@@ -132,6 +140,11 @@ def explain(match: Match, project: Project) -> str:
         if isinstance(target, BootstrapTarget) and target.is_alias:
             text += " Where nothing is recorded, a value that has a graph keeps it."
         return text
+    if recorded_update(story_in(match)) is not None:
+        return (
+            f"{account(match, project)} Weights that follow others are constants for every loss: "
+            "update them where nothing is recorded."
+        )
     why = "One of the two losses only reads that value: give it a detached one."
     if read_attached(story_in(match)):
         why = "The loss reads it detached elsewhere: it is a constant for this loss."

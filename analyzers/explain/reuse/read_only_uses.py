@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from analyzers.explain.origins import callees
 from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.source_locations import resolve_location
 from analyzers.source import priors
 from analyzers.source.callees import creates_object, in_library, own_name, plain_name
 from analyzers.source.calls import steps
@@ -22,7 +23,7 @@ from analyzers.source.flow import (
     value_of,
     walk_scope,
 )
-from analyzers.source.project import Function, Module, Project, Scope, spelled
+from analyzers.source.project import FUNCTIONS, Function, Module, Project, Scope, spelled
 from analyzers.source.signatures import named
 from analyzers.source.targets import each_taken, target_names
 from analyzers.source.trees import remembered, walk
@@ -31,13 +32,28 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def maker_called_inside(story: ReuseFeatures) -> bool:
-    """Return True if the model that computed the carrier outside the loop is called again inside:
-    then the carrier is the old value next to the new one.
+    """Return True if the model that computed the carrier outside the loop, or outside the function
+    that calls backward, is called again inside: then the carrier is the old value next to the new
+    one.
     """
-    if story.loop is None or story.shared is None:
+    if story.shared is None:
         return False
-    inside = (_models_called(story.project, statement) for statement in story.loop.body)
+    inside = (_models_called(story.project, statement) for statement in _repeated(story))
     return not _makers(story).isdisjoint(set().union(*inside))
+
+
+def _repeated(story: ReuseFeatures) -> list[ast.stmt]:
+    """Return the statements of the loop; without one, those of a function nested in the carrier's,
+    which calls backward.
+    """
+    if story.loop is not None:
+        return story.loop.body
+    where = resolve_location(story.project, story.reuse.reached.at)
+    if where is None or not isinstance(where.scope, FUNCTIONS[:2]):
+        return []
+    nested = any(where.scope in walk(scope) for _, scope, _ in story.binders)
+    own = any(scope is where.scope for _, scope, _ in story.binders)
+    return where.scope.body if nested and not own else []
 
 
 def steps_others(story: ReuseFeatures) -> bool:
@@ -100,7 +116,7 @@ def _before_loop(story: ReuseFeatures) -> Iterator[tuple[Module, Scope, ast.stmt
     its value depends on.
     """
     for module, scope, statement in story.binders:
-        if not module.holds(story.loop, statement):
+        if story.loop is None or not module.holds(story.loop, statement):
             yield module, scope, statement, made_of(scope, value_of(statement) or statement)
 
 

@@ -27,6 +27,7 @@ from analyzers.repair.cut.constants import (
 from analyzers.repair.cut.cut_carriers import cuts
 from analyzers.repair.cut.detached_elsewhere import detached_elsewhere
 from analyzers.repair.edit_search.circumstances import second_use
+from analyzers.repair.leaf.recorded_updates import recorded_update, unrecorded
 from analyzers.source.project import Project
 
 INTENT = True
@@ -44,6 +45,9 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
         yield from constant(target)
     use = second_use(evidence, project)
     if use is None:
+        return
+    if recorded_update(use.features) is not None:
+        yield from unrecorded(use.features)
         return
     yield from detached_elsewhere(use.features)
     if use.reuse.same_root:

@@ -39,7 +39,7 @@ from analyzers.source.project import FUNCTIONS, Loop, Module, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
-from analyzers.source.writes import Write, unsliced, writes
+from analyzers.source.writes import Write, is_true, unsliced, writes
 
 
 def no_grad_header(module: Module) -> str:
@@ -144,9 +144,17 @@ def leaf_out_of_place(where: SourceLocation, names: Sequence[str]) -> Iterator[P
         edits = _under_local_name(where, found[0])
     else:
         edits = out_of_place(where.module, where.statement, wanted.__contains__)
-    if edits and not mentions(where.statement, "grad"):
+    if edits and (not mentions(where.statement, "grad") or _keeps_gradients(where)):
         title = f"Compute a new tensor from {said(sorted(wanted))}"
         yield Proposal("out-of-place", title, edits, "", 1)
+
+
+def _keeps_gradients(where: SourceLocation) -> bool:
+    """Return True if the function asks for gradients with a graph: an update by them is meant to be
+    a part of it.
+    """
+    asked = calls_of(where.scope, "torch.autograd.grad", "torch.Tensor.backward")
+    return any(k.arg == "create_graph" and is_true(k.value) for one in asked for k in one.keywords)
 
 
 def _is_taken_up(where: SourceLocation, name: str) -> bool:

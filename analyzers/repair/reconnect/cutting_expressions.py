@@ -8,7 +8,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from analyzers.repair.blocks import alias, joined, text_with
-from analyzers.source.callees import is_call, operation
+from analyzers.source import priors
+from analyzers.source.callees import is_call, operation, plain_name
 from analyzers.source.calls import calls_of
 from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
@@ -39,6 +40,16 @@ def cuts_in(statement: ast.stmt) -> list[ast.Attribute | ast.Call]:
 def cut_from(cut: ast.Attribute | ast.Call) -> ast.expr:
     """Return what an expression cuts: `loss` for `loss.data`, `xs` for `torch.tensor(xs)`."""
     return base_of(cut.args[0] if isinstance(cut, ast.Call) and cut.args else cut)
+
+
+def compared(node: ast.AST) -> list[ast.expr]:
+    """Return the two sides of a difference, or the first two arguments of a loss; else nothing."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return [left, right]
+        case ast.Call(args=[one, other, *_]) if priors.is_loss(plain_name(node)):
+            return [one, other]
+    return []
 
 
 def cuts_at(node: ast.Attribute | ast.Call) -> bool:

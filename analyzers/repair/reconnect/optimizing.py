@@ -55,10 +55,14 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
 
 
 def _as_given(fault: SilentFault, given: ast.expr) -> SilentFault:
-    """Return the fault with the leaves under the object's own name for their model, if its method
-    gives the optimizer a part of `self.model`; the script calls it `model` elsewhere.
+    """Return the fault with the leaves under the object's own names, if its method gives the
+    optimizer a part of `self.model`, which the script calls `model` elsewhere, or a part of `self`.
     """
     root = root_of_names(fault.instead)
+    parts = {"self", *(n.split(".")[1] for n in fault.instead if n.count(".") > 1)}
+    if len(parts) == 2 and mentions(given, f"self.{max(parts - {'self'})}"):
+        names = (f"self.{n.partition('.')[2]}" for n in fault.instead)
+        return replace(fault, instead=tuple(names))
     if not mentions(given, f"self.{root}"):
         return fault
     names = (f"self.{n}" if root_of_names([n]) == root else n for n in fault.instead)
@@ -182,7 +186,10 @@ def _parameters(fault: SilentFault, given: str) -> str | None:
         asking = rf"filter\(lambda (\w+): \1\.requires_grad, {parameters}\)"
         of_those = rf"\[(\w+) for \2 in {parameters} if \2\.requires_grad\]"
         whole = rf"(?:{parameters}|list\({parameters}\)|{asking}|{of_those})"
-        return f"{root}.parameters()" if re.fullmatch(whole, given) else None
+        held = re.search(rf"({re.escape(root)}(?:\.\w+)*)\.parameters\(\)", given)
+        if held is None or not re.fullmatch(whole, given):
+            return None
+        return f"{'.'.join(shared_path([f'{held[1]}.', *fault.instead]))}.parameters()"
     first = _ENTRY.fullmatch(fault.instead[0])
     if first is not None and (holder := owner_path(fault.instead)) == first[1]:
         return holder if first[2].isdigit() else f"{holder}.values()"

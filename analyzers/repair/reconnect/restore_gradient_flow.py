@@ -26,6 +26,7 @@ from analyzers.repair.reconnect.moved_cuts import (
     passed_on,
 )
 from analyzers.repair.reconnect.resampling import sampled
+from analyzers.repair.reconnect.round_trips import not_through_array
 from analyzers.repair.reconnect.softening import (
     differentiable,
     is_probability,
@@ -58,6 +59,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield from given_to_part(cut.unpassed, rank)
         return
     where = cut.where
+    for instead in not_through_array(where, project, rank):
+        yield instead
+        rank += 1
     for instead in (*as_weights(where, project, rank), *looked_up_again(where, project, rank)):
         yield instead
         rank += 1

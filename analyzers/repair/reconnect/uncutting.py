@@ -15,6 +15,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
     Rows,
     base_of,
     bounds_as_tensors,
+    compared,
     cut_from,
     cuts_at,
     cuts_in,
@@ -32,7 +33,7 @@ from analyzers.repair.value_only.arrays import (
 from analyzers.source.callees import is_call, operation
 from analyzers.source.calls import calls_of, operations_in
 from analyzers.source.edits import Edit, Editor, needs_parentheses
-from analyzers.source.flow import definitions, is_dotted, names_read, walk_scope
+from analyzers.source.flow import definitions, is_dotted, names_read, own_expressions, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import walk
@@ -44,14 +45,29 @@ MAX_ORIGINS = 24
 
 def without_cut(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     """Yield proposals for the statement without `.item()`, `.data`, `.detach()` and the like, or a
-    new tensor.
+    new tensor: first without one of two by which a comparison has no graph at all.
     """
+    yield from _one_uncut(where, rank)
     edits = list(_all_uncut(where))
     if edits:
         cut_names = " and ".join(dict.fromkeys(f"`{_shown(n)}`" for n in cuts_in(where.statement)))
         title = f"Keep the graph: remove {cut_names}"
         kept = joined([*or_nothing(where, edits), *_along(where)])
         yield Proposal("keep-graph", title, kept, "", rank)
+
+
+def _one_uncut(where: SourceLocation, rank: int) -> Iterator[Proposal]:
+    """Yield proposals that remove one cut of a comparison both of whose sides are cut: each side
+    alone may be meant as a constant (`(q.detach() - z.detach()) ** 2`).
+    """
+    cuts = cuts_in(where.statement)
+    for node in own_expressions(where.statement):
+        sides = [side for side in compared(node) if side in cuts]
+        if len(sides) == 2:
+            for side in sides:
+                title = f"Keep the graph of `{spelled(cut_from(side))}` in `{spelled(node)}`"
+                edits = joined(uncut(where.editor, side))
+                yield Proposal("keep-graph", title, edits, "", rank)
 
 
 def _all_uncut(where: SourceLocation) -> Iterator[Edit]:

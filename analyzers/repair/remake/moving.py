@@ -23,7 +23,7 @@ from analyzers.source.calls import own_calls
 from analyzers.source.cells import NotebookCell
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, names_read, statements_of
-from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.project import Loop, Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import (
     bound_by,
     computing,
@@ -31,8 +31,8 @@ from analyzers.source.statement_ranges import (
     names_feeding,
     read_by,
 )
-from analyzers.source.targets import taken_by
-from analyzers.source.trees import position
+from analyzers.source.targets import assigned_pairs, taken_by
+from analyzers.source.trees import position, walk
 
 
 def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
@@ -52,6 +52,8 @@ def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]
     )
     scope, chains = next((pair for pair in found if pair[1]), (scope, []))
     for place, chain in enumerate(chains):
+        if _loses_entries(loop, chain):
+            continue
         cost = "The forward runs once in each iteration."
         if draws(chain):
             cost += " Random numbers are drawn again each time."
@@ -63,6 +65,23 @@ def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]
         alone = not _read_between(scope, chain, loop) and not requests
         moved = computed("forward-into-loop", editor, chain, head, where, cost, at, moved=alone)
         yield replace(moved, edits=joined([*moved.edits, *requests]))
+
+
+def _loses_entries(loop: Loop, chain: Sequence[ast.stmt]) -> bool:
+    """Return True if the chain makes a dictionary of several entries, which the loop sets: made
+    again, it would forget what the loop has put under all of them.
+    """
+    made = {
+        spelled(target)
+        for statement in chain
+        for target, value in assigned_pairs(statement)
+        if isinstance(value, ast.Dict) and len(value.keys) > 1
+    }
+    return any(
+        spelled(node.value) in made and isinstance(node.ctx, ast.Store)
+        for node in walk(loop)
+        if isinstance(node, ast.Subscript)
+    )
 
 
 def _requested_again(editor: Editor, loop: ast.For, chain: Sequence[ast.stmt]) -> Iterator[Edit]:

@@ -104,11 +104,22 @@ def _stored_kind(target: ast.expr, value: ast.expr | None, binding: Binding) -> 
     if name == binding.name and ("." in name or value is None or isinstance(value, _HANDED)):
         return binding.kind
     if isinstance(target, ast.Subscript) and spelled(target.value) == binding.name:
+        if _is_other_entry(target.slice, binding):
+            return None
         path = binding.paths[0].removeprefix(binding.name)
         return part_at(binding.kind, path[: path.find("]") + 1])
     if isinstance(target, ast.Attribute) and spelled(target.value) == binding.name:
         return part_at(binding.kind, f".{target.attr}")
     return None
+
+
+def _is_other_entry(index: ast.expr, binding: Binding) -> bool:
+    """Return True if an entry's key is a literal, and what was carried is under other such keys."""
+    key = index.value if isinstance(index, ast.Constant) else None
+    paths = [path.removeprefix(binding.name) for path in binding.paths]
+    carried = {path[: path.find("]") + 1] for path in paths}
+    spelled_out = all(step.startswith("['") for step in carried)
+    return isinstance(key, str) and spelled_out and f"[{key!r}]" not in carried
 
 
 def _assignments(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
