@@ -178,7 +178,8 @@ class _Asking:
         return self._verdict("not_comparable", summary, plain)
 
     def _same(self, compared: Compared) -> Verdict:
-        summary = f"The same training: {counted(compared)}, {compared.parameters} parameters."
+        parameters = with_number(compared.parameters, "parameter")
+        summary = f"The same training: {counted(compared)}, {parameters}."
         return self._verdict("same", summary, compared)
 
     def _changed(self, compared: Compared, said: str = "") -> Verdict:
