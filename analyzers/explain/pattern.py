@@ -1,10 +1,10 @@
 """Define the interface of a pattern, and discover the modules in `analyzers/patterns`.
 
 A pattern is a module. Its docstring is the page that users read; `ID`, `NAME`, `FAMILY` and `TITLE`
-name it. `match` reads evidence, `explain` describes it with the script's own names. A pattern may
-have `fixes(match, project)`, which yields proposals, most idiomatic first; without it, transforms
-propose what the evidence suggests (`analyzers.repair.edit_search`): those that it names as
-`PREFERS`, then `ALSO`, or all.
+name it. `match` reads evidence, `explain` describes it with the script's own names. `PREFERS` are
+functions of the evidence and the project that yield proposals, `ALSO` second choices; a pattern
+without them gets what all transforms propose (`analyzers.repair.edit_search`). Where the match
+itself decides, a pattern has `fixes(match, project)` instead.
 """
 
 from __future__ import annotations

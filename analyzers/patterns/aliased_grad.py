@@ -37,13 +37,11 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from analyzers.evidence import Evidence, SilentFault
+from analyzers.evidence import Evidence
 from analyzers.explain.gathered import gathered
 from analyzers.explain.keyed_entries import keys_of
 from analyzers.explain.old_gradients import taken_as_old
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import names_held, root_of
@@ -56,6 +54,7 @@ FAMILY = "silent"
 SHOWN_AS = "overwritten"
 TITLE = "A kept gradient is changed by a later backward"
 SEEN_AS = "overwritten-gradient"
+PREFERS = (clone_kept,)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -78,9 +77,3 @@ def explain(match: Match, project: Project) -> str:
     """Explain which name is affected, and what changed it."""
     who = f"`{match.carrier.name}`" if match.carrier else "A kept name"
     return f"{who} is the gradient itself, not a copy of it. {measured(match, project)}"
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose a copy where it is stored."""
-    fault = evidence_in(match, SilentFault)
-    yield from clone_kept(fault, project)

@@ -43,15 +43,13 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.advice import Hint
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, MissingGraph, SilentFault
 from analyzers.explain import known
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
@@ -69,6 +67,7 @@ FAMILY = "no-grad"
 TITLE = "Nothing that goes into a reentrant checkpoint requires a gradient"
 KIND = "checkpoint-input"
 BEFORE = ("detached-loss", "starved-parameter")
+PREFERS = (not_reentrant,)
 _REMEDY = (
     'set `use_reentrant=False` (Trainer: `gradient_checkpointing_kwargs={"use_reentrant": '
     "False}`), or call `model.enable_input_require_grads()` before training."
@@ -119,8 +118,3 @@ def explain(match: Match, project: Project) -> str:
     if isinstance(match.evidence, SilentFault) and match.evidence.params:
         text += f" No gradient comes to {some(match.evidence.params)}."
     return f"{text} To fix it, {_REMEDY}"
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose the other kind of checkpoint."""
-    yield from not_reentrant(project)

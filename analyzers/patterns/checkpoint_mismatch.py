@@ -49,31 +49,20 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.checkpointing import (
     autocast_without_cache,
     counted_outside,
     drawn_before,
     uncached,
 )
-from analyzers.source.project import Project
 
 ID = "GM032"
 NAME = "checkpoint-mismatch"
 FAMILY = "graph-reuse"
 TITLE = "The recomputation of a checkpoint differs from its forward"
 KIND = "recomputed"
+PREFERS = (uncached, counted_outside, autocast_without_cache, drawn_before)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose no cache, no counter inside, the same casts, or restored random numbers."""
-    yield from uncached(project)
-    yield from counted_outside(project)
-    yield from autocast_without_cache(project, 2)
-    yield from drawn_before(project, 3)

@@ -42,21 +42,18 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
+from analyzers.explain.pattern import GraphCarrier, Match, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.reschedule.clearing import clear_before_backward, optimizer_stepped
+from analyzers.repair.reschedule.clearing import optimizer_stepped
 from analyzers.repair.reschedule.partly_cleared import (
     PARTLY,
-    clear_after_step,
+    clear_elsewhere,
     clears_each_call,
 )
-from analyzers.repair.reschedule.stepping import step_after_backward
 from analyzers.source.project import Project
 from provenance import CodeLine
 
@@ -67,6 +64,7 @@ SHOWN_AS = "cleared"
 TITLE = "Gradients are cleared before the step uses them"
 TITLE_OF_SOME = "Gradients of all but the last backward are cleared before the step"
 SEEN_AS = "cleared-gradients"
+PREFERS = (clear_elsewhere,)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -99,17 +97,3 @@ def explain(match: Match, project: Project) -> str:
         f"are cleared before the step at {line(match.location, project)}, which finds none there "
         "in any iteration: it changes nothing."
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to clear the gradients before the backward call, or to step after it; where several
-    calls are to be added up, to clear after the step.
-    """
-    fault = evidence_in(match, SilentFault)
-    if fault.detail == PARTLY:
-        yield from clear_after_step(fault, project)
-        return
-    where = resolve_location(project, match.location)
-    if where is not None:
-        moved = list(step_after_backward(where))
-        yield from moved or clear_before_backward(where, again=True)

@@ -34,12 +34,10 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal
+from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import line
 from analyzers.repair.settings.modes import compiled_lines, uncompiled
 from analyzers.source.project import Project
@@ -50,6 +48,7 @@ FAMILY = "graph-reuse"
 TITLE = "A compiled region is used for more than one backward"
 KIND = "compiled"
 BEFORE = ("shared-subgraph", "undetached-target", "duplicate-backward", "per-sample-loop")
+PREFERS = (uncompiled,)
 _NODE = "CompiledFunction"  # the operation that AOTAutograd makes of a region
 _REMEDY = (
     "call backward once on the sum of the losses, run the compiled forward once for each loss, or "
@@ -88,8 +87,3 @@ def explain(match: Match, project: Project) -> str:
         f"{line(reuse.reached.at, project)} needs another part of the same region. Without the "
         f"compiler the parts may be used one after the other. {_REMEDY[:1].upper()}{_REMEDY[1:]}"
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to run without the compiler."""
-    yield from uncompiled(project)

@@ -49,37 +49,19 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from analyzers.evidence import KnownError
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.repair.settings.functions import (
     in_order,
-    index_in,
     one_for_each,
     times_what_is_given,
 )
-from analyzers.source.project import Project
 
 ID = "GM035"
 NAME = "function-gradients"
 FAMILY = "engine"
 TITLE = "The backward of a custom Function does not match its inputs"
 KIND = "function"
+PREFERS = (times_what_is_given, one_for_each, in_order)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose one gradient for each input, in their order; for one that is not the derivative, the
-    product with what the backward is given.
-    """
-    error = evidence_in(match, KnownError)
-    if error.entry == "not-the-derivative":
-        yield from times_what_is_given(project)
-        return
-    yield from one_for_each(project, error.names)
-    if (index := index_in(error.message)) is not None:
-        yield from in_order(project, error.names, index, 1)

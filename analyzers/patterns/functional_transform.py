@@ -39,28 +39,16 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from analyzers.evidence import KnownError
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.repair.settings.functions import batched_by_rule
 from analyzers.repair.settings.transforms import returned_loss, written_out_of_place
-from analyzers.source.project import Project
 
 ID = "GM037"
 NAME = "functional-transform"
 FAMILY = "inplace"
 TITLE = "A rule of `torch.func` is broken inside a transformed function"
 KIND = "transform"
+PREFERS = (written_out_of_place, batched_by_rule, returned_loss)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose an out-of-place operation, a rule for vmap, or a returned loss."""
-    error = evidence_in(match, KnownError)
-    yield from written_out_of_place(error, project)
-    yield from batched_by_rule(project, 1)
-    yield from returned_loss(error, project, 2)

@@ -44,11 +44,9 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.backward_inputs import runs_backward_on
-from analyzers.explain.pattern import Match, Proposal, evidence_in
+from analyzers.explain.pattern import Match, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.repair.cut.leaking import cut_after_backward
@@ -63,6 +61,7 @@ SHOWN_AS = "graphs"
 TITLE = "A kept value holds the graph of every iteration"
 SEEN_AS = "growing-graph"
 FIGURES = {"tensors": "Tensors with a graph in it", "nodes": "Graph nodes that it keeps alive"}
+PREFERS = (cut_after_backward, evaluated_without_graph, store_values)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -85,15 +84,3 @@ def explain(match: Match, project: Project) -> str:
         "" if fault.iterations else ", iteration by iteration"
     )
     return f"{who} keeps the graph of every iteration. {measured(match, project, label)}"
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose a number, a detached tensor, or an evaluation without graphs.
-
-    In a hand-written engine, propose to cut the value from its history.
-    """
-    fault = evidence_in(match, SilentFault)
-    if fault.engine == "custom":
-        yield from cut_after_backward(fault, project)
-    yield from evaluated_without_graph(fault, project)
-    yield from store_values(fault, project)

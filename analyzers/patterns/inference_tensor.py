@@ -32,23 +32,15 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.modes import without_inference_mode
-from analyzers.source.project import Project
 
 ID = "GM036"
 NAME = "inference-tensor"
 FAMILY = "no-grad"
 TITLE = "Training uses a tensor made in inference mode"
 KIND = "inference"
+PREFERS = (without_inference_mode,)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose `no_grad` in place of inference mode."""
-    yield from without_inference_mode(project)

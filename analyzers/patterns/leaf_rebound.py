@@ -53,6 +53,7 @@ from analyzers.explain.reuse.features import story_of
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
+from analyzers.repair.edit_search import leaf
 from analyzers.repair.leaf.rebinding import HELD, UNMOVED, updates_of
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
@@ -64,7 +65,7 @@ TITLE = "A manual update replaced the parameter by a new tensor"
 BEFORE = ("recurrent-state", "stored-graph")
 KIND = "rebound"
 SEEN_AS = UNMOVED
-PREFERS = ("leaf",)
+PREFERS = (leaf.edits,)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

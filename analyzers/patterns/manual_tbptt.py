@@ -40,6 +40,7 @@ from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.repair.combine.retain_graph import hands_on_gradients
+from analyzers.repair.edit_search import combine, cut, keep_graph, reset
 from analyzers.source.flow import mentions
 from analyzers.source.project import Project
 from analyzers.source.targets import target_names
@@ -50,7 +51,7 @@ NAME = "manual-tbptt"
 FAMILY = "graph-reuse"
 TITLE = "A hand-written truncated BPTT goes through the same steps twice"
 RECURRENT = True
-PREFERS, ALSO = ("combine", "reset", "keep_graph"), ("cut",)
+PREFERS, ALSO = (combine.edits, reset.edits, keep_graph.edits), (cut.edits,)
 BEFORE = ("duplicate-backward", "recurrent-state", "stored-graph")
 
 

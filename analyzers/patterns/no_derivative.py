@@ -34,23 +34,15 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.modes import on_math_kernel
-from analyzers.source.project import Project
 
 ID = "GM039"
 NAME = "no-derivative"
 FAMILY = "no-grad"
 TITLE = "An operator has no derivative of this order"
 KIND = "no-derivative"
+PREFERS = (on_math_kernel,)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose the kernel of attention that has a second derivative."""
-    yield from on_math_kernel(project)

@@ -52,32 +52,15 @@ Fixed::
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
-
-from analyzers.advice.missing_parameters import unregistered_layers, used_up_generator
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal
-from analyzers.repair.reconnect.registering import registered_at
-from analyzers.source.edits import Editor
-from analyzers.source.project import Project
+from analyzers.repair.reconnect.registering import given_parameters
 
 ID = "GM041"
 NAME = "nothing-to-train"
 FAMILY = "no-grad"
 TITLE = "An optimizer is given no parameter"
 KIND = "no-parameters"
+PREFERS = (given_parameters,)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to register what a module holds; to make a list of a generator that is used up."""
-    for module, node in project.each(ast.Assign):
-        if unregistered_layers(node, module) is not None:
-            yield from registered_at(module, node, "Module")
-        if (name := used_up_generator(node, module)) is not None:
-            editor = Editor(module)
-            edit = editor.replace(node.value, f"list({editor.text_of(node.value)})")
-            yield Proposal("listed", f"Make a list of `{name}`", (edit,), "", 1)

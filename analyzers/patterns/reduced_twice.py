@@ -54,26 +54,16 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.checkpointing import not_reentrant
 from analyzers.repair.settings.wrapping import all_used, static_graph
-from analyzers.source.project import Project
 
 ID = "GM033"
 NAME = "reduced-twice"
 FAMILY = "graph-reuse"
 TITLE = "A parameter's gradient is ready twice in one backward"
 KIND = "reduced-twice"
+PREFERS = (not_reentrant, all_used, static_graph)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose the other kind of checkpoint, no search for unused parameters, or a static graph."""
-    yield from not_reentrant(project)
-    yield from all_used(project, 1)
-    yield from static_graph(project, 2)

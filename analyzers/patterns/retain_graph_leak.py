@@ -37,10 +37,8 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from analyzers.evidence import Evidence, SilentFault
-from analyzers.explain.pattern import CrossedBoundary, Match, Proposal, evidence_in
+from analyzers.evidence import Evidence
+from analyzers.explain.pattern import CrossedBoundary, Match
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.repair.cut.leaking import carried, detach_and_release, release_after_call
@@ -53,6 +51,7 @@ SHOWN_AS = "graphs"
 TITLE = "retain_graph hides a state that is never detached"
 SEEN_AS = "reaching-back"
 FIGURES = "Graph nodes that a backward goes through, call by call"
+PREFERS = (detach_and_release, release_after_call)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -82,10 +81,3 @@ def explain(match: Match, project: Project) -> str:
         "`retain_graph=True` keeps. "
         f"{measured(match, project, FIGURES)}"
     )
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose to detach the state and to remove the flag."""
-    fault = evidence_in(match, SilentFault)
-    yield from detach_and_release(fault, project)
-    yield from release_after_call(fault, project)

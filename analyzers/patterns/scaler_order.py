@@ -42,29 +42,19 @@ Fixed::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analyzers.explain import known
-from analyzers.explain.pattern import Match, Proposal
 from analyzers.repair.settings.scaling import (
     in_single_precision,
     scaled_once,
     unscaled_with_the_step,
 )
-from analyzers.source.project import Project
 
 ID = "GM034"
 NAME = "scaler-order"
 FAMILY = "inplace"
 TITLE = "The gradient scaler is called out of order"
 KIND = "scaler-order"
+PREFERS = (in_single_precision, scaled_once, unscaled_with_the_step)
 
 match = known.matching(NAME, KIND)
 explain = known.explain
-
-
-def fixes(match: Match, project: Project) -> Iterator[Proposal]:
-    """Propose each call once, or parameters in single precision."""
-    yield from in_single_precision(project)
-    yield from scaled_once(project, 1)
-    yield from unscaled_with_the_step(project, 2)

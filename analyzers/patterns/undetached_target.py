@@ -56,6 +56,7 @@ from analyzers.repair.cut.constants import (
     slice_is_stale,
 )
 from analyzers.repair.cut.detached_elsewhere import read_attached
+from analyzers.repair.edit_search import constant
 from analyzers.repair.leaf.recorded_updates import recorded_update
 from analyzers.source.project import Project
 from analyzers.source.writes import writes
@@ -69,7 +70,7 @@ BEFORE = ("shared-subgraph", "derived-outside-loop", "forward-outside-loop")
 USUAL = True
 SEEN_AS = "bootstrap-target"
 KIND = "target"
-PREFERS = ("constant",)
+PREFERS = (constant.edits,)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:

@@ -184,8 +184,8 @@ def _proposals(match: Match, project: Project) -> Iterator[Proposal]:
 
 
 def fixes_of(match: Match, project: Project) -> Iterator[Proposal]:
-    """Yield the pattern's own fixes; of a pattern without any, the edits that the evidence
-    suggests, by the transforms that it prefers.
+    """Yield the pattern's own fixes, if what it matched decides about them; else the edits that the
+    evidence suggests, those that it prefers if it prefers any.
     """
     pattern = patterns()[match.pattern]
     if (own := getattr(pattern, "fixes", None)) is not None:

@@ -161,7 +161,7 @@ def cut_after_backward(fault: SilentFault, project: Project) -> Iterator[Proposa
     where = resolve_location(project, fault.call.at) if fault.call is not None else None
     idiom = idiom_by(fault.gradient, project)
     names = [n for n in names_held(fault.holders) if "…" not in n][:MAX_NAMES]
-    if where is not None and idiom is not None and names:
+    if where is not None and idiom is not None and names and fault.engine == "custom":
         edit = where.editor.insert_after(where.statement, *(f"{n} = {idiom.of(n)}" for n in names))
         title = f"Cut {said(names)} off from its past after the backward"
         yield cut("detach-behind-backward", title, (edit,), 0)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.source.edits import EditConflict
 from analyzers.source.project import Project
 
+Edits = Callable[[Any, Project], Iterator[Proposal]]
+"""What a pattern may prefer: it yields edits for the kind of evidence that the pattern matches."""
+
 
 class Transform(Protocol):
     """The interface of a transform's module. Its docstring says what it does, with an example.
 
     Where `INTENT` is set, whether the edits are right depends on what the script means: they are
-    made only for patterns that prefer this transform (`PREFERS` in their files).
+    made only for patterns that prefer them (`PREFERS` in their files).
     """
 
     __doc__: str | None
@@ -46,29 +49,27 @@ def transforms() -> dict[str, Transform]:
 def edits_for(
     evidence: Evidence,
     project: Project,
-    preferred: Collection[str] = (),
-    also: Collection[str] = (),
+    preferred: Sequence[Edits] = (),
+    also: Sequence[Edits] = (),
 ) -> list[Proposal]:
     """Return the edits that the evidence suggests, cheapest first: by how well they fit it, then by
-    the lines that they change. Where transforms are preferred, only those of `also` follow, as
+    the lines that they change. Where functions are preferred, only those of `also` follow, as
     second choices; otherwise those of all transforms are returned for which no intent must be
     known.
     """
-    others = (
-        also if preferred else [n for n in transforms() if not hasattr(transforms()[n], "INTENT")]
-    )
-    found = [
-        replace(proposal, rank=proposal.rank + SECOND_CHOICE * (name in also))
-        for name in (*preferred, *others)
-        for proposal in _edits_of(name, evidence, project)
-    ]
+    if not preferred:
+        preferred = [one.edits for one in transforms().values() if not hasattr(one, "INTENT")]
+    found = [proposal for edits in preferred for proposal in _edits_of(edits, evidence, project)]
+    for edits in also:
+        for proposal in _edits_of(edits, evidence, project):
+            found.append(replace(proposal, rank=proposal.rank + SECOND_CHOICE))
     return sorted(found, key=_cost)
 
 
-def _edits_of(name: str, evidence: Evidence, project: Project) -> Iterator[Proposal]:
-    """Yield a transform's edits, up to one that conflicts with itself."""
+def _edits_of(edits: Edits, evidence: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield the edits of one function, up to one that conflicts with itself."""
     with suppress(EditConflict):
-        yield from transforms()[name].edits(evidence, project)
+        yield from edits(evidence, project)
 
 
 def _cost(proposal: Proposal) -> tuple[int, int, int]:

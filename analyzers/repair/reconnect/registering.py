@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from analyzers.evidence import SilentFault
+from analyzers.advice.missing_parameters import unregistered_layers, used_up_generator
+from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias
 from analyzers.source.edits import Editor
@@ -28,6 +29,17 @@ def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
             case ast.Assign(targets=[ast.Attribute(attr=attr)]):
                 if attr == held.rpartition(".")[2]:
                     yield from registered_at(module, statement, what)
+
+
+def given_parameters(_: Evidence, project: Project) -> Iterator[Proposal]:
+    """Propose to register what a module holds; to make a list of a generator that is used up."""
+    for module, node in project.each(ast.Assign):
+        if unregistered_layers(node, module) is not None:
+            yield from registered_at(module, node, "Module")
+        if (name := used_up_generator(node, module)) is not None:
+            editor = Editor(module)
+            edit = editor.replace(node.value, f"list({editor.text_of(node.value)})")
+            yield Proposal("listed", f"Make a list of `{name}`", (edit,), "", 1)
 
 
 def registered_at(module: Module, statement: ast.stmt, what: What) -> Iterator[Proposal]:

@@ -9,7 +9,8 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined
-from analyzers.repair.reschedule.clearing import optimizer_stepped
+from analyzers.repair.reschedule.clearing import clear_before_backward, optimizer_stepped
+from analyzers.repair.reschedule.stepping import step_after_backward
 from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
 from analyzers.source.project import Project, spelled
 from analyzers.source.statement_ranges import statements_after
@@ -35,6 +36,18 @@ def clears_each_call(fault: SilentFault, project: Project) -> Sequence[ast.Expr]
     ):
         return []
     return [s for s in backward.block if isinstance(s, ast.Expr) and calls_of(s, *ZERO_GRAD)]
+
+
+def clear_elsewhere(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """Propose to step after the backward call, else to clear the gradients before it; where several
+    calls are to be added up, to clear after the step.
+    """
+    where = resolve_location(project, fault.at)
+    if fault.detail == PARTLY:
+        yield from clear_after_step(fault, project)
+    elif where is not None:
+        moved = list(step_after_backward(where))
+        yield from moved or clear_before_backward(where, again=True)
 
 
 def clear_after_step(fault: SilentFault, project: Project) -> Iterator[Proposal]:

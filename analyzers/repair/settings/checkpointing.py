@@ -15,6 +15,7 @@ from analyzers.advice.checkpoints import (
     state_in_checkpoint,
 )
 from analyzers.advice.training import cache_in_use
+from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
@@ -40,7 +41,7 @@ _KWARGS = "gradient_checkpointing_kwargs"
 _ADAPTERS = ("get_peft_model", "LoraConfig", "prepare_model_for_kbit_training", "PeftModel", "lora")
 
 
-def not_reentrant(project: Project) -> Iterator[Proposal]:
+def not_reentrant(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal with `use_reentrant=False` at every checkpoint."""
     edits = [
         edit for editor, call in _checkpoints(project) for edit in _not_reentrant(editor, call)
@@ -69,7 +70,7 @@ def _not_reentrant(editor: Editor, call: ast.Call) -> Iterator[Edit]:
         yield with_keyword(editor, call, _KWARGS, f'{{"{NOT_REENTRANT}": False}}')
 
 
-def uncached(project: Project) -> Iterator[Proposal]:
+def uncached(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal without a cache of keys and values during training."""
     for module in project.modules.values():
         for node in module.nodes:
@@ -80,7 +81,7 @@ def uncached(project: Project) -> Iterator[Proposal]:
                 yield Proposal("no-cache", "Keep no cache while training", (edit,))
 
 
-def counted_outside(project: Project) -> Iterator[Proposal]:
+def counted_outside(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that moves what the checkpointed part counts or collects out of it."""
     for module in project.modules.values():
         for node in module.each(ast.stmt):
@@ -91,7 +92,7 @@ def counted_outside(project: Project) -> Iterator[Proposal]:
                 yield Proposal("no-state", title, (Editor(module).delete(node),))
 
 
-def drawn_before(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def drawn_before(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal with random numbers of generators that a checkpoint restores."""
     for module in project.modules.values():
         for node in module.each(ast.Call):
@@ -101,16 +102,16 @@ def drawn_before(project: Project, rank: int = 0) -> Iterator[Proposal]:
             if text in ("random.random", "np.random.rand", "numpy.random.rand") and not node.args:
                 title = "Draw with torch's generator, which the checkpoint restores"
                 edit = editor.replace(node, "torch.rand(()).item()")
-                yield Proposal("restored-draw", title, (edit,), "", rank)
+                yield Proposal("restored-draw", title, (edit,), "", 3)
         for call in module.each(ast.Call):
             kept = [k for k in call.keywords if k.arg == "preserve_rng_state"]
             if kept and spelled(kept[0].value) == "False":
                 edit = Editor(module).replace(kept[0].value, "True")
                 title = "Restore the random state for the recomputation"
-                yield Proposal("restored-draw", title, (edit,), "", rank)
+                yield Proposal("restored-draw", title, (edit,), "", 3)
 
 
-def autocast_without_cache(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def autocast_without_cache(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal in which autocast casts weights each time, in the recomputation as in the
     forward.
     """
@@ -119,7 +120,7 @@ def autocast_without_cache(project: Project, rank: int = 0) -> Iterator[Proposal
             if autocast_around_checkpoint(node, module) is not None:
                 edit = with_keyword(Editor(module), node, "cache_enabled", "False")
                 title = "Cast weights in the recomputation as in the forward"
-                yield Proposal("no-cast-cache", title, (edit,), "", rank)
+                yield Proposal("no-cast-cache", title, (edit,), "", 2)
 
 
 def checkpoint_around(places: Sequence[CodeLine | None], project: Project) -> CodeLine | None:

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator
 
 from analyzers.advice.custom_functions import function_class, gradient_unused
+from analyzers.evidence import Evidence, KnownError
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project
 
 _OPEN = (ast.BinOp, ast.IfExp, ast.Compare, ast.Lambda)  # what binds no closer than a product
+_NO_DERIVATIVE = "not-the-derivative"  # the error of a gradcheck
 Methods = dict[str, ast.FunctionDef]
 
 
@@ -49,13 +51,22 @@ def index_in(message: str) -> int | None:
     return int(found[1]) if found is not None else None
 
 
-def one_for_each(project: Project, named: tuple[str, ...]) -> Iterator[Proposal]:
+def _of_number(
+    error: KnownError, project: Project
+) -> Iterator[tuple[Module, ast.ClassDef, Methods]]:
+    """Yield the Functions that an error about the number or order of gradients is about."""
+    for module, node, methods in functions(project) if error.entry != _NO_DERIVATIVE else ():
+        if not error.names or node.name in error.names:
+            yield module, node, methods
+
+
+def one_for_each(error: KnownError, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that returns None for missing inputs, and drops
     surplus values at the end.
     """
-    for module, node, methods in functions(project):
+    for module, node, methods in _of_number(error, project):
         inputs = inputs_of(methods)
-        if inputs is None or (named and node.name not in named):
+        if inputs is None:
             continue
         edits: list[Edit] = []
         for statement, parts in returned(methods.get("backward")):
@@ -69,22 +80,19 @@ def one_for_each(project: Project, named: tuple[str, ...]) -> Iterator[Proposal]
             yield Proposal("one-for-each", title, joined(edits))
 
 
-def in_order(
-    project: Project, named: tuple[str, ...], index: int, rank: int = 0
-) -> Iterator[Proposal]:
+def in_order(error: KnownError, project: Project) -> Iterator[Proposal]:
     """Yield proposals that swap the gradient that does not fit its input with another one, or
     transpose it.
     """
-    for module, node, methods in functions(project):
-        if named and node.name not in named:
-            continue
+    index = index_in(error.message)
+    for module, node, methods in _of_number(error, project) if index is not None else ():
         for statement, parts in returned(methods.get("backward")):
-            if index < len(parts):
-                yield from _exchanged(Editor(module), node.name, statement, parts, index, rank)
+            if index is not None and index < len(parts):
+                yield from _exchanged(Editor(module), node.name, statement, parts, index)
 
 
 def _exchanged(
-    editor: Editor, name: str, statement: ast.Return, parts: list[ast.expr], index: int, rank: int
+    editor: Editor, name: str, statement: ast.Return, parts: list[ast.expr], index: int
 ) -> Iterator[Proposal]:
     texts = [editor.text_of(part) for part in parts]
     for other in range(len(parts)):
@@ -93,17 +101,17 @@ def _exchanged(
             moved[index], moved[other] = texts[other], texts[index]
             edit = editor.replace(statement, f"return {', '.join(moved)}")
             title = f"Return the gradients of `{name}` in the order of its inputs"
-            yield Proposal("in-order", title, (edit,), "", rank)
+            yield Proposal("in-order", title, (edit,), "", 1)
     title = f"Transpose the gradient that `{name}` returns for input {index + 1}"
     edit = editor.append_to(parts[index], ".t()")
-    yield Proposal("transposed", title, (edit,), "", rank + 1)
+    yield Proposal("transposed", title, (edit,), "", 2)
 
 
-def times_what_is_given(project: Project) -> Iterator[Proposal]:
+def times_what_is_given(error: KnownError, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that multiplies the derivatives that a backward returns by the gradient that
     it is given and does not read.
     """
-    for module, node, methods in functions(project):
+    for module, node, methods in functions(project) if error.entry == _NO_DERIVATIVE else ():
         edits: list[Edit] = []
         for statement, parts in returned(methods.get("backward")):
             if gradient_unused(statement, module) is None:
@@ -119,10 +127,10 @@ def times_what_is_given(project: Project) -> Iterator[Proposal]:
             yield Proposal("times-given", title, joined(edits))
 
 
-def batched_by_rule(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def batched_by_rule(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal with a Function that vmap batches by its own methods."""
     for module, node, methods in functions(project):
         if "vmap" not in methods and "setup_context" in methods:
             edit = Editor(module).insert_before(node.body[0], "generate_vmap_rule = True")
             title = f"Have vmap batch `{node.name}` by what its methods do"
-            yield Proposal("vmap-rule", title, (edit,), "", rank)
+            yield Proposal("vmap-rule", title, (edit,), "", 1)

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.advice.looking import compiled
+from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias, joined, missing_import, wrapped
 from analyzers.source.callees import is_call
@@ -21,7 +22,7 @@ _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 _MATH = "with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):"
 
 
-def without_inference_mode(project: Project) -> Iterator[Proposal]:
+def without_inference_mode(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield proposals with `torch.no_grad()` instead of inference mode: at
     each place, then at all.
     """
@@ -47,7 +48,7 @@ def _no_grad(module: Module) -> Iterator[Edit]:
         yield editor.replace(node, switched)
 
 
-def uncompiled(project: Project) -> Iterator[Proposal]:
+def uncompiled(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that removes compilation: `torch.compile(f, …)` → `f`, or a decorator."""
     edits = [edit for module in project.modules.values() for edit in _uncompiled(module)]
     if edits:
@@ -94,7 +95,7 @@ def _without_compile(editor: Editor, call: ast.Call, statement: ast.AST | None) 
     return editor.replace(call, text)
 
 
-def on_math_kernel(project: Project) -> Iterator[Proposal]:
+def on_math_kernel(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that computes attention with the kernel that has a second derivative."""
     for module, call in each_call(project, _ATTENTION):
         statement, editor = module.statement_at(call.lineno, call.col_offset), Editor(module)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.advice.training import half_parameters
+from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.rewrite import move_into
 from analyzers.source.callees import is_call
@@ -13,18 +14,18 @@ from analyzers.source.edits import Editor
 from analyzers.source.project import Module, Project, spelled
 
 
-def scaled_once(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def scaled_once(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield proposals that remove a second `unscale_` or `step` of one optimizer before `update()`,
     or add an `update()` after a `step` that has none.
     """
     for module in project.modules.values():
         for block in _blocks(module):
-            yield from _once(module, block, "unscale_", rank)
-            yield from _once(module, block, "step", rank + 1)
-            yield from _updated(module, block, rank)
+            yield from _once(module, block, "unscale_", 1)
+            yield from _once(module, block, "step", 2)
+            yield from _updated(module, block)
 
 
-def unscaled_with_the_step(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def unscaled_with_the_step(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield proposals that move unscaling and clipping into the `if` that steps; else that remove
     one `unscale_` if several functions call it.
     """
@@ -34,15 +35,13 @@ def unscaled_with_the_step(project: Project, rank: int = 0) -> Iterator[Proposal
             for statement in block:
                 if any(name == "unscale_" for name, _ in _scaler_calls(statement)):
                     found.append((module, statement))
-                    yield from _into_condition(module, block, statement, rank)
+                    yield from _into_condition(module, block, statement)
     for module, statement in found if len(found) > 1 else ():
         title = "Leave the unscaling to the other call"
-        yield Proposal("scaled-once", title, (Editor(module).delete(statement),), "", rank + 1)
+        yield Proposal("scaled-once", title, (Editor(module).delete(statement),), "", 3)
 
 
-def _into_condition(
-    module: Module, block: list[ast.stmt], first: ast.stmt, rank: int
-) -> Iterator[Proposal]:
+def _into_condition(module: Module, block: list[ast.stmt], first: ast.stmt) -> Iterator[Proposal]:
     """Yield a proposal that moves the statements from the unscaling on into
     the `if` with the step.
     """
@@ -54,7 +53,7 @@ def _into_condition(
     assert isinstance(condition, ast.If)
     edits = move_into(editor, rest[:at], condition.body[0])
     title = "Unscale and clip only when a step is taken"
-    yield Proposal("scaled-with-step", title, edits, "", rank)
+    yield Proposal("scaled-with-step", title, edits, "", 2)
 
 
 def _steps(condition: ast.If) -> bool:
@@ -92,16 +91,16 @@ def _once(module: Module, block: list[ast.stmt], method: str, rank: int) -> Iter
                 seen.add(given)
 
 
-def _updated(module: Module, block: list[ast.stmt], rank: int) -> Iterator[Proposal]:
+def _updated(module: Module, block: list[ast.stmt]) -> Iterator[Proposal]:
     called = [(name, statement) for statement in block for name, _ in _scaler_calls(statement)]
     steps = [statement for name, statement in called if name == "step"]
     if steps and all(name != "update" for name, _ in called):
         owner = spelled(steps[-1].value.func.value)  # type: ignore[attr-defined]
         edit = Editor(module).insert_after(steps[-1], f"{owner}.update()")
-        yield Proposal("scaled-once", "Update the scaler after its steps", (edit,), "", rank)
+        yield Proposal("scaled-once", "Update the scaler after its steps", (edit,), "", 1)
 
 
-def in_single_precision(project: Project) -> Iterator[Proposal]:
+def in_single_precision(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that removes `.half()` from what is trained and leaves the forward to
     autocast.
     """

@@ -62,7 +62,7 @@ def _of_what_comes_in(where: SourceLocation) -> Iterator[Proposal]:
         yield Proposal("of-the-batch", title, joined(edits), "", 1)
 
 
-def returned_loss(error: KnownError, project: Project, rank: int = 0) -> Iterator[Proposal]:
+def returned_loss(error: KnownError, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that removes a backward call within the function: the transform takes the
     gradient.
     """
@@ -71,4 +71,4 @@ def returned_loss(error: KnownError, project: Project, rank: int = 0) -> Iterato
     if where is None or call is None or not isinstance(where.statement, ast.Expr):
         return
     title = "Leave the gradient to the transform"
-    yield Proposal("no-backward", title, (where.editor.delete(where.statement),), "", rank)
+    yield Proposal("no-backward", title, (where.editor.delete(where.statement),), "", 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.rewrite import with_keyword, without_argument
 from analyzers.source.callees import is_call
@@ -20,20 +21,20 @@ def _wrappers(project: Project) -> Iterator[tuple[Module, ast.Call]]:
             yield module, call
 
 
-def all_used(project: Project, rank: int = 0) -> Iterator[Proposal]:
+def all_used(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal for DDP without `find_unused_parameters`."""
     for module, call in _wrappers(project):
         for keyword in call.keywords:
             if keyword.arg == "find_unused_parameters" and spelled(keyword.value) == "True":
                 edit = without_argument(Editor(module), call, keyword)
                 title = "Do not count parameters as unused"
-                yield Proposal("all-used", title, (edit,), "", rank)
+                yield Proposal("all-used", title, (edit,), "", 1)
 
 
-def static_graph(project: Project, rank: int = 1) -> Iterator[Proposal]:
+def static_graph(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that declares to DDP that every iteration is alike."""
     for module, call in _wrappers(project):
         edit = with_keyword(Editor(module), call, "static_graph")
         title = "Tell DDP that every iteration is alike"
         tradeoff = "It is right only if every iteration uses the same parameters in the same way."
-        yield Proposal("static-graph", title, (edit,), tradeoff, rank)
+        yield Proposal("static-graph", title, (edit,), tradeoff, 2)
