@@ -116,6 +116,8 @@ def retired_in(path: Path, text: str) -> list[str]:
         return []  # no reading of it finds any
     if path.suffix == ".py":
         pieces[1:] = python_pieces(text, strings=path.parts[0] != "tests")
+    elif path.suffix == ".toml":
+        pieces[1:] = text.splitlines()
     return [word for each in pieces for word in RETIRED.findall(_CODE.sub("", each))]
 
 
