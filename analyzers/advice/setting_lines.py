@@ -30,7 +30,8 @@ def _pattern(setting: str) -> re.Pattern[str]:
     spelled = re.escape(name).replace("_", "[_-]")
     given = rf"['\"]?\s*(?:[:=]|\s)\s*['\"]?{re.escape(value)}\b"
     flag = rf"|--{spelled}(?=\s*(?:\\|--|$))" if value == "true" else ""
-    return re.compile(rf"(?:^|[\s,({{'\"-]){spelled}{given}{flag}", re.IGNORECASE)
+    begin = r"(?:^|(?<!keyword argument)[\s,({'\"-])"  # no advice of a message
+    return re.compile(rf"{begin}{spelled}{given}{flag}", re.IGNORECASE)
 
 
 def settings_in(

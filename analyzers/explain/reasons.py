@@ -20,13 +20,19 @@ from provenance import CodeLine
 TRANSFORMS = tuple(
     f"torch.func.{name}" for name in ("vmap", "grad", "jacrev", "jacfwd", "hessian", "vjp", "jvp")
 )
+_EVALUATING = frozenset({"predict_step", "test_step", "validation_step"})
+_DIFFERENTIABLE = frozenset(  # what ends no graph of a normal tensor
+    {"abs", "add", "bmm", "cos", "cross_entropy", "div", "exp", "linear", "log", "matmul", "mean"}
+    | {"mm", "mse_loss", "mul", "neg", "norm", "pow", "relu", "sigmoid", "sin", "softmax", "sqrt"}
+    | {"square", "sub", "sum", "tanh"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
     """What left a value without a graph, at a line, and what to do."""
 
-    kind: Literal["constant", "flag", "list", "transform"]
+    kind: Literal["constant", "evaluation", "flag", "inference", "list", "transform"]
     place: CodeLine
     why: str
     remedy: str
@@ -37,6 +43,10 @@ def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
     """Return the reason, as far as the run or the source shows one."""
     if evidence.lost_by in ("constant", "grad"):
         return _constant(evidence, project)
+    if evidence.lost_by in ("no_grad", "unknown") and (found := _evaluated(evidence, project)):
+        return found
+    if evidence.lost_by in _DIFFERENTIABLE and (found := _inference(project)) is not None:
+        return found
     in_function = evidence.lost_by == "no_grad" and _is_in_function(evidence, project)
     if not in_function and (evidence.lost_by != "unknown" or evidence.ended_at is not None):
         return None
@@ -66,6 +76,38 @@ def _transformed(evidence: MissingGraph, project: Project) -> Reason | None:
                 "that computes the value (`torch.func.grad`), from the parameters on.",
                 given.id,
             )
+    return None
+
+
+def _evaluated(evidence: MissingGraph, project: Project) -> Reason | None:
+    """Return the reason if the backward stands in a method that a trainer evaluates with."""
+    where = resolve_location(project, evidence.at)
+    name = getattr(where.scope, "name", "") if where is not None else ""
+    if where is None or name not in _EVALUATING:
+        return None
+    return Reason(
+        "evaluation",
+        where.place,
+        f"Lightning calls `{name}` in inference mode, in which nothing is recorded, not even under "
+        "`torch.enable_grad()`",
+        "pass `inference_mode=False` to the `Trainer`, and keep `with torch.enable_grad():` around "
+        "what needs gradients.",
+        name,
+    )
+
+
+def _inference(project: Project) -> Reason | None:
+    """Return the reason if the source computes something in inference mode."""
+    for module in project.modules.values():
+        for call in module.each(ast.Call):
+            if is_call(call, "torch.inference_mode"):
+                return Reason(
+                    "inference",
+                    CodeLine(module.path, call.lineno),
+                    f"`{spelled(call.func)}` makes tensors that no graph can hold, also outside of "
+                    "it, so what is computed from them alone has none",
+                    "use `torch.no_grad()` there, or return a `.clone()` made outside of it.",
+                )
     return None
 
 

@@ -212,5 +212,6 @@ def entry_for(message: str, family: Family, kind: str | None, code: str = "") ->
     found = entry_of(message, code)
     if found is not None and found.family == family:
         return found
-    alike = (e for e in catalogue().values() if (e.family, e.kind) == (family, kind))
+    errors = (entry for entry in catalogue().values() if not entry.question)
+    alike = (e for e in errors if (e.family, e.kind) == (family, kind))
     return next(alike, None) if family != "other" else None

@@ -58,13 +58,19 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
         pasted=changed,
         others=sent.others,
         fault=fault,
-        no_program=fault is None
+        no_program=_only_remarks(script)
+        or fault is None
         and problem is not None
         and (sent.pasted is None or legible(script) is None)
         and not too_long(script),
     )
     words = found.around if sent.pasted is not None else script
     return with_hints(examined, "\n".join(filter(None, (traceback, words))))
+
+
+def _only_remarks(script: str) -> bool:
+    """Return True for Python without a statement, which is a title (`# Why …`) and no program."""
+    return bool(script.strip()) and is_python(script) and not ast.parse(script).body
 
 
 def code_in(text: str) -> str:

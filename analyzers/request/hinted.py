@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from analyzers.advice import Hint, hints, hints_of
 from analyzers.certainty import Certainty
+from analyzers.evidence import Reading
 from analyzers.explain.listed import lowered
 from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
@@ -32,18 +33,25 @@ def with_hints(examined: Examined, sent: str) -> Examined:
         words = {"": _words(sent, project)}
         if (question := question_in(sent)) is not None:
             found = hints_of(question, project, ParsedTraceback(), words)
+            if question.family == "engine" and not _names_torch(project):
+                examined = replace(examined, reading=Reading())  # its rules are torch's
             return replace(examined, hints=found, asked=question.id)
         return _with_touched(examined, words)
     words = {"": "\n".join((_words(sent, project), *_below_message(error)))}
     found = hints(project, error, words)
     if explained_by(error) is None:
         asking = sent if not error.exception else title_of(sent)  # of frames alone, or unknown
-        if not found and (question := question_in(asking)) is not None:
+        question = question_in(asking) if not found else None
+        if question is not None and not question.general:  # that nothing learns is no error
             found = hints_of(question, project, error, words)
             return replace(examined, hints=found, asked=question.id)
         return replace(examined, hints=found)
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
+
+
+def _names_torch(project: Project) -> bool:
+    return any("torch" in text for text in project.files.values())
 
 
 def _with_touched(examined: Examined, words: dict[str, str]) -> Examined:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 MAX_WRAPPED = 3  # lines over which a quoted message is broken
+_BETWEEN = re.compile(r"""(["']) +f?\1""")  # of two literals that Python joins
 MAX_PARAGRAPH = 8  # lines in which it may be said that no such error is raised
 
 
@@ -99,7 +101,7 @@ def _mentioned(lines: Sequence[str]) -> TracebackPart | None:
     """
     for wrapped in range(1, MAX_WRAPPED + 1):
         for at in range(len(lines) - wrapped + 1):
-            text = " ".join(lines[at : at + wrapped])
+            text = _BETWEEN.sub("", " ".join(lines[at : at + wrapped]))
             if (part := quoted_error(text)) is not None:
                 warned = warned_frame(lines[at], next(iter(lines[at + wrapped :]), ""))
                 own = (warned,) if warned is not None and not warned.is_library else ()

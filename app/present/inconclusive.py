@@ -81,6 +81,12 @@ def speaks_of_error(case: Case) -> bool:
     return _OF_ERROR.search(case.project.files.get(case.project.entry, "")) is not None
 
 
+def words_speak_of_error(case: Case) -> bool:
+    """Return True if the words around the code say that something fails."""
+    pasted = case.pasted.get(case.project.entry)
+    return pasted is not None and _OF_ERROR.search(pasted.around) is not None
+
+
 def _or_traceback(case: Case) -> str:
     return ", or the error's traceback" if case.traceback is None else ""
 
@@ -152,6 +158,11 @@ def _unseen(case: Case, seen: Observation) -> str:
             f"The script ran to its end, but the backward call in line {caught.line} of "
             f"`{caught.file}` raised an error that the script catches: send its message, or take "
             "the `try` away."
+        )
+    if seen.ran_clean and not case.is_error_given and words_speak_of_error(case):
+        return (
+            "The script ran here without the error that the words speak of, so it comes of "
+            "something that differs: data, arguments, versions or hardware. Send its message."
         )
     if non_finite.is_answer(seen, case) and (lost := non_finite.sentences(seen, case)):
         return f"{lost} No fault of the autograd graph was found."
