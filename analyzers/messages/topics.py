@@ -38,7 +38,7 @@ def _pattern(word: str) -> str:
         return rf"{_NOT}{_WORDS_BETWEEN}{re.escape(word[1:])}"
     exact = word.startswith("=")
     begin = r"(?<![a-z0-9_])" if exact or word[0].isalnum() else ""
-    end = r"(?![\w])" if exact else ""
+    end = r"(?![a-z0-9_])" if exact else ""  # other scripts put no space behind a word
     if exact and word[1:].isdigit():  # neither of `0.5` nor of `cuda:0`
         begin, end = r"(?<![\w.:])", r"(?![\w]|\.\d)"
     return rf"{begin}{re.escape(word.removeprefix('='))}{end}"

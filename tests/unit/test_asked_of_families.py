@@ -32,6 +32,13 @@ ASKED = {
     "torch.compile overwrites a variable, which is an error": "cudagraph-overwritten",
     "gradcheck fails for my straight-through rounding": "not-the-derivative",
     "Why is this nn.Parameter updated by a rule?": "parameter-or-buffer",
+    "Is the order of zero_grad and backward right?": "place-of-clearing",
+    "zero_grad is in the wrong place": "place-of-clearing",
+    "Dropout in a checkpointed block: is it the same mask?": "checkpointing-changes-training",
+    "utils.checkpoint with BatchNorm": "checkpointing-changes-training",
+    "Which gradient does binarize have in the backward?": "straight-through",
+    "How to write an autograd.Function?": "how-functions-work",
+    "必须用detach截断吗": "why-cut",
 }
 OTHERS = (
     "The shape of the batch is wrong in my loader",

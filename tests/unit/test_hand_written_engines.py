@@ -101,7 +101,7 @@ def test_words_of_other_trainings_name_no_own_engine(words: str) -> None:
     assert examined(words).asked != "hand-written-derivatives"
 
 
-def test_rules_of_torch_are_not_told_of_another_engine() -> None:
+def test_rules_of_torch_do_not_hold_for_another_engine() -> None:
     calls = ">>> e.backward()\n>>> show()\n0.5\n>>> e.backward()\n>>> show()\n1.5\n"
     words = "In micrograd, backward() is not idempotent.\n\n"
     assert examined(f"{words}```python\n{calls}```\n").reading.evidence == ()
