@@ -1,10 +1,10 @@
 """Check the backward of single operations of a hand-written engine, by putting numbers into both.
 
-    def __sub__(self, other):
-        out = Value(self.data - other.data, (self, other))
-        def _backward():
-            self.grad += out.grad
-            other.grad += -out.grad
+def __sub__(self, other):
+    out = Value(self.data - other.data, (self, other))
+    def _backward():
+        self.grad += out.grad
+        other.grad += -out.grad
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _chained(node: ast.AST) -> Iterator[ast.Assign | ast.AugAssign]:
         target = _target(statement)
         if target is not None and target.attr == "grad" and isinstance(target.value, ast.Name):
             assert isinstance(statement, ast.Assign | ast.AugAssign)
-            read = {a.value.id for a in _gradients(statement.value)}
+            read = {spelled(a.value) for a in _gradients(statement.value)}
             if read - {target.value.id}:
                 yield statement
 
@@ -119,7 +119,8 @@ def _is_derivative(statement: ast.stmt, operation: ast.FunctionDef) -> bool | No
         return None
     assert isinstance(statement, ast.Assign | ast.AugAssign)
     added = statement.value
-    result = next((g.value.id for g in _gradients(added) if g.value.id not in names), None)
+    named = (spelled(gradient.value) for gradient in _gradients(added))
+    result = next((name for name in named if name not in names), None)
     of = target.value.id
     try:
         return all(_agree(added, result or "", of, operation, point) for point in _POINTS)
@@ -150,7 +151,9 @@ def _forward(given: _Values, result: str, operation: ast.FunctionDef) -> dict[st
                 name == result
             ):
                 values[f"{name}.data"] = _number(value, values)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if f"{name}.data" not in values:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                f"{name}.data" not in values
+            ):
                 values[name] = _number(value, values)
     if f"{result}.data" not in values:
         raise _UnknownError

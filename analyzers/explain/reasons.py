@@ -52,8 +52,8 @@ def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
         return None
     if (transformed := _transformed(evidence, project)) is not None:
         return transformed
-    found = _in_source(project)
-    return next((one for one in found if one.kind == "list" or not in_function), None)
+    shown = _in_source(project)
+    return next((one for one in shown if one.kind == "list" or not in_function), None)
 
 
 def _transformed(evidence: MissingGraph, project: Project) -> Reason | None:

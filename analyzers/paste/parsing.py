@@ -81,8 +81,8 @@ def _in_two_scripts(name: str) -> bool:
 
 def statement_acts(text: str) -> bool:
     """Return False for what could as well be a quoted message (`"RuntimeError: …"`, the line of a
-    library that raises it), the line that Python prints below a warning, or a line of a configuration (`lr = 0.1`, `resume = true`,
-    `[model]`).
+    library that raises it), the line that Python prints below a warning, or a line of a
+    configuration (`lr = 0.1`, `resume = true`, `[model]`).
     """
     match statement(text):
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="warnings")))):

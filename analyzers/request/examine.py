@@ -59,10 +59,12 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
         others=sent.others,
         fault=fault,
         no_program=_only_remarks(script)
-        or fault is None
-        and problem is not None
-        and (sent.pasted is None or legible(script) is None)
-        and not too_long(script),
+        or (
+            fault is None
+            and problem is not None
+            and (sent.pasted is None or legible(script) is None)
+            and not too_long(script)
+        ),
     )
     words = found.around if sent.pasted is not None else script
     return with_hints(examined, "\n".join(filter(None, (traceback, words))))

@@ -162,7 +162,9 @@ def test_words_name_why_there_is_no_graph(words: str, part: str) -> None:
 
 
 def test_a_backward_in_an_evaluation_of_a_trainer_has_its_reason() -> None:
-    code = "class M:\n    def {name}(self, x):\n        loss = self.net(x)\n        loss.backward()\n"
+    code = (
+        "class M:\n    def {name}(self, x):\n        loss = self.net(x)\n        loss.backward()\n"
+    )
     at = CodeLine("train.py", 4)
     lost = MissingGraph("observed", at=at, lost_by="unknown")
     kinds = []
@@ -172,7 +174,10 @@ def test_a_backward_in_an_evaluation_of_a_trainer_has_its_reason() -> None:
     assert kinds == ["evaluation", None]
 
 
-OFF = "import torch\nw = torch.ones(2, requires_grad=True)\n{mode}\n    y = w * 2\ny.{op}().backward()\n"
+OFF = (
+    "import torch\nw = torch.ones(2, requires_grad=True)\n"
+    "{mode}\n    y = w * 2\ny.{op}().backward()\n"
+)
 
 
 @pytest.mark.parametrize(
