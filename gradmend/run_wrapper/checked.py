@@ -54,8 +54,11 @@ def _learning(records: Sequence[Json], files: Mapping[str, str]) -> Iterator[str
     of = {0: "", 1: "of the optimizer"}.get(len(optimizers), f"of {len(optimizers)} optimizers")
     if len(optimizers) == 2:
         of = "of both optimizers"
+    idle = _idle(records)
     if not trained:
         yield "no optimizer was made"
+    elif given == trained and idle:
+        yield f"no step at {' or '.join(idle)} changes a parameter"
     elif given == trained:
         yield f"every parameter {of} gets a gradient"
     else:
@@ -64,6 +67,19 @@ def _learning(records: Sequence[Json], files: Mapping[str, str]) -> Iterator[str
         names = [latest[number]["name"] for number in sorted(trained - given)]
         without = f" (not {described(records, names, files)})" if all(names) else ""
         yield f"{len(given)} of the {len(trained)} parameters {of} get a gradient{without}"
+
+
+def _idle(records: Sequence[Json]) -> list[str]:
+    """Return where optimizers step none of whose steps that were looked at changed a parameter:
+    what they hold may have got its gradients while another optimizer trained it.
+    """
+    changed, places = dict[int, int](), dict[int, str]()
+    for one in records:
+        if one["t"] == "step" and one["at"] is not None:
+            number = one["optimizer"]
+            changed[number] = max(changed.get(number, 0), one["changed"])
+            places.setdefault(number, f"{one['at']['file']}:{one['at']['line']}")
+    return list(dict.fromkeys(places[number] for number, most in changed.items() if not most))
 
 
 def _level(records: Sequence[Json]) -> Iterator[str]:

@@ -116,3 +116,33 @@ def test_who_is_patient_hears_of_a_term_that_trains_nothing(tmp_path: Path) -> N
     patient = gradmend(["run", "--check", "--strict", "--patient", *command], tmp_path)
     assert (patient.code, "train.py:6" in patient.stderr) == (1, True)
     assert "A term of the loss has no graph behind it" in patient.stderr
+
+
+IDLE = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+source, head = nn.Linear(4, 8), nn.Linear(8, 2)
+rows, labels = torch.randn(64, 4), torch.randint(2, (64,))
+first = torch.optim.Adam([*source.parameters(), *head.parameters()])
+for step in range(8):
+    first.zero_grad()
+    nn.functional.cross_entropy(head(source(rows)), labels).backward()
+    first.step()
+target = nn.Linear(4, 8)
+target.load_state_dict({key: value.clone() for key, value in source.state_dict().items()})
+second = torch.optim.Adam(source.parameters())
+for step in range(8):
+    second.zero_grad()
+    (target(rows + 1) - source(rows).detach()).pow(2).mean().backward()
+    second.step()
+"""
+
+
+def test_an_optimizer_that_changes_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(IDLE)
+    ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
+    assert ran.code == 0
+    assert "no step at train.py:18 changes a parameter" in ran.stderr
+    assert "every parameter" not in ran.stderr
