@@ -138,6 +138,27 @@ def optimizer_of_data(node: ast.AST, module: Module) -> str | None:
     return None
 
 
+def optimizer_of_another(node: ast.AST, module: Module) -> str | None:
+    """Match `SGD(a.parameters())` where no line makes `a`, and another model is made."""
+    if not isinstance(node, ast.Call):
+        return None
+    if not module.names.qualified(node.func).startswith("torch.optim."):
+        return None
+    for given in [*node.args[:1], *(k.value for k in node.keywords if k.arg == "params")]:
+        match given:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="parameters")):
+                unsent = owner not in _known_names(module)
+                return spelled(given) if unsent and _makes_own_model(module) else None
+    return None
+
+
+def _makes_own_model(module: Module) -> bool:
+    """Return True if a line names an instance of a class that stands in the module."""
+    own = {n.name for n in module.each(ast.ClassDef) if n.bases}
+    made = (n.value for n in module.each(ast.Assign) if isinstance(n.value, ast.Call))
+    return any(last_name(call.func) in own for call in made)
+
+
 def _known_names(module: Module) -> set[str]:
     """Return the names that a module defines, binds or is given, and Python's own."""
     bound = {n.id for n in module.each(ast.Name) if isinstance(n.ctx, ast.Store)}

@@ -39,8 +39,8 @@ def _pattern(word: str) -> str:
     exact = word.startswith("=")
     begin = r"(?<![a-z0-9_])" if exact or word[0].isalnum() else ""
     end = r"(?![a-z0-9_])" if exact else ""  # other scripts put no space behind a word
-    if exact and word[1:].isdigit():  # neither of `0.5` nor of `cuda:0`
-        begin, end = r"(?<![\w.:])", r"(?![\w]|\.\d)"
+    if exact and word[1:].isdigit():  # neither of `0.5` nor of `cuda:0` or `x[0]`
+        begin, end = r"(?<![\w.:\[])", r"(?![\w]|\.\d)"
     return rf"{begin}{re.escape(word.removeprefix('='))}{end}"
 
 

@@ -45,7 +45,7 @@ def with_hints(examined: Examined, sent: str) -> Examined:
         if question is not None and not question.general:  # that nothing learns is no error
             found = hints_of(question, project, error, words)
             return replace(examined, hints=found, asked=question.id)
-        return replace(examined, hints=found)
+        return replace(examined, hints=found) if found else _with_touched(examined, words)
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
 

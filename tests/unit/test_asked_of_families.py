@@ -3,8 +3,11 @@ that were met in their words; each with words that ask something else."""
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from analyzers.advice.missing_parameters import optimizer_of_another
 from analyzers.evidence import MissingGraph
 from analyzers.explain.reasons import reason_of
 from analyzers.messages import entry_of, question_in
@@ -39,6 +42,12 @@ ASKED = {
     "Which gradient does binarize have in the backward?": "straight-through",
     "How to write an autograd.Function?": "how-functions-work",
     "必须用detach截断吗": "why-cut",
+    "retain_graph=True instead of create_graph=True?": "second-order-or-not",
+    "DDP crashes with unused parameters": "unfinished-reduction",
+    "Compiled code ignores that requires_grad was toggled": "compiled-flags-changed",
+    "The loss is computed in fp16 although autocast is off": "half-after-autocast",
+    "Can generate() be used for training?": "generation-in-training",
+    "Should dW2 be divided by m in backward_propagation?": "hand-written-derivatives",
 }
 OTHERS = (
     "The shape of the batch is wrong in my loader",
@@ -47,6 +56,9 @@ OTHERS = (
     "Does the compiled model run on Windows?",
     "What comes after the loop of the demo?",
     "The metric is computed on the test set",
+    "The demo calls generate() to print a sample",
+    "grads[0] is printed",
+    "The compiled model is frozen into a file",
 )
 
 
@@ -193,3 +205,21 @@ def test_what_inference_mode_makes_has_no_graph(mode: str, op: str, kind: str | 
     lost = MissingGraph("observed", at=at, ended_at=at, lost_by=op)
     reason = reason_of(lost, Project({"train.py": OFF.format(mode=mode, op=op)}, "train.py"))
     assert (reason.kind if reason is not None else None) == kind
+
+
+@pytest.mark.parametrize(("made", "blamed"), [("other", True), ("net", False)])
+def test_an_optimizer_of_a_model_that_no_line_makes(made: str, blamed: bool) -> None:
+    code = (
+        "import torch\nclass Net(torch.nn.Module):\n    pass\n"
+        f"{made} = Net()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    )
+    module = Project({"train.py": code}, "train.py").modules["train.py"]
+    found = [optimizer_of_another(node, module) for node in ast.walk(module.tree)]
+    assert ("net.parameters()" in found) == blamed
+
+
+def test_an_unknown_error_is_explained_by_the_mechanism_that_words_name() -> None:
+    error = "IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)"
+    code = f"```python\nj = vmap(f)(x)\n```\n\n```\n{error}\n```\n"
+    assert "without its batch dimension" in first_hint(f"# Is vmap wrong here?\n\n{code}")
+    assert not examine(f"# Is my loader wrong here?\n\n{code}", "train.py", {}, "").hints
