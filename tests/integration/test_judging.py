@@ -206,4 +206,4 @@ async def test_a_state_that_is_learned_where_it_begins_is_not_said_to_learn(
     (trial,) = await judged(session, script, cut)
     assert (trial.status, trial.gradients) == ("passed", "truncated")
     assert check(trial, "learns") == "not_run"
-    assert "No gradient from step 2 on: first" in trial.effect.text
+    assert "No gradient from step 2 on: `first`" in trial.effect.text
