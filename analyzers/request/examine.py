@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analyzers.evidence import Evidence, KnownError, Reading
+from analyzers.messages import question_in
 from analyzers.notebooks.notebook import (
     NotANotebookError,
     is_notebook,
@@ -58,7 +59,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
         pasted=changed,
         others=sent.others,
         fault=fault,
-        no_program=_only_remarks(script)
+        no_program=_only_asks(script)
         or (
             fault is None
             and problem is not None
@@ -70,9 +71,11 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     return with_hints(examined, "\n".join(filter(None, (traceback, words))))
 
 
-def _only_remarks(script: str) -> bool:
-    """Return True for Python without a statement, which is a title (`# Why …`) and no program."""
-    return bool(script.strip()) and is_python(script) and not ast.parse(script).body
+def _only_asks(script: str) -> bool:
+    """Return True for Python without a statement that asks something: a title (`# Why …?`)."""
+    if not is_python(script) or ast.parse(script).body:
+        return False
+    return "?" in script or question_in(script) is not None
 
 
 def code_in(text: str) -> str:
