@@ -80,10 +80,14 @@ def _transformed(evidence: MissingGraph, project: Project) -> Reason | None:
 
 
 def _evaluated(evidence: MissingGraph, project: Project) -> Reason | None:
-    """Return the reason if the backward stands in a method that a trainer evaluates with."""
+    """Return the reason if the backward stands in a method that Lightning evaluates with."""
     where = resolve_location(project, evidence.at)
     name = getattr(where.scope, "name", "") if where is not None else ""
     if where is None or name not in _EVALUATING:
+        return None
+    owner = where.module.class_of(where.scope)
+    bases = where.module.names.bases(owner) if owner is not None else ()
+    if not any(base.endswith("LightningModule") for base in bases):
         return None
     return Reason(
         "evaluation",

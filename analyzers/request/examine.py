@@ -72,10 +72,10 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
 
 
 def _only_asks(script: str) -> bool:
-    """Return True for Python without a statement that asks something: a title (`# Why …?`)."""
-    if not is_python(script) or ast.parse(script).body:
-        return False
-    return "?" in script or question_in(script) is not None
+    """Return True for remarks alone that ask something: a title (`# Why …?`) is no program."""
+    lines = [line for line in script.splitlines() if line.strip()]
+    remarks = bool(lines) and all(line.lstrip().startswith("#") for line in lines)
+    return remarks and ("?" in script or question_in(script) is not None)
 
 
 def code_in(text: str) -> str:

@@ -41,9 +41,9 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
     comparison = await against("kept", own.reference, own.run.trace)
     if not comparison.differences:
         return Measured(comparison, too_early=not own.reaches)
-    past = await original.with_constant_history() if own.reaches else None
     if comparison.whole or not own.reaches:
         cut = await original.was_cut_short(own.reference)
+        past = await original.with_constant_history() if own.reaches else None
         taken_back = past is not None and cancels(own.run.trace, past)
         return Measured(comparison, whole_story=own.reaches, cut_short=cut, cancels=taken_back)
     if own.constant is not None:
@@ -55,11 +55,10 @@ async def measure(original: Original, own: Mathematics, trace: Trace | None, job
         if constant.whole:
             return Measured(comparison, constant)
     other = None
-    if past is not None:
-        other = await against("truncated", "truncated", past)
+    if (theirs := await original.with_constant_history()) is not None:
+        other = await against("truncated", "truncated", theirs)
     short = [await original.was_cut_short(each) for each in HOLDING]
-    taken_back = past is not None and cancels(own.run.trace, past)
-    return Measured(comparison, other, cut_short=any(short), cancels=taken_back)
+    return Measured(comparison, other, cut_short=any(short))
 
 
 async def _in_double(

@@ -54,10 +54,9 @@ def _learning(records: Sequence[Json], files: Mapping[str, str]) -> Iterator[str
     of = {0: "", 1: "of the optimizer"}.get(len(optimizers), f"of {len(optimizers)} optimizers")
     if len(optimizers) == 2:
         of = "of both optimizers"
-    idle = _idle(records)
     if not trained:
         yield "no optimizer was made"
-    elif given == trained and idle:
+    elif given == trained and (idle := _idle(records)):
         yield f"no step at {' or '.join(idle)} changes a parameter"
     elif given == trained:
         yield f"every parameter {of} gets a gradient"

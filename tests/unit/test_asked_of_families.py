@@ -175,15 +175,18 @@ def test_words_name_why_there_is_no_graph(words: str, part: str) -> None:
 
 def test_a_backward_in_an_evaluation_of_a_trainer_has_its_reason() -> None:
     code = (
-        "class M:\n    def {name}(self, x):\n        loss = self.net(x)\n        loss.backward()\n"
+        "import lightning as pl\nclass M({base}):\n    def {name}(self, x):\n"
+        "        loss = self.net(x)\n        loss.backward()\n"
     )
-    at = CodeLine("train.py", 4)
+    at = CodeLine("train.py", 5)
     lost = MissingGraph("observed", at=at, lost_by="unknown")
     kinds = []
-    for name in ("predict_step", "training_step"):
-        reason = reason_of(lost, Project({"train.py": code.format(name=name)}, "train.py"))
+    theirs = "pl.LightningModule"
+    for base, name in ((theirs, "predict_step"), (theirs, "training_step"), ("A", "predict_step")):
+        text = code.format(base=base, name=name)
+        reason = reason_of(lost, Project({"train.py": text}, "train.py"))
         kinds.append(reason.kind if reason is not None else None)
-    assert kinds == ["evaluation", None]
+    assert kinds == ["evaluation", None, None]
 
 
 OFF = (

@@ -46,8 +46,8 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     use = second_use(evidence, project)
     if use is None:
         return
-    if recorded_update(use.features) is not None:
-        yield from unrecorded(use.features)
+    if (update := recorded_update(use.features)) is not None:
+        yield from unrecorded(update)
         return
     yield from detached_elsewhere(use.features)
     if use.reuse.same_root:

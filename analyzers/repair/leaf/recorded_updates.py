@@ -44,9 +44,7 @@ def _is_over_weights(where: SourceLocation) -> bool:
     )
 
 
-def unrecorded(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Yield a proposal that updates these weights under `torch.no_grad()`."""
-    where = recorded_update(story)
-    if where is not None:
-        names = dict.fromkeys(write.name for write in writes(where.statement))
-        yield from under_no_grad(where, 0, f"`{next(iter(names))}`")
+def unrecorded(update: SourceLocation) -> Iterator[Proposal]:
+    """Yield a proposal that makes this update of weights under `torch.no_grad()`."""
+    name = next(write.name for write in writes(update.statement))
+    yield from under_no_grad(update, 0, f"`{name}`")
