@@ -21,11 +21,6 @@ TRANSFORMS = tuple(
     f"torch.func.{name}" for name in ("vmap", "grad", "jacrev", "jacfwd", "hessian", "vjp", "jvp")
 )
 _EVALUATING = frozenset({"predict_step", "test_step", "validation_step"})
-_DIFFERENTIABLE = frozenset(  # what ends no graph of a normal tensor
-    {"abs", "add", "bmm", "cos", "cross_entropy", "div", "exp", "linear", "log", "matmul", "mean"}
-    | {"mm", "mse_loss", "mul", "neg", "norm", "pow", "relu", "sigmoid", "sin", "softmax", "sqrt"}
-    | {"square", "sub", "sum", "tanh"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +40,8 @@ def reason_of(evidence: MissingGraph, project: Project) -> Reason | None:
         return _constant(evidence, project)
     if evidence.lost_by in ("no_grad", "unknown") and (found := _evaluated(evidence, project)):
         return found
-    if evidence.lost_by in _DIFFERENTIABLE and (found := _inference(project)) is not None:
-        return found
+    if evidence.lost_by == "inference":
+        return _inference(project)
     in_function = evidence.lost_by == "no_grad" and _is_in_function(evidence, project)
     if not in_function and (evidence.lost_by != "unknown" or evidence.ended_at is not None):
         return None

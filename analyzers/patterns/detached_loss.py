@@ -92,11 +92,6 @@ _BY_REASON = {
     "evaluation": "a trainer evaluates without recording",
     "inference": "what inference mode computes never has one",
 }
-_CHOOSING = frozenset(
-    {"argmin", "argsort", "bernoulli", "bincount", "bool", "bucketize", "count_nonzero", "eq", "ge"}
-    | {"gt", "histc", "int", "isclose", "le", "logical_and", "logical_not", "logical_or", "long"}
-    | {"lt", "multinomial", "ne", "nonzero", "one_hot", "randint", "searchsorted", "unique"}
-)
 _REMEDIES = {
     "item": "keep the tensor until backward() is done; `.item()` is for printing.",
     "data": "use the tensor itself; `.data` is for writing under `torch.no_grad()`.",
@@ -153,8 +148,7 @@ def _why(evidence: MissingGraph) -> str:
     """Return what the operation at which the graph ended does to it; '' if that is not known."""
     if evidence.lost_by in ("unknown", "leaf"):
         return ""
-    known = f"`{evidence.lost_by}` has no gradient" if evidence.lost_by in _CHOOSING else ""
-    return _WORDS.get(evidence.lost_by, known)
+    return _WORDS.get(evidence.lost_by, f"`{evidence.lost_by}` has no gradient")
 
 
 def explain(match: Match, project: Project) -> str:

@@ -119,6 +119,7 @@ class Instruments:
             unmoved=job.get("unmoved") or (),
             state=self.state,
             attention=self.attention,
+            notes=self.budget.notes,
         )
         self.steps.install()
         if self.steps.frozen and not job.get("own_random"):

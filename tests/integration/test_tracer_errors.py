@@ -74,12 +74,15 @@ def test_refused_operations(traced: Tracing, line: str, kind: str, path: str) ->
     assert trace.inplace.at.line == 3
 
 
+INFERRED = "with torch.inference_mode():\n    q = w.clone().requires_grad_()\n"
 MISSING = [
     ("loss = torch.tensor(float((w * 2).sum().item()))", "item", 3),
     ("loss = (w * 2).data.sum()", "data", 3),
     ("with torch.no_grad():\n    y = w * 2\nloss = y.sum()", "no_grad", 4),
     ("loss = torch.stack([w, w]).argmax(0).float().sum()", "argmax", 3),
     ("loss = torch.from_numpy((w * 2).detach().numpy()).sum()", "detach", 3),
+    (f"{INFERRED}loss = q.exp().sum()", "inference", 5),
+    (f"{INFERRED}loss = q.argmax().float()", "argmax", 5),
 ]
 
 
@@ -187,6 +190,41 @@ def test_needs(traced: Tracing, script: str, kind: str, name: str) -> None:
     result = traced(script)
     assert result.code != 0
     assert [(need.kind, need.name) for need in result.trace.needs] == [(kind, name)]
+
+
+def test_a_model_of_inference_mode_fails_as_it_does_alone(traced: Tracing) -> None:
+    script = """\
+        import torch
+        with torch.inference_mode():
+            net = torch.nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        (net(torch.ones(2, 3)) * 2).sum().backward()
+        optimizer.step()
+        """
+    result = traced(script)
+    assert result.trace.failed is not None
+    assert "Inplace update to inference tensor" in result.trace.failed.message
+
+
+def test_an_error_of_the_tracer_at_a_step_leaves_the_script_alone(traced: Tracing) -> None:
+    script = """\
+        import torch
+        class Odd(torch.nn.Parameter):
+            @property
+            def _version(self):
+                raise RuntimeError("counts nothing")
+        weight = Odd(torch.ones(2))
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            (weight * 3).sum().backward()
+            optimizer.step()
+        print(weight.sum().item())
+        """
+    result = traced(script, notes=1)
+    assert (result.code, result.trace.failed) == (0, None)
+    assert result.trace.ended is not None
+    assert ["counts nothing" in note for note in result.trace.ended.truncated] == [True]
 
 
 def test_the_exception_is_reported_as_python_reports_it(traced: Tracing) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 MOST = 8  # notes
 
 
-def notify_safely(listener: Callable[..., Any], *news: Any, notes: list[str]) -> None:
-    """Tell a listener; what it raises is noted, once, and goes no further."""
+def notify_safely(listener: Callable[..., Any], *news: Any, notes: list[str]) -> Any:
+    """Call a listener and return its result; what it raises is noted, once, and goes no further."""
     try:
-        listener(*news)
+        return listener(*news)
     except Exception as error:
         slipped(listener, error, notes)
+        return None
 
 
 def slipped(listener: Callable[..., Any], error: Exception, notes: list[str]) -> None:

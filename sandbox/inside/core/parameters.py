@@ -77,7 +77,7 @@ class KnownParameter:
     def mark(self) -> tuple[int, int] | None:
         """Return what identifies its gradient: the tensor, and how often it was written."""
         gradient = self.gradient
-        return None if gradient is None else (id(gradient), gradient._version)
+        return None if gradient is None else (id(gradient), version_of(gradient))
 
     def receive(self, steps: int) -> None:
         """Record that a backward call has given it a gradient, after so many steps."""
@@ -226,6 +226,12 @@ class ParameterRegistry:
             for start in range(0, len(news), 1024):
                 facts = [known.record() for known in news[start : start + 1024]]
                 self._emitter.emit({"t": "parameters", "params": facts})
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """Return how often the tensor's memory was written to; 0 of an inference tensor, which does
+    not count it."""
+    return 0 if tensor.is_inference() else int(tensor._version)
 
 
 def values_of(tensor: torch.Tensor) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import torch
 
 from ..core.engine import Call
-from ..core.parameters import KnownParameter
+from ..core.parameters import KnownParameter, version_of
 from .details import CONTENDING, FOREIGN, TAKEN
 
 OPPOSED = -0.3  # the cosine between what was left and what comes on top of it: they contend
@@ -76,7 +76,7 @@ class ForeignGradients:
         cleared = set()
         for number, (known, held) in list(self._held.items()):
             gradient = known.gradient
-            if gradient is None or (id(gradient), gradient._version) != held.gradient:
+            if gradient is None or (id(gradient), version_of(gradient)) != held.gradient:
                 if known.optimizer is not None and (held.served or held.foreign or held.taken):
                     cleared.add(known.optimizer)
                 del self._held[number]
@@ -101,7 +101,7 @@ class ForeignGradients:
                 held.taken.add(call.line())
             held.served = False
             held.calls.append((call.n, call.line()))
-            held.gradient = (id(gradient), gradient._version)
+            held.gradient = (id(gradient), version_of(gradient))
 
     def _has_remade(self, call: Call) -> bool:
         """Return True if the call feeds a leaf that was another tensor when its line last ran."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ..core.parameters import version_of
 from ..core.value_names import Name
 
 ENTRIES = 4096  # of a collection that is looked into
@@ -48,7 +49,7 @@ def is_rewritten(kept: GradientList, parameter: torch.Tensor | None) -> bool:
     if gradient is None:
         return False
     before = kept.versions.get(memory_of(gradient))
-    return before is not None and gradient._version > before + OUTLIVED
+    return before is not None and version_of(gradient) > before + OUTLIVED
 
 
 def memory_of(held: Any) -> Values:

@@ -16,7 +16,7 @@ import torch
 from ..core.engine import Call
 from ..core.frames import Json
 from ..core.holders import ReferrerSearch
-from ..core.parameters import KnownParameter, ParameterRegistry
+from ..core.parameters import KnownParameter, ParameterRegistry, version_of
 from ..core.value_names import Name
 from .gradient_lists import (
     NOWHERE,
@@ -83,7 +83,7 @@ class OverwrittenGradients:
                 owner = self._owners[id(gradient)] = weakref.ref(gradient), known
                 if (values := memory_of(gradient)) != NOWHERE:
                     self._values[values] = owner
-                self._written.setdefault(id(gradient), gradient._version)
+                self._written.setdefault(id(gradient), version_of(gradient))
 
     def stepped(self, frame: FrameType | None) -> Json | None:
         """Look again at a step, when the result of a comprehension or a call has a name."""
@@ -103,19 +103,19 @@ class OverwrittenGradients:
         to it."""
         held, self._local = self._local, []
         for name, gradients, versions in held:
-            if all(t._version > v for t, v in zip(gradients, versions, strict=True)):
+            if all(version_of(t) > v for t, v in zip(gradients, versions, strict=True)):
                 known = self._values[memory_of(gradients[0])][1]
                 self._doubt(call, name, known, 1, early=True)
         gathered, self._gathered = self._gathered, []
         for name, values in gathered:
             owner, known = self._values[values]
             gradient = owner()
-            if gradient is not None and gradient._version > self._ended.get(values, MANY):
+            if gradient is not None and version_of(gradient) > self._ended.get(values, MANY):
                 self._doubt(call, name, known, 1, early=True)
         if call.n <= self._last_call:
             self._meet()  # those that the call has made
             alive = [(values, gradient()) for values, (gradient, _) in self._values.items()]
-            self._ended = {values: g._version for values, g in alive if g is not None}
+            self._ended = {values: version_of(g) for values, g in alive if g is not None}
 
     def _nested(self, frame: FrameType | None) -> list[tuple[Name, Values]]:
         """Return the first gradient nested in the entries of each collection.
@@ -192,9 +192,9 @@ class OverwrittenGradients:
             base = name.path.partition("[")[0] if name.containers else ""
             group = groups[name.scope, base, id(tensor)]
             group.append(name)
-            first = self._first.setdefault((name.scope, name.path), tensor._version)
+            first = self._first.setdefault((name.scope, name.path), version_of(tensor))
             first = min(first, written.get(id(tensor), first))
-            if first < tensor._version and len(group) > 1:
+            if first < version_of(tensor) and len(group) > 1:
                 return _report(group, self._owner(tensor))
         return None
 
@@ -207,7 +207,7 @@ class OverwrittenGradients:
         found: list[tuple[GradientList, Any]] = []
         for name, held in search.around(frame):
             gradients = [g for item in items_of(held) if (g := self._gradient(item)) is not None]
-            versions = {memory_of(gradient): gradient._version for gradient in gradients}
+            versions = {memory_of(gradient): version_of(gradient) for gradient in gradients}
             kept = self._lists.get((name.scope, name.path))
             if kept is None or kept.identity != id(held) or kept.versions.keys() != versions.keys():
                 kept = self._renamed(name, held, versions) or GradientList(
@@ -225,7 +225,7 @@ class OverwrittenGradients:
             itself = kept.name.kind == "attribute" and kept.name.path.endswith(".grad")
             unused = kept.identity not in self._used and not itself
             if unused and kept.name.kind != "item" and len(gradients) == len(items):
-                self._local.append((kept.name, gradients, [t._version for t in gradients]))
+                self._local.append((kept.name, gradients, [version_of(t) for t in gradients]))
             if isinstance(held, torch.Tensor) and (not lasting or kept.name.path.endswith(".grad")):
                 continue
             self._lasting = self._lasting or lasting

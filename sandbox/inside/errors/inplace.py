@@ -14,7 +14,7 @@ from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.graph import Node, op_name, saved_names, says_changed, storage_of
 from ..core.holders import ReferrerSearch
-from ..core.parameters import ParameterRegistry
+from ..core.parameters import ParameterRegistry, version_of
 from ..core.stamps import Stamps
 from ..recorders.inplace_changes import ChangeLog
 from . import failure
@@ -172,7 +172,9 @@ def _matches(data: Any, complaint: BaseException) -> bool:
     """Return True if this is the tensor that the message is about."""
     if not isinstance(data, torch.Tensor):
         return False
-    return _shape(complaint) in (None, [*data.shape]) and data._version == _versions(complaint)[0]
+    return (
+        _shape(complaint) in (None, [*data.shape]) and version_of(data) == _versions(complaint)[0]
+    )
 
 
 def _shape(error: BaseException) -> list[int] | None:

@@ -14,12 +14,15 @@ from ..core.frames import Json
 
 MANY = 512  # leaves that one end of a graph speaks for
 REACHED = "gradmend: reached"  # a node's metadata: after which step a call reached it
+CUTS = {"data", "detach", "detach_", "item", "numpy", "tolist"}
+COPIES = {"tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor"}
 CUT_TERM = "gradmend: where a term lost its graph"  # a node's metadata: an `GraphEnd`
 
 
 @dataclass(frozen=True, eq=False)
 class GraphEnd:
-    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad` or `frozen`.
+    """Where a graph ended, and by what: `how` is a call's name, `data`, `no_grad`, `inference` or
+    `frozen`.
 
     `reached`: an earlier backward call reached all of it. `by_library`: torch has cut it, where the
     script's line asks for a module's state. `derived`: a derivative by what is no parameter, in a
@@ -37,6 +40,11 @@ class GraphEnd:
     derived: bool = False
     discrete: bool = False
 
+    def of_numbers(self) -> GraphEnd:
+        """Return the same for whole numbers, which no other mode would have given a gradient."""
+        how = self.op if self.how == "inference" else self.how
+        return replace(self, discrete=True, how=how)
+
     def with_leaves(self, others: Iterable[GraphEnd]) -> GraphEnd:
         """Return the same for the leaves of others, too.
 
@@ -46,6 +54,16 @@ class GraphEnd:
         if len(more) == len(self.leaves):
             return self
         return replace(self, leaves=(*more.values(),)[:MANY])
+
+
+def way_to_end(name: str, learning: Iterable[torch.Tensor]) -> str:
+    """Return what ended the graph in a call whose result has none, of arguments that require
+    gradients."""
+    if name in CUTS | COPIES:
+        return name
+    if not torch.is_grad_enabled():
+        return "no_grad"
+    return "inference" if all(tensor.is_inference() for tensor in learning) else name
 
 
 def ended_in(metadata: Any) -> GraphEnd | None:

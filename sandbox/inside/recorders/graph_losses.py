@@ -28,7 +28,7 @@ from .call_arguments import (
     values_in,
     without_round,
 )
-from .graph_ends import CUT_TERM, REACHED, GraphEnd, similarity
+from .graph_ends import CUT_TERM, REACHED, GraphEnd, similarity, way_to_end
 from .leaf_ends import KEPT, EndsByLeaf, FrozenParameters, trim
 
 _torch: Any = torch
@@ -37,7 +37,6 @@ _SHAPED = re.compile(
     r"(?:zeros|ones|empty|rand|randn|randint|full)_like|new_(?:zeros|ones|empty|full)"
 )
 _COMPUTES = r"\b(?:math|np|numpy)\.\w+\("  # calls of `math` or NumPy
-_FACTORIES = ("tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor")
 
 
 class LossLog(TorchFunctionMode):
@@ -158,7 +157,7 @@ class LossLog(TorchFunctionMode):
         """Record where the graph ended that these would have had."""
         if ended is not None:
             for tensor in outputs:
-                end = ended if is_graded(tensor) else replace(ended, discrete=True)
+                end = ended if is_graded(tensor) else ended.of_numbers()
                 self._tensors[id(tensor)] = weakref.ref(tensor), end
         trim(self._tensors)
 
@@ -166,13 +165,13 @@ class LossLog(TorchFunctionMode):
         """Return where the graph of a graph-less result ended: here, or before its inputs were
         made."""
         inputs = tensors_in(arguments)
-        if any(tensor.requires_grad for tensor in inputs):
+        learning = [tensor for tensor in inputs if tensor.requires_grad]
+        if learning:
             frame = frames.user_frame(sys._getframe(1))
-            plain = name in ("data", "detach", "detach_", "item", "numpy", "tolist", *_FACTORIES)
-            how = name if plain or torch.is_grad_enabled() else "no_grad"
+            how = way_to_end(name, learning)
             stack = tuple(frames.stack(frame)) if how == "no_grad" else ()
             at = frames.place(frame) if frame is not None else None
-            nodes: list[Node | None] = [t.grad_fn for t in inputs if t.requires_grad]
+            nodes: list[Node | None] = [t.grad_fn for t in learning]
             reached = all(node is not None and REACHED in node.metadata for node in nodes)
             state = name == "detach" and line_matches(frame, r"\bstate_dict\(")
             if name == "grad" and self._makes_graph:

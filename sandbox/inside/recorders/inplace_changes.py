@@ -15,6 +15,7 @@ from ..core.dispatch_mode import DispatchMode
 from ..core.frames import Json
 from ..core.graph import storage_of
 from ..core.holders import ReferrerSearch
+from ..core.parameters import version_of
 
 KEPT = 64  # changes remembered of one piece of memory
 
@@ -61,7 +62,7 @@ class ChangeLog(DispatchMode):
             "at": frames.place(frame),
             "op": str(func._schema.name).rpartition("::")[2],
             "library": frames.maker(sys._getframe(1)),
-            "version": tensor._version + 1,  # counted when the operation is done
+            "version": version_of(tensor) + 1,  # counted when the operation is done
             "after": CLOCK.calls,
         }
         self._shapes[storage] = [*tensor.shape]

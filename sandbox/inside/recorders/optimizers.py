@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 from ..core import frames
 from ..core.clock import CLOCK
 from ..core.frames import Json
-from ..core.parameters import values_of
+from ..core.parameters import values_of, version_of
 from ..core.sampling import sampled
 
 MANY = 8  # optimizers: beyond, steps are sampled together, not those of each
@@ -101,7 +101,11 @@ def owned_by(optimizer: Optimizer) -> list[torch.Tensor]:
 def state_of(optimizer: Optimizer) -> list[ParameterState]:
     """Return the state of an optimizer's parameters before or after a step.
 
-    A custom one may write through `.data`, which changes no version.
+    A custom one may write through `.data`, which changes no version, and an inference tensor has
+    none.
     """
     own = frames.is_user_class(type(optimizer))
-    return [(p._version, values_of(p) if own else None) for p in owned_by(optimizer)]
+    return [
+        (version_of(p), values_of(p) if own or p.is_inference() else None)
+        for p in owned_by(optimizer)
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Sequence
-from types import MethodType
+from types import FrameType, MethodType
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from ..core.budget import InstrumentTime
 from ..core.clock import CLOCK, next_number
 from ..core.emitter import Emitter
 from ..core.frames import Json
+from ..core.internal_errors import notify_safely
 from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.sampling import CallSampler, sampled
 from ..references.perturbation import LOOKS, Perturbation
@@ -48,6 +49,7 @@ class StepWatch:
         gradients: bool,
         frozen: bool,
         attention: CallSampler,
+        notes: list[str],
         unmoved: Collection[int] = (),
         state: TrainingState | None = None,
     ) -> None:
@@ -61,6 +63,7 @@ class StepWatch:
         self.on_step: list[tuple[InstrumentTime, OnStep]] = []
         self.on_glance: list[tuple[InstrumentTime, OnGlance]] = []
         self._attention = attention
+        self._notes = notes
         attention.on_rest.append(self._rest)
         attention.on_return.append(self._return)
         self.feeding = GradientSources(parameters)
@@ -71,13 +74,19 @@ class StepWatch:
 
         def meeting(optimizer: Optimizer, group: dict[str, Any]) -> None:
             add_param_group(optimizer, group)
-            self._meet(optimizer)
+            notify_safely(self._meet, optimizer, sys._getframe(1), notes=self._notes)
+
+        def before(*call: Any) -> Any:
+            return notify_safely(self._before, *call, notes=self._notes)
+
+        def after(*call: Any) -> None:
+            notify_safely(self._after, *call, notes=self._notes)
 
         _class.add_param_group = meeting
-        register_optimizer_step_pre_hook(self._before)
-        register_optimizer_step_post_hook(self._after)
+        register_optimizer_step_pre_hook(before)
+        register_optimizer_step_post_hook(after)
 
-    def _meet(self, optimizer: Optimizer) -> None:
+    def _meet(self, optimizer: Optimizer, frame: FrameType) -> None:
         one = self.optimizers.of(optimizer)
         if one.number < 0:
             one.number = self.optimizers.made
@@ -92,8 +101,7 @@ class StepWatch:
                 vars(optimizer)["step"] = MethodType(step, optimizer)
         owned = owned_by(optimizer)
         fresh = [p for p in owned if not self._is_owned(p)]
-        frame = frames.user_frame(sys._getframe(2))
-        for known in self._parameters.meet(owned, frame, one.number):
+        for known in self._parameters.meet(owned, frames.user_frame(frame), one.number):
             self.look_first(known)
         if self.frozen:
             self._perturbation.move(fresh, late=self.optimizers.made > LOOKS)
