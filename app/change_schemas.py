@@ -7,7 +7,15 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from app.schema_types import ChosenTorch
-from app.schemas import ApiModel, BaseFindings, Environment, Identified, Patch, SourceFile
+from app.schemas import (
+    ApiModel,
+    BaseFindings,
+    DiagnosisRequest,
+    Environment,
+    Identified,
+    Patch,
+    SourceFile,
+)
 from app.verdict import ComparisonCheck, Sameness, Witness
 
 MOST_STEPS = 10_000
@@ -60,6 +68,11 @@ class ProjectVersion(ApiModel):
     filename: str
     script: str
     files: list[SourceFile] = Field([])
+
+    @classmethod
+    def of(cls, request: DiagnosisRequest) -> ProjectVersion:
+        """Return what is sent for a diagnosis as a version of a project."""
+        return cls(filename=request.filename, script=request.script, files=request.files)
 
 
 class ChangeRequest(ApiModel):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from analyzers.advice.looking import last_name, short
-from analyzers.source.project import Module, spelled
+from analyzers.source.calls import asks_for_gradient
+from analyzers.source.project import Module
 
 _OF_MODULES = frozenset(
     {"register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"}
@@ -24,9 +25,8 @@ def gradient_read_in_hook(node: ast.AST, module: Module) -> str | None:
 def recorded_in_hook(node: ast.AST, module: Module) -> str | None:
     """Match a new leaf, `.grad_fn` or a derivative in a backward hook that records nothing."""
     match node:
-        case ast.Call(func=func, keywords=keywords):
-            leaf = any(k.arg == "requires_grad" and spelled(k.value) == "True" for k in keywords)
-            found = leaf or last_name(func) in ("backward", "grad", "requires_grad_")
+        case ast.Call(func=func):
+            found = asks_for_gradient(node) or last_name(func) in ("backward", "grad")
         case ast.Attribute(attr="grad_fn") as func:
             found = True
         case _:

@@ -18,6 +18,7 @@ from analyzers.advice.looking import (
 from analyzers.source import priors
 from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.callees import is_call
+from analyzers.source.calls import makes_leaf
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, spelled
@@ -276,11 +277,9 @@ def _moved(value: ast.expr) -> str | None:
 def _is_leaf(name: str | None, before: ast.Assign, module: Module) -> bool:
     """Return True if a name was made a leaf that requires grad on a line above a statement."""
     flagged = requires_grad(True)
-    for node in module.each(ast.Assign):
-        if node.lineno < before.lineno and flagged(node, module) == f"{name}.requires_grad":
-            return True
-        if node.lineno < before.lineno and name in assigned(node):
-            given = [k for n in ast.walk(node.value) for k in getattr(n, "keywords", ())]
-            if any(k.arg == "requires_grad" and spelled(k.value) == "True" for k in given):
-                return True
-    return False
+    above = [node for node in module.each(ast.Assign) if node.lineno < before.lineno]
+    return any(
+        flagged(node, module) == f"{name}.requires_grad"
+        or (name in assigned(node) and makes_leaf(node.value))
+        for node in above
+    )

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from analyzers.advice.looking import last_name, short
 from analyzers.source.backward import backward_calls
-from analyzers.source.calls import steps
+from analyzers.source.calls import asks_for_gradient, steps
 from analyzers.source.flow import definitions, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
@@ -113,7 +113,7 @@ def through_unsent(node: ast.AST, module: Module) -> str | None:
     for given in (a.id for a in node.args if isinstance(a, ast.Name)):
         own = sum(owner == given for owner, _ in attributes)
         if (given, "grad") in attributes and reads.count(given) == own + 1:
-            if any(_is_leaf(made) for made in definitions(scope, given)):
+            if any(map(_is_leaf, definitions(scope, given))):
                 return name
     return None
 
@@ -168,8 +168,8 @@ def _known_names(module: Module) -> set[str]:
 
 
 def _is_leaf(made: ast.stmt) -> bool:
-    keywords = getattr(value_of(made), "keywords", ())
-    return any(k.arg == "requires_grad" and spelled(k.value) == "True" for k in keywords)
+    value = value_of(made)
+    return isinstance(value, ast.Call) and asks_for_gradient(value)
 
 
 def flag_without_effect(node: ast.AST, module: Module) -> str | None:

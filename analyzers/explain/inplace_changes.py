@@ -173,7 +173,7 @@ class StaleValue:
         names = self.names or [
             name
             for where in self.statements
-            for name in sorted(self.concerned(where)) or _called(self.project, where)
+            for name in sorted(self.concerned(where)) or _called(where)
         ]
         carrier = GraphCarrier(names[0], saved or place) if names else None
         return Match(pattern, certainty, evidence, place, carrier)
@@ -213,7 +213,7 @@ def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Ma
     return matched_at(pattern, Certainty.CERTAIN, evidence, evidence.at, carrier)
 
 
-def _called(project: Project, where: SourceLocation) -> list[str]:
+def _called(where: SourceLocation) -> list[str]:
     """Return the names of the script's own objects that a statement calls, innermost call first."""
     calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
     own = [c for c in reversed(calls) if not isinstance(c.func, ast.Call) and not in_library(c)]

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from app.agents.answers import AgentAnswer, fitted
 from app.agents.tools import READS, refusals
-from app.change_schemas import ChangeFindings, ChangeRequest, VerificationRequest
+from app.change_schemas import ChangeFindings, ChangeRequest, ProjectVersion, VerificationRequest
 from app.command.options import BadInput, Options
 from app.command.project import Target, target_of
-from app.command.sides import Comparison, patched, version_of
+from app.command.sides import Comparison, patched
 from app.present.changes import moment, places
 from app.schemas import SourceFile
 
@@ -174,8 +174,8 @@ def _since(
     arguments = options.args or tuple(old.args)
     new = target_of(place, replace(options, args=arguments, module=old.module)).request
     return ChangeRequest(
-        before=version_of(old),
-        after=version_of(new),
+        before=ProjectVersion.of(old),
+        after=ProjectVersion.of(new),
         traceback=old.traceback,
         args=list(arguments),
         module=old.module,

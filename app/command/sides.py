@@ -49,8 +49,8 @@ class Comparison:
             return patched(old, text_of(self.patch), self.steps)
         new = _side(self.after or self.before, self.options, opened)
         return ChangeRequest(
-            before=version_of(old),
-            after=version_of(new),
+            before=ProjectVersion.of(old),
+            after=ProjectVersion.of(new),
             traceback=old.traceback,
             args=list(self.options.args),
             module=self.options.module,
@@ -75,11 +75,6 @@ def patched(old: DiagnosisRequest, patch: str, steps: int | None) -> ChangeReque
         torch=old.torch,
     )
     return resolved(sent)
-
-
-def version_of(request: DiagnosisRequest) -> ProjectVersion:
-    """Return what is sent for a diagnosis as a version of a project."""
-    return ProjectVersion(filename=request.filename, script=request.script, files=request.files)
 
 
 def _side(named: str, options: Options, opened: ExitStack) -> DiagnosisRequest:

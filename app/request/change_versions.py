@@ -27,8 +27,8 @@ def resolved(sent: VerificationRequest, earlier: DiagnosisRequest | None = None)
     before = _checked("before", base)
     after = _checked("after", _changed(sent, before))
     return ChangeRequest(
-        before=_version(before),
-        after=_version(after),
+        before=ProjectVersion.of(before),
+        after=ProjectVersion.of(after),
         traceback=base.traceback,
         args=base.args,
         module=base.module,
@@ -165,7 +165,3 @@ def _renamed(
     if len(near) != 1:
         raise refused("patch", f"removes the script {name}; send the new one as `after`")
     return near[0]
-
-
-def _version(request: DiagnosisRequest) -> ProjectVersion:
-    return ProjectVersion(filename=request.filename, script=request.script, files=request.files)

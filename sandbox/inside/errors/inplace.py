@@ -50,7 +50,7 @@ class InplaceWatch(Observer):
                 "saved_version": expected,
                 "found_version": found,
             }
-            found_stale = _stale(call.walk.nodes, error, call.frame)
+            found_stale = _stale(call.walk.nodes, call.frame)
             stale = max(found_stale, key=lambda s: s[0]._sequence_nr(), default=None)
             if stale is not None:
                 record |= self._about(call, *stale, error)
@@ -138,7 +138,7 @@ def _versions(error: BaseException) -> tuple[int, int]:
 
 
 def _stale(
-    nodes: list[Node], error: BaseException, frame: FrameType | None
+    nodes: list[Node], frame: FrameType | None
 ) -> Iterator[tuple[Node, torch.Tensor | None]]:
     """Yield the nodes whose saved tensors were changed, with the tensor as it is now.
 

@@ -118,9 +118,7 @@ class Driver:
             for node in kept:
                 name = self._name(owner, node, thing)
                 if number == 0:
-                    self._say(
-                        name, node, trained=node is kept[-1] and not _runs_backward(kept, thing)
-                    )
+                    self._say(name, trained=node is kept[-1] and not _runs_backward(kept, thing))
                     given[name] = self._building.arguments(name, node, skip_self=thing is not None)
                 args = given[name] if number == 0 else self._renewed(name, node, given[name], thing)
                 self._supply(node)
@@ -147,7 +145,7 @@ class Driver:
     def _name(self, owner: str, node: Definition, thing: Any) -> str:
         return node.name if thing is None else f"{owner}.{node.name}"
 
-    def _say(self, name: str, node: Definition, trained: bool) -> None:
+    def _say(self, name: str, trained: bool) -> None:
         said = f"Nothing in the script calls `{name}`: it was called {PASSES} times"
         said += ", each time with a backward of its result and a step." if trained else "."
         self._harness.tell("name", name, said)
