@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,7 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.source.callees import own_name
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Loop, Module, Project, Scope
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import end_of, position, walk
 from provenance import BackwardCall, CodeLine
 
 
@@ -25,28 +25,20 @@ def yields(scope: Scope) -> Iterator[ast.Yield]:
 
 @dataclass(frozen=True)
 class Shared:
-    """The innermost activation that both calls share: the statement in it that leads to each, and
-    the call's line.
+    """The innermost activation that both calls share: the statement in it that leads to each,
+    where in the function that happens, and the call's line.
     """
 
     module: Module
     scope: Scope
     freed: ast.stmt
     reached: ast.stmt
+    freed_at: tuple[int, int]
+    reached_at: tuple[int, int]
     freed_line: int
     reached_line: int
     frame: int
     function: str
-
-    @property
-    def freed_at(self) -> tuple[int, int]:
-        """Return the position of the statement that led to the freeing call."""
-        return position(self.freed)
-
-    @property
-    def reached_at(self) -> tuple[int, int]:
-        """Return the position of the statement that led to the failing call."""
-        return position(self.reached)
 
     @cached_property
     def loops(self) -> list[Loop]:
@@ -65,16 +57,37 @@ class SharedFrame:
     @cached_property
     def shared(self) -> Shared | None:
         """Return the innermost frame on both stacks; None if its source is not known."""
-        pairs = zip(_stack(self.reuse.freed), _stack(self.reuse.reached), strict=False)
-        for freed, reached in reversed(list(_common(pairs))):
-            if (there := resolve_location(self.project, reached)) is None:
-                continue
-            backward = there.module.statement_at(freed.line, freed.column)
-            if backward is not None:
-                lines = freed.line, reached.line
-                names = reached.frame, reached.function
-                return Shared(there.module, there.scope, backward, there.statement, *lines, *names)
+        stacks = _stack(self.reuse.freed), _stack(self.reuse.reached)
+        common = list(_common(zip(*stacks, strict=False)))
+        for inner, (freed, reached) in reversed(list(enumerate(common, 1))):
+            there = resolve_location(self.project, reached)
+            first = there.module.statement_at(freed.line, freed.column) if there else None
+            if there is not None and first is not None:
+                return Shared(
+                    there.module,
+                    there.scope,
+                    freed=first,
+                    reached=there.statement,
+                    freed_at=self._passed_at(first, stacks[0][inner:]),
+                    reached_at=self._passed_at(there.statement, stacks[1][inner:]),
+                    freed_line=freed.line,
+                    reached_line=reached.line,
+                    frame=reached.frame,
+                    function=reached.function,
+                )
         return None
+
+    def _passed_at(self, statement: ast.stmt, called: Sequence[CodeLine]) -> tuple[int, int]:
+        """Return where the function was as a statement led to these calls: at the end of a `with`
+        statement whose context manager made them as it was left.
+        """
+        if not called or not isinstance(statement, ast.With | ast.AsyncWith):
+            return position(statement)
+        manager = resolve_location(self.project, called[0])
+        given = next(yields(manager.scope), None) if manager is not None else None
+        left = given is not None and called[0].line > given.lineno
+        is_exit = called[0].function.endswith(("__exit__", "__aexit__"))
+        return end_of(statement) if is_exit or left else position(statement)
 
     @property
     def frame(self) -> Shared:

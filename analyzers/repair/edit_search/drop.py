@@ -23,8 +23,8 @@ _TRADEOFF = "The original would have counted this loss twice."
 
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
-    """Yield the script without either call, if the second gives the gradient of the first again;
-    none without the call that is wanted.
+    """Yield the script without either call, if the second gives the gradient of the first again.
+    The call that is wanted stays; of one loss it goes last.
     """
     use = second_use(evidence, project)
     if use is None or not use.gives_again:
@@ -32,8 +32,9 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     calls = ((use.reuse.reached, "second"), (use.reuse.freed, "first"))
     for rank, (backward_call, which) in enumerate(calls):
         other = calls[1 - rank][0]
-        if use.reuse.same_root or not _is_wanted(use, backward_call, other):
-            yield from _without_call(backward_call, which, project, rank)
+        wanted = _is_wanted(use, backward_call, other)
+        if use.reuse.same_root or not wanted:
+            yield from _without_call(backward_call, which, project, rank + 2 * wanted)
 
 
 def _is_wanted(use: SecondUse, backward_call: BackwardCall, other: BackwardCall) -> bool:
