@@ -117,6 +117,12 @@ def test_the_cheapest_comes_first_and_the_last_resort_last() -> None:
     assert any("retain_graph" in edit.text for edit in found[-1].edits)
 
 
+@pytest.mark.parametrize(("text", "kept"), [(TWICE, False), (SHARED, True)])
+def test_the_graph_of_a_loss_that_counts_twice_is_not_kept(text: str, kept: bool) -> None:
+    project, evidence = found_in(text)
+    assert any(transforms()["keep_graph"].edits(evidence, project)) == kept
+
+
 def test_within_an_iteration_no_loss_is_taken_from_what_both_train() -> None:
     project, evidence = found_in(SHARED)
     cuts = [*transforms()["cut"].edits(evidence, project)]

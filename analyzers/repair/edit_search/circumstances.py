@@ -86,6 +86,12 @@ class SecondUse:
         return again and (self.same_iteration or self.shared is None)
 
     @property
+    def counts_twice(self) -> bool:
+        """Return True if one iteration calls backward on one loss twice: with its graph kept, each
+        step would use twice its gradient."""
+        return self.reuse.same_root and self.gives_again and self.same_iteration
+
+    @property
     def summed(self) -> bool:
         """Return True if losses were added up over calls; False for an average, which means its
         earlier part.

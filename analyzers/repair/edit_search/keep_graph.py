@@ -27,13 +27,14 @@ from analyzers.source.project import Project
 
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
-    """Yield options of the first call, unless the loss is only to read what was made before; of a
-    retained graph that a step made stale, its release, which shows where it is used again.
+    """Yield options of the first call, unless the loss is only to read what was made before, or
+    would count twice; of a retained graph that a step made stale, its release, which shows where it
+    is used again.
     """
     use = second_use(evidence, project)
     if use is not None and use.reuse.freed.kind == "grad":
         yield from keep_for_second(use.features)
-    elif use is not None and not read_attached(use.features):
+    elif use is not None and not (use.counts_twice or read_attached(use.features)):
         yield from retain_for_each(use.features)
         if hands_on_gradients(use.features):
             yield from retain_on_both(use.features)
