@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import io
 import lzma
+import random
 import tarfile
 from collections.abc import Mapping
 from functools import cache
@@ -62,6 +63,14 @@ def cases(batch: str) -> list[Case]:
         for case in cases_of(name.removesuffix(".md"), text)
     ]
     return sorted(found, key=lambda case: case.name)
+
+
+def again(number: int) -> list[Case]:
+    """Return so many scripts of the measured batches, drawn always alike."""
+    measured = [path for path in batches() if path.startswith(MEASURED)]
+    every = [case for path in measured for case in cases(PurePosixPath(path).name)]
+    random.Random(16).shuffle(every)
+    return every[:number]
 
 
 def section(name: str) -> Section:

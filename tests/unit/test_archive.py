@@ -57,6 +57,13 @@ def test_a_folder_of_sheets_is_a_batch_too(tmp_path: Path) -> None:
         archive.cases("batch0")
 
 
+def test_scripts_are_drawn_again_in_one_order_from_measured_batches() -> None:
+    few = archive.again(3)
+    assert [case.name for case in few] == [case.name for case in archive.again(5)][:3]
+    unasked = {case.name for case in archive.cases("batch148")}
+    assert unasked.isdisjoint(case.name for case in archive.again(10_000))
+
+
 def test_what_is_added_has_to_be_readable(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="holds no sheet"):
         archive.add(tmp_path, held_out=True, archive=tmp_path / "none.tar.xz")
