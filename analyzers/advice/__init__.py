@@ -22,6 +22,7 @@ from analyzers.advice import (
     looking,
     loop_state,
     missing_parameters,
+    moved_leaves,
     training,
     transformed_functions,
 )
@@ -34,7 +35,7 @@ from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 from provenance import CodeLine
 
-__all__ = ["Hint", "hints", "hints_of", "looks_for"]
+__all__ = ["Hint", "certain_hints", "hints", "hints_of", "looks_for"]
 
 
 def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
@@ -72,6 +73,7 @@ _NAMED: dict[str, BlockLook] = {
         local_derivatives,
         loop_state,
         missing_parameters,
+        moved_leaves,
         checkpoints,
         custom_functions,
         training,
@@ -108,6 +110,14 @@ def hints_of(
         ranking.add(replace(hint, points_to=cause.kind) for hint in found)
     usual = entry.causes[0].in_general() if len(entry.causes) == 1 else None
     return ranking.hints() or ((Hint("lines", usual, usual=True),) if usual else ())
+
+
+def certain_hints(entry: Message, project: Project) -> tuple[Hint, ...]:
+    """Return the lines that surely are one of an entry's causes."""
+    ranking = Ranking(project, ParsedTraceback())
+    for cause in (cause for cause in entry.causes if cause.sure):
+        ranking.add(_found(cause, project, ParsedTraceback(), {}))
+    return ranking.hints()
 
 
 def _shown_in_frames(frames: Sequence[TracebackFrame], look: Mapping[str, Any]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from analyzers.advice.iterations import WRAPPERS, backwards
 from analyzers.advice.looking import (
-    Found,
     Look,
     calls,
     last_name,
@@ -18,11 +17,9 @@ from analyzers.advice.looking import (
 from analyzers.source import priors
 from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.callees import is_call
-from analyzers.source.calls import makes_leaf
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, spelled
-from analyzers.source.targets import assigned
 from analyzers.source.trees import remembered
 
 _COPIES = ("clone", "detach", "view", "reshape", "to", "cuda", "float", "unsqueeze", "squeeze")
@@ -98,8 +95,15 @@ def _asked(module: Module) -> Iterator[str]:
 def _made_of_layers(module: Module) -> Iterator[str]:
     layers = calls("Linear", "Sequential", "ModuleList", "Embedding", "Conv2d", "LSTM", "GRU")
     for node in module.each(ast.Assign):
-        if layers(node.value, module) is not None:
+        made = spelled(node.targets[0]).startswith("self.") and _makes_object(node.value)
+        if made or layers(node.value, module) is not None:
             yield from map(spelled, node.targets)
+
+
+def _makes_object(value: ast.expr) -> bool:
+    """Return True for `neuron.LIFNode()`: an instance of a class that makes no tensor."""
+    name = last_name(value.func) if isinstance(value, ast.Call) else ""
+    return name[:1].isupper() and not name.endswith(("Tensor", "Parameter", "Variable", "Buffer"))
 
 
 def derived_without_graph(node: ast.AST, module: Module) -> str | None:
@@ -240,46 +244,3 @@ def sliced_by_values(node: ast.AST, module: Module) -> str | None:
     slices = [part for part in ast.walk(node.slice) if isinstance(part, ast.Slice)]
     bounds = [bound for part in slices for bound in (part.lower, part.upper) if bound is not None]
     return short(node) if any(map(names_read, bounds)) else None
-
-
-def moved_leaf(node: ast.AST, module: Module) -> Found:
-    """Match `torch.randn(3, requires_grad=True).cuda()`, and `x = x.cuda()` of such a leaf."""
-    if isinstance(node, ast.Assign):
-        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-        moved = (_moved(value) for value in values)
-        name = next((n for n in moved if n in assigned(node) and _is_leaf(n, node, module)), None)
-        return (name, node) if name is not None else None
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="cuda" | "to" | "double")):
-            if any(k.arg == "requires_grad" for k in made.keywords):
-                return short(made.func)
-    return None
-
-
-def moved_leaf_read(node: ast.AST, module: Module) -> Found:
-    """Match the same of a leaf whose `.grad` is read, if only in the words around the code."""
-    statements = [n for n in (node, module.parents.get(node)) if isinstance(n, ast.stmt)]
-    read = {spelled(a.value) for a in module.each(ast.Attribute) if a.attr == "grad"}
-    asked = read.intersection(*map(bindings, statements)) or (
-        not read and backward_calls(module.tree)
-    )
-    return moved_leaf(node, module) if asked else None
-
-
-def _moved(value: ast.expr) -> str | None:
-    """Return the name of a tensor that an expression moves, or None."""
-    match value:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="cuda" | "to")):
-            return name
-    return None
-
-
-def _is_leaf(name: str | None, before: ast.Assign, module: Module) -> bool:
-    """Return True if a name was made a leaf that requires grad on a line above a statement."""
-    flagged = requires_grad(True)
-    above = [node for node in module.each(ast.Assign) if node.lineno < before.lineno]
-    return any(
-        flagged(node, module) == f"{name}.requires_grad"
-        or (name in assigned(node) and makes_leaf(node.value))
-        for node in above
-    )

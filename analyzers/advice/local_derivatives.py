@@ -19,6 +19,7 @@ from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
 _POINTS = ((0.7, 1.3), (1.9, 0.4), (0.3, 2.1))
+_INPUTS = ("prev", "children", "parents", "inputs", "deps", "dependencies")
 _STEP = 1e-6
 _CLOSE = 1e-4
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
@@ -61,6 +62,23 @@ def gradient_overwritten(node: ast.AST, module: Module) -> Found:
     for statement in _chained(node):
         if isinstance(statement, ast.Assign) and not _reads_itself(statement):
             return short(statement.targets[0]), statement
+    return None
+
+
+def visited_by_recursion(node: ast.AST, module: Module) -> Found:
+    """Match a function that calls `_backward()` of a value and itself for the value's inputs, in
+    place of going through sorted values."""
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    called = [n for n in walk(node) if isinstance(n, ast.Call)]
+    hands_on = any(last_name(c.func) == "_backward" and not c.args for c in called)
+    for loop in (n for n in walk(node) if isinstance(n, ast.For)):
+        over = last_name(loop.iter).strip("_")
+        again = (
+            c for c in walk(loop) if isinstance(c, ast.Call) and last_name(c.func) == node.name
+        )
+        if hands_on and over in _INPUTS and (call := next(again, None)) is not None:
+            return spelled(call.func), call
     return None
 
 

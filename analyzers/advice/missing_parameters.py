@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from analyzers.advice.looking import last_name, short
-from analyzers.source.backward import backward_calls
+from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.calls import asks_for_gradient, steps
 from analyzers.source.flow import definitions, value_of
 from analyzers.source.project import Module, spelled
@@ -22,6 +22,7 @@ _SAMPLE = re.compile(r"^[a-z]$|^eps|noise|hidden|state|input|data|batch|target|s
 _BUFFERS = ("Buffer", "register_buffer")
 _KNOWN = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
 _GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain", "zip")
+_MOVES = ("to", "cuda", "half", "float", "double", "bfloat16")
 _DRAINED_BY = 2  # reads of a generator, of which the second finds nothing
 
 
@@ -207,3 +208,40 @@ def _asked(module: Module) -> Iterator[str]:
                 value = value.func.value  # `Net().to(device)`
             if isinstance(value, ast.Call):
                 yield last_name(value.func)
+
+
+def moved_parameter(node: ast.AST, module: Module) -> str | None:
+    """Match `self.w = nn.Parameter(…).to(device)`: what comes out of `.to()` is no parameter."""
+    if not isinstance(node, ast.Assign) or not spelled(node.targets[0]).startswith("self."):
+        return None
+    value = node.value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr not in _MOVES or not isinstance(value.func.value, ast.Call):
+            return None
+        value = value.func.value
+        if last_name(value.func) == "Parameter":
+            return short(node.targets[0])
+    return None
+
+
+def loss_of_unsent(node: ast.AST, module: Module) -> str | None:
+    """Match `loss = circle_loss(x, y)` of a function that the lines call and do not define, where
+    a backward starts from that name."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))):
+            known = called in _known_names(module) or module.in_library(called)
+            roots = {spelled(root) for call in backward_calls(module.tree)
+                     if (root := backward_root(call)) is not None}  # fmt: skip
+            return called if name in roots and not known and not called[:1].isupper() else None
+    return None
+
+
+def result_unused(node: ast.AST, module: Module) -> str | None:
+    """Match `target = model(y)` of a callable that is called elsewhere, too, where nothing reads
+    the result and a backward follows."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))):
+            calls = sum(spelled(c.func) == called for c in module.each(ast.Call))
+            read = any(n.id == name and isinstance(n.ctx, ast.Load) for n in module.each(ast.Name))
+            return name if calls > 1 and not read and backward_calls(module.tree) else None
+    return None

@@ -51,15 +51,27 @@ def settings_in(
 
 def said_in(text: str, wanted: Sequence[str]) -> Iterator[tuple[str, str, frozenset[str]]]:
     """Yield the words of each line that hold the topics of one of the alternatives and are not
-    denied, with the line and these topics.
+    denied, with the line and these topics. Of several topics the title may hold some.
     """
     alternatives = [names.split() for names in wanted]
-    for line in text.splitlines()[:_LINES] if wanted else ():
-        words = " ".join(typeset.plain(line[:MAX_LINE]).replace("`", "").split())
-        said = ((said_of(words, [topics]), frozenset(topics)) for topics in alternatives)
+    lines = [line for line in text.splitlines()[:_LINES] if line.strip()] if wanted else []
+    title = _words(lines[0]) if lines else ""
+    titled = {name for names in alternatives for name in names if said_of(title, [[name]])}
+    for line in lines:
+        words = _words(line)
+        said = ((_said(words, names, titled), frozenset(names)) for names in alternatives)
         found, topics = next((one for one in said if one[0] is not None), (None, frozenset()))
         if found is not None and re.search(_DENIED, found[1]) is None:
             yield found[0], line.strip(), topics
+
+
+def _said(words: str, names: list[str], titled: set[str]) -> tuple[str, str] | None:
+    left = [name for name in names if name not in titled]
+    return said_of(words, [names, left] if left else [names])
+
+
+def _words(line: str) -> str:
+    return " ".join(typeset.plain(line[:MAX_LINE]).replace("`", "").split())
 
 
 def quoted_in(text: str) -> Iterator[str]:

@@ -53,6 +53,22 @@ def _in_block(node: ast.AST) -> list[ast.Call]:
     return [call for statement in statements for call in _calls(statement)]
 
 
+def number_in_loss(node: ast.AST, module: Module) -> str | None:
+    """Match `loss = loss + other.item()`: a number, added to what a backward starts from."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add()) as total):
+            added = [total.left, total.right]
+            if name not in map(spelled, added):
+                return None
+        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
+            added = [value]
+        case _:
+            return None
+    numbers = [a for a in added if isinstance(a, ast.Call) and last_name(a.func) == "item"]
+    of_backward = name in ("loss", "total_loss", "loss_total")
+    return spelled(numbers[0]) if numbers and of_backward else None
+
+
 def optimizer_before_move(node: ast.AST, module: Module) -> str | None:
     """Match an optimizer created above the line that moves, wraps or replaces its model."""
     match node:

@@ -25,10 +25,12 @@ _SAID = re.compile(r'"([^"]{0,500})"')
 _ADDRESS = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[a-z_]+")
 _ASKING = (("something-asked",),)
+_HOW_ASKED = frozenset({"asking", "purpose", "curious", "why", "doubted", "compared", "asked-of"})
 
 __all__ = [
     "Message",
     "UsualCause",
+    "asks_something",
     "catalogue",
     "entry_for",
     "entry_of",
@@ -101,9 +103,11 @@ def question_in(text: str) -> Message | None:
 
     A title that holds three topics of an entry decides; otherwise the line that holds the most
     together, and if the whole text holds more of another, that one. An entry that is general is
-    asked for only if no other is. What stands between quotation marks is what others said.
+    asked for only if no other is, and the title names nothing that `touched_in` explains. What
+    stands between quotation marks is what others said.
     """
-    asked = [entry for entry in catalogue().values() if entry.question]
+    entries = (entry for entry in catalogue().values() if entry.question)
+    asked = sorted(entries, key=lambda entry: entry.general)
     special = [entry for entry in asked if not entry.general]
     lines = _prose(text)
     held = [(line, _held(line, _asked_topics())) for line in lines]
@@ -112,10 +116,14 @@ def question_in(text: str) -> Message | None:
     if best[0] == 0:
         joined = (f"{line} {next_one}" for line, next_one in pairwise(lines) if line and next_one)
         best = _asked_most([(line, _held(line, _asked_topics())) for line in joined], special)
+    if best[0] == 0 and held:
+        best = _asked_below_title(held, special)
     if title[0] == 0:
         whole = frozenset[str]().union(*(topics for _, topics in held))
         subjects = [max(map(len, _among(whole, entry.subjects)), default=0) for entry in asked]
         best = max((best, (max(subjects, default=0), _most(asked, subjects))), key=itemgetter(0))
+    if best[1] is None and _touched(lines[:1]) is not None and asks_something(text):
+        return None
     return best[1] or _asked_most(held, asked)[1]
 
 
@@ -128,9 +136,15 @@ def touched_in(text: str) -> tuple[Message, str] | None:
     """Return the entry of a topic that words touch which ask something, with the words that name
     it; None if they ask nothing. To be used where `question_in` finds no question.
     """
-    lines = _prose(text)
-    if not any(said_of(line, _ASKING) for line in lines):
-        return None
+    return _touched(_prose(text)) if asks_something(text) else None
+
+
+def asks_something(text: str) -> bool:
+    """Return True if a line of words asks something."""
+    return any(said_of(line, _ASKING) for line in _prose(text))
+
+
+def _touched(lines: Sequence[str]) -> tuple[Message, str] | None:
     entries = [entry for entry in catalogue().values() if entry.touches]
     touched = ((e, said_of(line, e.touches)) for line in lines for e in entries)
     return next(((entry, said[0]) for entry, said in touched if said is not None), None)
@@ -148,6 +162,31 @@ def _asked_most(
     counted = [[_said(line, topics, entry.asks) for entry in asked] for line, topics in held]
     best = max(counted, key=lambda counts: max(counts, default=0), default=[])
     return max(best, default=0), _most(asked, best)
+
+
+def _asked_below_title(
+    held: Sequence[tuple[str, frozenset[str]]], asked: Sequence[Message]
+) -> tuple[int, Message | None]:
+    """Return the entry of which the title holds some topics, and a line below it the others."""
+    titled = held[0][1]
+    counts = [
+        max((_rest_said(line, topics, titled, e.asks) for line, topics in held[1:]), default=0)
+        for e in asked
+    ]
+    return max(counts, default=0), _most(asked, counts)
+
+
+def _rest_said(
+    line: str, topics: frozenset[str], titled: frozenset[str], alternatives: Iterable[Sequence[str]]
+) -> int:
+    shared = ((names, [n for n in names if n not in titled]) for names in alternatives)
+    split = [(names, rest) for names, rest in shared if not titled.isdisjoint(names) and rest]
+    said = (
+        names
+        for names, rest in split
+        if topics.issuperset(rest) and not _HOW_ASKED.issuperset(rest) and said_of(line, [rest])
+    )
+    return max(map(len, said), default=0)
 
 
 def named_in_words(line: str) -> Message | None:

@@ -42,6 +42,7 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's
+`sure`         whether a line that the look finds is this fault, whatever the words ask
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ FORMS = frozenset(
         "warned", "when", "reaching", "quoted", "about",
     }
 )  # fmt: skip
-_CAUSE = {"because", "do", "look", "blames", "note", "kind"}
+_CAUSE = {"because", "do", "look", "blames", "note", "kind", "sure"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
     "same_causes", "cause", "asks", "let_pass", "named", "raised_at", "threads", "patterns", "near",
@@ -84,6 +85,7 @@ class UsualCause:
     blames: bool = True
     note: Literal["lines", "version"] = "lines"
     kind: str | None = None
+    sure: bool = False
 
     def say(self, name: str = "") -> str:
         """The cause and its remedy in one sentence, about what was found."""
@@ -212,4 +214,5 @@ def _cause(name: str, table: Mapping[str, Any]) -> UsualCause:
         blames=table.get("blames", True),
         note=table.get("note", "lines"),
         kind=table.get("kind"),
+        sure=table.get("sure", False),
     )

@@ -75,8 +75,10 @@ NAME = "unused-parameter"
 FAMILY = "no-grad"
 TITLE = "The loss does not depend on a tensor whose gradient is wanted"
 TITLE_OF_NONE = "A gradient is cleared where it is None"
+TITLE_OF_FLAG = "The gradient of a tensor is wanted that requires none"
 KIND = "unused"
 
+_FLAG_MISSING = "does not require grad"
 _FROM_NUMBERS = tuple(f"torch.{name}" for name in ("tensor", "as_tensor", "from_numpy"))
 
 
@@ -93,6 +95,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     found = matched(NAME, evidence, Certainty.CERTAIN, evidence.at, whole)
     entry = entry_of(evidence.message)
     title = TITLE_OF_NONE if _is_cleared(evidence, project) else entry.title if entry else ""
+    title = TITLE_OF_FLAG if _FLAG_MISSING in evidence.message else title
     return replace(found, title=title) if found else None
 
 
@@ -116,6 +119,11 @@ def explain(match: Match, project: Project) -> str:
         who = f"`{parts[0].asked}`"
     where = line(match.location, project)
     text = f"The gradient of {who} is requested at {where}, but no path leads from the loss to it."
+    if match.title == TITLE_OF_FLAG:
+        return (
+            f"The gradient of {who} is requested at {where}, but it does not require one, so "
+            "nothing of it was recorded. `allow_unused=True` is for tensors that do."
+        )
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
     if parts:

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from analyzers.advice import Hint, hints, hints_of
+from analyzers.advice import Hint, certain_hints, hints, hints_of
 from analyzers.certainty import Certainty
 from analyzers.evidence import Reading
 from analyzers.explain.listed import lowered
 from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
-from analyzers.messages import question_in, touched_in
+from analyzers.messages import Message, asks_something, catalogue, question_in, touched_in
 from analyzers.paste.pasted import title_of
 from analyzers.request.binding import explained_by
 from analyzers.request.causes import RankedCause, classify
@@ -31,8 +31,14 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     error, project = examined.traceback, examined.project
     if error is None or not (error.exception or error.frames):
         words = {"": _words(sent, project)}
-        if (question := question_in(sent)) is not None:
+        question = question_in(sent)
+        certain = _certain(project, words) if examined.pasted else None
+        if question is None and certain is not None:
+            question = certain[0]
+        if question is not None:
             found = hints_of(question, project, ParsedTraceback(), words)
+            if certain is not None:  # the line decides, and what is known of the question follows
+                found = tuple(dict.fromkeys((*certain[1], *found)))
             if question.family == "engine" and not _names_torch(project):
                 examined = replace(examined, reading=Reading())  # its rules are torch's
             return replace(examined, hints=found, asked=question.id)
@@ -50,6 +56,16 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
 
 
+def _certain(project: Project, words: dict[str, str]) -> tuple[Message, tuple[Hint, ...]] | None:
+    """Return what a line surely is, whatever the words around it ask, with the entry that says so;
+    None without such a line, or if the words ask nothing.
+    """
+    if not asks_something(words[""]):
+        return None
+    found = ((entry, certain_hints(entry, project)) for entry in catalogue().values())
+    return next(((entry, hints) for entry, hints in found if hints), None)
+
+
 def _names_torch(project: Project) -> bool:
     return any("torch" in text for text in project.files.values())
 
@@ -62,11 +78,12 @@ def _with_touched(examined: Examined, words: dict[str, str]) -> Examined:
     if touched is None:
         return replace(examined, hints=(), asked=None)
     entry, named = touched
-    usual = (
-        hint for hint in hints_of(entry, examined.project, ParsedTraceback(), words) if hint.usual
+    about = f"the question itself is not known here; about “{named}”: "
+    found = tuple(
+        replace(hint, text=about + hint.text, usual=False) if hint.usual else hint
+        for hint in hints_of(entry, examined.project, ParsedTraceback(), words)
+        if hint.usual or hint.words
     )
-    text = f"the question itself is not known here; about “{named}”: "
-    found = tuple(replace(hint, text=text + hint.text, usual=False) for hint in usual)
     return replace(examined, hints=found, asked=entry.id)
 
 

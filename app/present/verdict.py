@@ -6,6 +6,7 @@ from analyzers.advice import Hint
 from analyzers.evidence import GraphReuse, SilentFault
 from analyzers.explain.kept_parameters import UNHELD, reason_to_stay
 from analyzers.explain.listed import counted, lowered, some
+from analyzers.messages import catalogue
 from analyzers.tracebacks import TracebackPart
 from analyzers.tracebacks.messages import classify
 from app.present import answer, endings, inconclusive, non_finite
@@ -171,9 +172,13 @@ def _passed(best: Patch) -> str:
 
 
 def _asked(case: Case) -> str:
-    """Return the likeliest line of what the words ask about, if one shows it."""
+    """Return what is known of what the words ask, if a line shows it or the question is known."""
     hint = answer.first_hint(case) if case.asked is not None else None
-    return inconclusive.look(case) if hint is not None and hint.place is not None else ""
+    if hint is None or case.asked is None:
+        return ""
+    if hint.place is None and (catalogue()[case.asked].general or not case.pasted):
+        return ""
+    return inconclusive.look(case)
 
 
 def _of_given(case: Case, seen: Observation) -> str:

@@ -1,0 +1,63 @@
+"""Leaves that are moved to another device or type, and gradients that are read of the copy."""
+
+from __future__ import annotations
+
+import ast
+
+from analyzers.advice.looking import Found, requires_grad, short
+from analyzers.source.backward import backward_calls
+from analyzers.source.calls import makes_leaf
+from analyzers.source.flow import bindings
+from analyzers.source.project import Module, spelled
+from analyzers.source.targets import assigned
+
+
+def moved_leaf(node: ast.AST, module: Module) -> Found:
+    """Match `torch.randn(3, requires_grad=True).cuda()`, and `x = x.cuda()` of such a leaf."""
+    if isinstance(node, ast.Assign):
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        moved = (_moved(value) for value in values)
+        name = next((n for n in moved if n in assigned(node) and _is_leaf(n, node, module)), None)
+        return (name, node) if name is not None else None
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="cuda" | "to" | "double")):
+            if any(k.arg == "requires_grad" for k in made.keywords):
+                return short(made.func)
+    return None
+
+
+def moved_leaf_read(node: ast.AST, module: Module) -> Found:
+    """Match the same of a leaf whose `.grad` is read, if only in the words around the code."""
+    statements = [n for n in (node, module.parents.get(node)) if isinstance(n, ast.stmt)]
+    read = {spelled(a.value) for a in module.each(ast.Attribute) if a.attr == "grad"}
+    asked = read.intersection(*map(bindings, statements)) or (
+        not read and backward_calls(module.tree)
+    )
+    return moved_leaf(node, module) if asked else None
+
+
+def moved_leaf_missed(node: ast.AST, module: Module) -> Found:
+    """Match `x = x.cuda()` of a leaf, where a later line reads `x.grad`."""
+    if not isinstance(node, ast.Assign) or (found := moved_leaf(node, module)) is None:
+        return None
+    reads = (a for a in module.each(ast.Attribute) if a.attr == "grad" and a.lineno > node.lineno)
+    return found if any(spelled(read.value) in bindings(node) for read in reads) else None
+
+
+def _moved(value: ast.expr) -> str | None:
+    """Return the name of a tensor that an expression moves, or None."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="cuda" | "to")):
+            return name
+    return None
+
+
+def _is_leaf(name: str | None, before: ast.Assign, module: Module) -> bool:
+    """Return True if a name was made a leaf that requires grad on a line above a statement."""
+    flagged = requires_grad(True)
+    above = [node for node in module.each(ast.Assign) if node.lineno < before.lineno]
+    return any(
+        flagged(node, module) == f"{name}.requires_grad"
+        or (name in assigned(node) and makes_leaf(node.value))
+        for node in above
+    )

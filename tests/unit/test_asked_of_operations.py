@@ -1,0 +1,192 @@
+"""Questions about what an operation, a call or a trainer of torch does to gradients; what a line of
+a paste surely is, whatever is asked; and a title that names the subject of the lines below it."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzers.messages import entry_of, question_in
+from analyzers.request.examine import examine
+from analyzers.request.examined import Examined
+
+ASKED = {
+    "Does clamp pass the gradient of values outside of its bounds?": "gradient-of-clamp",
+    "Is the gradient of torch.where zero where the condition is false?": "gradient-of-where",
+    "Which elements get the gradient of torch.topk?": "gradient-of-extremes",
+    "Do repeated indices of torch.gather add up their gradients?": "gradient-of-indexing",
+    "Is grid_sample differentiable in the grid?": "gradient-of-resampling",
+    "Does the gradient flow through torch.cat?": "gradient-of-shapes",
+    "The backward of torch.linalg.eigh explodes, why?": "gradient-of-decompositions",
+    "dist.sample() or rsample() for a gradient?": "gradient-of-samples",
+    "Is loss.sum() instead of loss.mean() wrong?": "sum-or-mean-of-loss",
+    "The batchnorm backward has the right shape, and a wrong dgamma": "gradient-of-normalisation",
+    "Weight tying: do both layers share weights in the gradient?": "shared-weights",
+    "How does the gradient reversal layer work?": "scaled-gradient",
+    "backward of my custom Function returns None for 3 inputs, is it the number of gradients?": (
+        "gradients-for-inputs"
+    ),
+    "torch.autograd.Function: gradients of unused outputs": "zeros-for-unused-outputs",
+    "Why torch.autograd.backward(inputs, grads), and not the loss?": "gradient-of-outputs",
+    "Does weight decay change frozen parameters?": "optimizer-without-gradient",
+    "Why does LBFGS need a closure?": "closure-of-optimizer",
+    "How do I know that GradScaler has skipped the step?": "scaler-skips-steps",
+    "nn.Parameter overwrites requires_grad": "flag-of-a-parameter",
+    "nn.Parameter(x).cuda() is not registered": "moved-parameter",
+    "torch.compile drops the graph of autograd.grad": "derivative-inside-compiled",
+    "inference_mode or no_grad for targets?": "inference-or-no-grad",
+    "LoRA weights are zero-initialized, is the gradient zero?": "zero-initialised",
+    "The head is replaced; new parameters do not change": "late-parameters",
+    "Why is the encoder called twice, with a second forward?": "why-forward-again",
+    "Is embed_tokens in modules_to_save trained by the adapter?": "fully-trained-modules",
+    "Does the embedding change with LoRA?": "embeddings-under-adapters",
+    "Does load_in_4bit allow gradients?": "training-quantised",
+    "Is the hidden state of the RNN reset to zero each time?": "state-of-recurrent",
+    "Gradient checkpointing needs as much memory as before": "checkpointing-saves-nothing",
+    "Why topological order, and not recursive calls of _backward?": "hand-written-derivatives",
+}
+OTHERS = (
+    "The clamp of the bench is broken.",
+    "We index the documents of our site.",
+    "The mean of both columns is printed.",
+    "The adapter for the monitor is missing.",
+)
+
+
+@pytest.mark.parametrize(("words", "entry"), ASKED.items(), ids=lambda text: text[:40])
+def test_an_operation_that_is_asked_about_is_known(words: str, entry: str) -> None:
+    found = question_in(words)
+    assert found is not None
+    assert found.id == entry
+
+
+@pytest.mark.parametrize("words", OTHERS)
+def test_words_of_other_things_ask_nothing(words: str) -> None:
+    assert question_in(words) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "entry"),
+    [
+        ("No grad accumulator for a saved leaf!", "saved-leaf-lost"),
+        (
+            "set_sizes_and_strides is not allowed on a Tensor created from .data or .detach().",
+            "resized-without-graph",
+        ),
+        ("unwrapped_count > 0 INTERNAL ASSERT FAILED at a.cpp", "numbers-in-transform"),
+        ("please pass in use_reentrant=True or use_reentrant=False explicitly.", "checkpoint-flag"),
+    ],
+)
+def test_a_message_is_known(message: str, entry: str) -> None:
+    found = entry_of(message)
+    assert found is not None
+    assert found.id.startswith(entry)
+
+
+def asked(text: str) -> Examined:
+    return examine(text, "train.py", {}, "")
+
+
+def first_hint(text: str) -> str:
+    hints = asked(text).hints
+    return hints[0].text if hints else ""
+
+
+PASTE = "# Something about my code\n\nIs this the way to do it?\n\n```python\n{code}```\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        ("self.spike = nodes.LIFNode()\nself.spike.requires_grad = False\n", "Python attribute"),
+        ("self.scale = torch.tensor(1.0)\nself.scale.requires_grad = False\n", ""),
+        (
+            "class Gate(nn.Module):\n    def __init__(self):\n"
+            "        self.w = nn.Parameter(torch.zeros(3)).to(device)\n",
+            "the result of an operation on a parameter",
+        ),
+        (
+            "class Gate(nn.Module):\n    def __init__(self):\n"
+            "        self.w = nn.Parameter(torch.zeros(3).to(device))\n",
+            "",
+        ),
+        ("loss.backward()\nopt.zero_grad()\nopt.step()\n", "clears the gradients between"),
+        ("loss.backward()\nopt.step()\nopt.zero_grad()\n", ""),
+        (
+            "x = torch.ones(3, requires_grad=True)\nx = x.cuda()\ny = f(x)\ny.sum().backward()\n"
+            "print(x.grad)\n",
+            "keeps no gradient",
+        ),
+        (
+            "x = torch.ones(3, requires_grad=True)\nz = x.cuda()\ny = f(z)\ny.sum().backward()\n"
+            "print(x.grad)\n",
+            "",
+        ),
+        (
+            "def run(self):\n    self._backward()\n    for v in self._prev:\n        v.run()\n",
+            "as soon as it is reached",
+        ),
+        (
+            "def run(self):\n    for v in self._prev:\n        v.run()\n    order.append(self)\n",
+            "",
+        ),
+    ],
+)
+def test_a_line_that_surely_is_a_fault_decides(code: str, part: str) -> None:
+    text = PASTE.format(code=code)
+    found = next((hint for hint in asked(text).hints if hint.place is not None), None)
+    assert (found is not None and bool(part) and part in found.text) or not part
+    if not part:
+        assert found is None or "surely" not in found.text
+        assert "Python attribute" not in first_hint(text)
+        assert "keeps no gradient" not in first_hint(text)
+
+
+def test_a_comment_asks_nothing_of_a_whole_script() -> None:
+    code = "# a demo\nself.spike = nodes.LIFNode()\nself.spike.requires_grad = False\n"
+    assert asked(code).hints == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("# Circle loss\n\nWhy does it use detach()?", "only weighs the terms"),
+        ("# Implementation of stopgrad\n\nWhere is it?", "stop-gradient is written"),
+        ("# A loss\n\nIs detach() called before backward()?", "detached before its backward"),
+        ("# no_grad\n\nIs it necessary for the teacher?", "a teacher's output is a target"),
+        ("# torch.no_grad()\n\nWhy around the validation loop?", "only saves memory and time"),
+    ],
+)
+def test_words_choose_among_the_causes(words: str, part: str) -> None:
+    assert part in first_hint(words)
+
+
+def test_a_title_names_what_the_lines_below_ask() -> None:
+    found = question_in("FSDP in our trainer\n\nHow do I clip, with clip_grad_norm_?")
+    assert found is not None
+    assert found.id == "place-of-clipping"
+    general = "# Question about torch.where\n\nNothing learns."
+    assert question_in(general) is None  # what is known of the title's subject is more to the point
+    assert asked(general).asked == "gradient-of-where"
+
+
+UNUSED = """\
+# Two models
+
+RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one.
+
+```python
+a = net(x)
+b = net(y)
+loss = criterion({used})
+loss.backward()
+```
+"""
+
+
+def test_an_output_that_nothing_uses_is_named() -> None:
+    assert "`b` is an output" in first_hint(UNUSED.format(used="a"))
+    assert "`b` is an output" not in first_hint(UNUSED.format(used="a + b"))
+    counted = UNUSED.format(used="a + b").replace(
+        "new one.", "new one. Parameter indices which did not receive grad for rank 0: 28 29"
+    )
+    assert "counts the parameters" in first_hint(counted)
