@@ -171,3 +171,13 @@ def _is_saved(value: ast.expr) -> bool:
 def _root(written: str) -> str:
     """Return the name that a write begins with: `a` of `a[1:2]`."""
     return written.partition(".")[0].partition("[")[0]
+
+
+def class_methods_of_function(node: ast.AST, module: Module) -> str | None:
+    """Match `@classmethod` over `forward` or `backward` of a custom Function."""
+    match node:
+        case ast.FunctionDef(name="forward" | "backward" as name, decorator_list=marks):
+            owner = module.class_of(node)
+            ours = owner is not None and any(spelled(b).endswith("Function") for b in owner.bases)
+            return name if ours and "classmethod" in map(spelled, marks) else None
+    return None

@@ -245,3 +245,17 @@ def result_unused(node: ast.AST, module: Module) -> str | None:
             read = any(n.id == name and isinstance(n.ctx, ast.Load) for n in module.each(ast.Name))
             return name if calls > 1 and not read and backward_calls(module.tree) else None
     return None
+
+
+def loss_of_numbers(node: ast.AST, module: Module) -> str | None:
+    """Match `loss = torch.tensor([f(x) for x in xs], requires_grad=True).sum()`: losses that a new
+    leaf is filled with."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if "loss" in name.lower():
+            for call in (n for n in walk(value) if isinstance(n, ast.Call)):
+                if last_name(call.func) in ("tensor", "Tensor", "FloatTensor") and call.args:
+                    parts = [n for n in walk(call.args[0]) if isinstance(n, ast.Call | ast.Name)]
+                    names = (last_name(p.func if isinstance(p, ast.Call) else p) for p in parts)
+                    if any(re.search(r"loss|criteri", each.lower()) for each in names):
+                        return short(call.func)
+    return None

@@ -61,3 +61,29 @@ def _is_leaf(name: str | None, before: ast.Assign, module: Module) -> bool:
         or (name in assigned(node) and makes_leaf(node.value))
         for node in above
     )
+
+
+def layer_after_move(node: ast.AST, module: Module) -> Found:
+    """Match `model.fc = nn.Linear(…)` below `model = Net().to(device)`, where nothing moves the
+    model again: the new layer stays where it was made."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Name(id=owner))], value=ast.Call() as made
+        ):
+            qualified = module.names.qualified(made.func)
+            if not qualified.startswith("torch.nn.") or any(
+                k.arg == "device" for k in made.keywords
+            ):
+                return None
+            moves = [n.lineno for n in module.each(ast.Call) if _moves(n, owner, module)]
+            before = any(line < node.lineno for line in moves)
+            return (spelled(node.targets[0]), node) if before and max(moves) < node.lineno else None
+    return None
+
+
+def _moves(call: ast.Call, owner: str, module: Module) -> bool:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("to", "cuda"):
+        return False
+    statement = module.parents.get(call)
+    bound = isinstance(statement, ast.Assign) and owner in map(spelled, statement.targets)
+    return bound or spelled(call.func.value) == owner

@@ -21,7 +21,7 @@ from analyzers.paste import Pasted, is_python, legible, too_long
 from analyzers.reading import read
 from analyzers.request.binding import agreeing, explained_by, located, own_frames
 from analyzers.request.examined import Examined
-from analyzers.request.hinted import with_hints
+from analyzers.request.hinted import sure_line, with_hints
 from analyzers.request.input_split import split_inputs
 from analyzers.request.notebook_errors import error_of, failing, in_cells
 from analyzers.request.syntax import syntax_fault
@@ -37,7 +37,7 @@ def examine(script: str, filename: str, files: Mapping[str, str], traceback: str
     """
     if is_notebook(script):
         return _examine_notebook(script, filename, files, traceback)
-    sent = split_inputs(script, traceback, (_predicts, _suspects))
+    sent = split_inputs(script, traceback, (_predicts, _suspects, _is_sure))
     parsed = sent.error
     if sent.pasted is None and parsed is not None and not files:
         return _recalled(parsed, filename, traceback or script)
@@ -123,6 +123,12 @@ def _suspects(text: str, error: ParsedTraceback | None) -> bool:
         return False
     reading = read(Project({"pasted.py": text}, "pasted.py"), suspecting=error.family)
     return any(isinstance(piece, kind) for piece in reading.evidence)
+
+
+def _is_sure(text: str, error: ParsedTraceback | None) -> bool:
+    """Return True if a line of the program surely is a fault, of an error that is not known."""
+    known = error is not None and explained_by(error) is not None
+    return not known and sure_line(Project({"pasted.py": text}, "pasted.py")) is not None
 
 
 def _examine_notebook(

@@ -30,38 +30,43 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     """
     error, project = examined.traceback, examined.project
     if error is None or not (error.exception or error.frames):
-        words = {"": _words(sent, project)}
-        question = question_in(sent)
-        certain = _certain(project, words) if examined.pasted else None
-        if question is None and certain is not None:
-            question = certain[0]
-        if question is not None:
-            found = hints_of(question, project, ParsedTraceback(), words)
-            if certain is not None:  # the line decides, and what is known of the question follows
-                found = tuple(dict.fromkeys((*certain[1], *found)))
-            if question.family == "engine" and not _names_torch(project):
-                examined = replace(examined, reading=Reading())  # its rules are torch's
-            return replace(examined, hints=found, asked=question.id)
-        return _with_touched(examined, words)
+        return _of_question(examined, question_in(sent), {"": _words(sent, project)})
     words = {"": "\n".join((_words(sent, project), *_below_message(error)))}
     found = hints(project, error, words)
     if explained_by(error) is None:
+        if found:
+            return replace(examined, hints=found)
         asking = sent if not error.exception else title_of(sent)  # of frames alone, or unknown
-        question = question_in(asking) if not found else None
-        if question is not None and not question.general:  # that nothing learns is no error
-            found = hints_of(question, project, error, words)
-            return replace(examined, hints=found, asked=question.id)
-        return replace(examined, hints=found) if found else _with_touched(examined, words)
+        question = question_in(asking)
+        special = question if question is not None and not question.general else None
+        return _of_question(examined, special, words)  # that nothing learns is no error
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
+
+
+def _of_question(examined: Examined, question: Message | None, words: dict[str, str]) -> Examined:
+    """Return the result with what is known of a question, after what a line surely is."""
+    project, error = examined.project, examined.traceback or ParsedTraceback()
+    certain = _certain(project, words) if examined.pasted else None
+    entry = question or (certain[0] if certain is not None else None)
+    if entry is None:
+        return _with_touched(examined, words)
+    first = certain[1] if certain is not None else ()
+    found = tuple(dict.fromkeys((*first, *hints_of(entry, project, error, words))))
+    if entry.family == "engine" and not _names_torch(project):
+        examined = replace(examined, reading=Reading())  # its rules are torch's
+    return replace(examined, hints=found, asked=entry.id)
 
 
 def _certain(project: Project, words: dict[str, str]) -> tuple[Message, tuple[Hint, ...]] | None:
     """Return what a line surely is, whatever the words around it ask, with the entry that says so;
     None without such a line, or if the words ask nothing.
     """
-    if not asks_something(words[""]):
-        return None
+    return sure_line(project) if asks_something(words[""]) else None
+
+
+def sure_line(project: Project) -> tuple[Message, tuple[Hint, ...]] | None:
+    """Return the first entry of which a line surely is a cause, with the lines."""
     found = ((entry, certain_hints(entry, project)) for entry in catalogue().values())
     return next(((entry, hints) for entry, hints in found if hints), None)
 
