@@ -87,7 +87,7 @@ def _with_touched(examined: Examined, words: dict[str, str]) -> Examined:
     found = tuple(
         replace(hint, text=about + hint.text, usual=False) if hint.usual else hint
         for hint in hints_of(entry, examined.project, ParsedTraceback(), words)
-        if hint.usual or hint.words
+        if hint.usual or hint.words or hint.place is not None
     )
     return replace(examined, hints=found, asked=entry.id)
 
