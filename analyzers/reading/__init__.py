@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from analyzers.evidence import Evidence, Reading
 from analyzers.reading import (  # noqa: F401  (each registers what it evaluates)
+    contexts,
     expressions,
     guesses,
     loops,

@@ -8,12 +8,10 @@ from analyzers.reading import assigning, classes, conditions, function_values, i
 from analyzers.reading.dispatch import Signal, statement
 from analyzers.reading.frames import InterpreterFrame
 from analyzers.reading.machine import Machine
-from analyzers.reading.torch_values import Context
 from analyzers.reading.values import (
     NONE,
     AbstractValue,
     Const,
-    Library,
     Mapping,
     Sequence,
     Unknown,
@@ -71,38 +69,6 @@ def _continue(machine: Machine, node: ast.Continue, frame: InterpreterFrame) -> 
 @statement(ast.Raise)
 def _raise(machine: Machine, node: ast.Raise, frame: InterpreterFrame) -> Signal:
     return Signal.RAISE
-
-
-@statement(ast.With, ast.AsyncWith)
-def _with(machine: Machine, node: ast.With, frame: InterpreterFrame) -> Signal | None:
-    if any(_expects_failure(item.context_expr, frame) for item in node.items):
-        return None
-    before = machine.grad
-    for item in node.items:
-        entered = machine.evaluate(item.context_expr, frame)
-        if isinstance(entered, Context):
-            machine.grad = machine.grad if entered.grad is None else entered.grad
-            entered = entered.value
-        elif method := classes.method_of(entered, "__enter__"):
-            entered = machine.call(method, [], {}, frame)
-        if item.optional_vars is not None:
-            assigning.assign(machine, item.optional_vars, entered, frame)
-    try:
-        return machine.execute(node.body, frame)
-    finally:
-        machine.grad = before
-
-
-def _expects_failure(node: ast.expr, frame: InterpreterFrame) -> bool:
-    """Return True for `with self.assertRaises(...)`, `with pytest.raises(...)`: a failing body."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr=name)):
-            return "raises" in name.lower()
-        case ast.Call(func=ast.Name(id=name)):
-            denoted = frame.lookup(name)
-            path = denoted.path if isinstance(denoted, Library) else name
-            return "raises" in path.rpartition(".")[2].lower()
-    return False
 
 
 @statement(ast.Try, ast.TryStar)

@@ -197,3 +197,35 @@ for match in torch.randn(5, 4):
 @pytest.mark.parametrize(("gone", "found"), [("pop('strength', None)", 0), ("get('strength')", 1)])
 def test_what_leaves_the_dictionary_of_an_object_is_recomputed(gone: str, found: int) -> None:
     assert len(reuses(CACHED_ON_THE_OBJECT.replace("GONE", gone))) == found
+
+
+MANAGED = """\
+class Update:
+    def __enter__(self):
+        return self
+    def __exit__(self, *error):
+        self.total.backward()
+@contextmanager
+def update(losses):
+    yield losses
+    losses[0].backward()
+net = nn.Linear(2, 1)
+for x in torch.randn(4, 3, 2):
+    with MANAGER as managed:
+        loss = net(x).square().mean()
+        GIVEN
+        LAST
+"""
+
+
+@pytest.mark.parametrize("last", ["loss.backward()", "pass"])
+@pytest.mark.parametrize(
+    ("manager", "given"),
+    [("Update()", "managed.total = loss"), ("update([])", "managed += [loss]")],
+)
+def test_the_end_of_a_context_manager_is_read_after_its_block(
+    manager: str, given: str, last: str
+) -> None:
+    body = MANAGED.replace("MANAGER", manager).replace("GIVEN", given).replace("LAST", last)
+    found = reuses(body, head=HEAD + "from contextlib import contextmanager\n")
+    assert [reuse.same_root for reuse in found] == [True] * (last != "pass")
