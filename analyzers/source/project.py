@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from analyzers.source.callees import definitions_called, own_name, plain_name
 from analyzers.source.cells import NotebookCell, cells_in
 from analyzers.source.name_resolution import Names
-from analyzers.source.scope_bindings import USUAL
+from analyzers.source.scope_bindings import USUAL, Def
 from analyzers.source.temporaries import join_handed_on
 from analyzers.source.trees import children, remembered, walk
 
@@ -182,10 +182,10 @@ class Module:
 
     def function_named(self, qualname: str) -> Function | None:
         """Return the function whose qualified name ends with these parts."""
-        parts = [p for p in qualname.split(".") if p != "<locals>"]
-        for node in self._functions.get(parts[-1], ()):
-            owner = self.class_of(node)
-            if len(parts) < 2 or owner is None or owner.name == parts[-2]:
+        parts = [p for p in reversed(qualname.split(".")) if p != "<locals>"]
+        for node in self._functions.get(parts[0], ()):
+            around = (p.name for p in self.ancestors(node) if isinstance(p, Def))
+            if [node.name, *around][: len(parts)] == parts:
                 return node
         return None
 

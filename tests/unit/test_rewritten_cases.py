@@ -33,6 +33,7 @@ def _found(traced: Tracing, name: str, way: str) -> Recognised:
         ("derived_outside_loop/mesh_deformation", ATTRIBUTES, "forward-into-loop"),
         ("duplicate_backward/averaged_and_walked", ATTRIBUTES, "drop-first-backward"),
         ("unused_parameter/clip_by_hand", WHILE, "skip-gradless"),
+        ("recurrent_state/generator_pipeline", "all of it in a class", "detach-behind-yield"),
     ],
 )
 def test_named_and_fixed_as_it_is(traced: Tracing, name: str, way: str, strategy: str) -> None:
