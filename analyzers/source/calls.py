@@ -10,7 +10,7 @@ from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.receivers import steps_optimizer
 from analyzers.source.trees import remembered, walk
-from analyzers.source.writes import unsliced, writes_in_place
+from analyzers.source.writes import is_true, unsliced, writes_in_place
 
 OPTIMIZER_STEP = "torch.optim.Optimizer.step"
 ZERO_GRAD = ("torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad")
@@ -32,6 +32,14 @@ def calls_of(node: ast.AST, *wanted: str) -> list[ast.Call]:
 def operations_in(node: ast.AST, names: Iterable[str]) -> list[ast.Call]:
     """Return the calls that may apply these operations on tensors, in source order."""
     return calls_of(node, *(f"torch.Tensor.{name}" for name in names))
+
+
+def keeps_gradients(scope: ast.AST) -> bool:
+    """Return True if a scope asks for gradients with a graph: an update by them is meant to be a
+    part of it.
+    """
+    asked = calls_of(scope, "torch.autograd.grad", "torch.Tensor.backward")
+    return any(k.arg == "create_graph" and is_true(k.value) for one in asked for k in one.keywords)
 
 
 def own_calls(node: ast.AST, *names: str) -> list[ast.Call]:

@@ -13,8 +13,14 @@ from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import names_held, resolve_location
+from analyzers.repair.leaf.adapted import adapted
 from analyzers.repair.leaf.leafhood import detached_instead, keep_gradient, leaf_last
-from analyzers.repair.leaf.leaves import is_made_by_hand, leaf_out_of_place, under_no_grad
+from analyzers.repair.leaf.leaves import (
+    is_made_by_hand,
+    is_value_of_forward,
+    leaf_out_of_place,
+    under_no_grad,
+)
 from analyzers.repair.leaf.rebinding import UNMOVED, leaf_again, leaf_kept, updates_of
 from analyzers.source.project import Project
 
@@ -48,6 +54,9 @@ def _written(evidence: InplaceChange, project: Project) -> Iterator[Proposal]:
     if evidence.kind == "view":
         yield from under_no_grad(where) if evidence.is_parameter else ()
         return
-    by_hand = evidence.is_parameter or is_made_by_hand(where)
+    held = evidence.is_parameter and not is_value_of_forward(where)
+    new = list(adapted(where))
+    yield from new
+    by_hand = (held or is_made_by_hand(where)) and not new
     yield from under_no_grad(where, rank=0 if by_hand else 2)
     yield from leaf_out_of_place(where, names_held(evidence.holders, where.place.function))

@@ -23,7 +23,7 @@ from analyzers.repair.copy.outofplace import out_of_place
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.backward import backward_calls
 from analyzers.source.callees import is_call
-from analyzers.source.calls import calls_of, operations_in, reads_gradient
+from analyzers.source.calls import calls_of, keeps_gradients, operations_in, reads_gradient
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -39,7 +39,7 @@ from analyzers.source.project import FUNCTIONS, Loop, Module, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import position, walk
-from analyzers.source.writes import Write, is_true, unsliced, writes
+from analyzers.source.writes import Write, unsliced, writes
 
 
 def no_grad_header(module: Module) -> str:
@@ -102,6 +102,22 @@ def is_made_by_hand(where: SourceLocation) -> bool:
     )
 
 
+def is_value_of_forward(where: SourceLocation) -> bool:
+    """Return True if a method writes to its own name for an attribute, and computes with it after:
+    `scale = self.scale; scale += shift`. What is meant is a value, not another parameter.
+    """
+    if not isinstance(where.scope, FUNCTIONS):
+        return False
+    names = {write.name for write in writes(where.statement) if write.name.isidentifier()}
+    return any(
+        isinstance(value, ast.Attribute) and spelled(value).startswith("self.")
+        for name in names
+        if reads_after(where.scope, where.statement, name)
+        for made in definitions(where.scope, name)
+        if (value := value_of(made)) is not None
+    )
+
+
 def _edits_a_module(where: SourceLocation) -> bool:
     """Return True if a script writes into a module's parameter from outside, as in
     `net.fc.weight[0] = 0`: a copy under another name would leave the module as it was.
@@ -144,17 +160,9 @@ def leaf_out_of_place(where: SourceLocation, names: Sequence[str]) -> Iterator[P
         edits = _under_local_name(where, found[0])
     else:
         edits = out_of_place(where.module, where.statement, wanted.__contains__)
-    if edits and (not mentions(where.statement, "grad") or _keeps_gradients(where)):
+    if edits and (not mentions(where.statement, "grad") or keeps_gradients(where.scope)):
         title = f"Compute a new tensor from {said(sorted(wanted))}"
         yield Proposal("out-of-place", title, edits, "", 1)
-
-
-def _keeps_gradients(where: SourceLocation) -> bool:
-    """Return True if the function asks for gradients with a graph: an update by them is meant to be
-    a part of it.
-    """
-    asked = calls_of(where.scope, "torch.autograd.grad", "torch.Tensor.backward")
-    return any(k.arg == "create_graph" and is_true(k.value) for one in asked for k in one.keywords)
 
 
 def _is_taken_up(where: SourceLocation, name: str) -> bool:
