@@ -53,22 +53,27 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import missing
 from analyzers.explain.silent_matches import matched as matched_silent
 from analyzers.explain.silent_matches import silent
-from analyzers.explain.source_locations import resolve_location
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.edit_search.uncut import CONSTANT
 from analyzers.repair.reconnect.enable_recording import (
     left_off,
     switched_off_at,
     where_switched_off,
 )
-from analyzers.repair.reconnect.freezing import frozen_whole, left_frozen
+from analyzers.repair.reconnect.freezing import left_frozen
+from analyzers.repair.reconnect.frozen_modules import frozen_whole
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
+from analyzers.source.recording import recorded
+from analyzers.source.samples import asks_log_prob
 
 ID = "GM021"
 NAME = "detached-loss"
 FAMILY = "no-grad"
 TITLE = "The loss has no graph behind it"
 TITLE_OF_TERM = "A term of the loss has no graph behind it"
+TITLE_OF_SAMPLE = "A sample that the loss is computed from passes no gradient on"
+SAMPLED = "a sample has no gradient, although its distribution is trained"
 KIND = "detached"
 SEEN_AS = CONSTANT
 
@@ -111,7 +116,11 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         where = resolve_location(project, fault.at) if fault.params else None
         names = bindings(where.statement) if where is not None else []
         carrier = GraphCarrier(names[0], where.place) if names and where is not None else None
-        return matched_silent(NAME, fault, None, carrier, TITLE_OF_TERM) if fault.params else None
+        sample = fault.detail == SAMPLED
+        if sample and (asks_log_prob(project) or not _is_recorded(where)):
+            return None  # it learns by its score, or nothing should be passed on
+        title = TITLE_OF_SAMPLE if sample else TITLE_OF_TERM
+        return matched_silent(NAME, fault, None, carrier, title) if fault.params else None
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
     certainty = Certainty.CERTAIN if evidence.ended_at is not None else Certainty.LIKELY
@@ -138,6 +147,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     return replace(found, remedy=remedy, title=_with_reason(evidence, reason))
 
 
+def _is_recorded(where: SourceLocation | None) -> bool:
+    return where is None or recorded(where.module, where.statement)
+
+
 def _with_reason(evidence: MissingGraph, reason: Reason | None) -> str:
     """Return the title with what cut the graph; '' if that is not known."""
     why = _BY_REASON[reason.kind] if reason is not None else _why(evidence)
@@ -153,6 +166,11 @@ def _why(evidence: MissingGraph) -> str:
 
 def explain(match: Match, project: Project) -> str:
     """Explain which tensor has no graph, and what cut it off."""
+    if isinstance(match.evidence, SilentFault) and match.evidence.detail == SAMPLED:
+        return (
+            f"The loss is computed from the sample of {line(match.location, project)}, which "
+            f"passes no gradient on to {some(match.evidence.params)}: other terms alone train them."
+        )
     if isinstance(match.evidence, SilentFault):
         return (
             f"A term of the loss is computed from {some(match.evidence.params)}, but its graph is "

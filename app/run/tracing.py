@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from analyzers.source.samples import sampled_without_log_prob
 from app.request.case import Case
 from app.run.outcome import may_define_function
 from sandbox.protocol import Job, RunResult, Session
@@ -64,6 +65,7 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
     if first.trace.inplace is None and first.trace.missing is None and not without_gradient:
         terms = first.trace.ended is not None and first.trace.ended.constant_terms
         terms = terms or _takes_derivatives_both_ways(first.trace)
+        terms = terms or sampled_without_log_prob(case.project)
         unused = any(fault.kind == NO_GRADIENT for fault in first.doubted)
         slow = first.ran_s > LONG * case.time_limit_s  # too expensive for what may be intended
         if slow or first.trace.silent or not (terms or unused):

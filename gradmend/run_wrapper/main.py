@@ -90,8 +90,11 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
 def _is_doubted(process: Process, arguments: RunArguments) -> bool:
     """Return True if a process of a command that ended well is looked at: for a fault that its
     records show, or, where the user waits for it, for one that only a slower run can show."""
-    slower = arguments.waits and process.constant_terms
-    return arguments.check and (process.silent or slower)
+    if not arguments.check or process.silent:
+        return arguments.check
+    from gradmend.run_wrapper.cut_terms import are_suspected
+
+    return (arguments.waits and process.constant_terms) or are_suspected(process)
 
 
 def _failed(found: list[Process]) -> list[Process]:

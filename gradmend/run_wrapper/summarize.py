@@ -10,6 +10,7 @@ from app.present.visible import escaped_json, visible
 from app.schemas import Cause, Findings, Patch
 from gradmend.run_wrapper import last_result, report
 from gradmend.run_wrapper.cli_args import RunArguments
+from gradmend.run_wrapper.cut_terms import are_suspected
 from gradmend.run_wrapper.diagnosing import FailedRun, findings_of, seen_in, silent_findings_of
 from gradmend.run_wrapper.exchange_dir import Process
 from gradmend.run_wrapper.progress import ProgressLine
@@ -61,7 +62,8 @@ def _diagnose(
         async with progress.line.ticking():
             if raised:
                 return await findings_of(seen, again, progress, progress.early, witness)
-            return await silent_findings_of(seen, again, progress, patient=arguments.waits)
+            patient = arguments.waits or are_suspected(seen.process)
+            return await silent_findings_of(seen, again, progress, patient=patient)
 
     try:
         findings = asyncio.run(found())

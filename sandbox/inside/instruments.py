@@ -231,6 +231,11 @@ class Instruments:
         """Return True if losses had terms without a graph."""
         return self.silent is not None and self.silent.composed.constant_terms
 
+    @property
+    def constant_at(self) -> list[Json]:
+        """Return where losses add up terms without a graph."""
+        return [] if self.silent is None else [*self.silent.composed.constant_at()]
+
     def explain(self, error: BaseException) -> None:
         """Tell in autograd's terms what ended the script."""
         if self.engine is not None and not self.inplace.explain(error):

@@ -82,6 +82,7 @@ class ScriptRun:
                 "tampered": [*guard.found(), *self.instruments.tampered()][:16],
                 "targets_with_graph": self.instruments.targets_with_graph,
                 "constant_terms": self.instruments.constant_terms,
+                "constant_at": self.instruments.constant_at,
                 "packages": versions.imported(),
                 "records": self.emitter.written + 1,
             }

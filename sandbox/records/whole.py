@@ -58,6 +58,7 @@ class RunEnd(Record):
     tampered: list[Text] = Field([], max_length=16)
     targets_with_graph: bool = Field(False, description="a loss was given a target with a graph")
     constant_terms: bool = Field(False, description="terms of losses had no graph, or were numbers")
+    constant_at: list[CodeLine] = Field([], max_length=8, description="the sums that have them")
     packages: dict[Text, Text] = Field({}, max_length=64, description="name → version")
     records: Count | None = Field(None, description="how many were written, this one included")
 

@@ -146,3 +146,44 @@ def test_an_optimizer_that_changes_nothing_is_named(tmp_path: Path) -> None:
     assert ran.code == 0
     assert "no step at train.py:18 changes a parameter" in ran.stderr
     assert "every parameter" not in ran.stderr
+
+
+TERMS = """\
+import torch
+from torch import nn
+from torch.distributions import Normal, kl_divergence
+encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
+optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.01)
+for _ in range(12):
+    x = torch.randn(8, 6)
+    mean, scale = encoder(x).chunk(2, 1)
+    q = Normal(mean, scale.exp())
+    z = {sample}
+    kl = {kl}
+    loss = (decoder(z) - x).square().mean() + 0.1 * kl
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+KL = "kl_divergence(q, Normal(torch.zeros(2), torch.ones(2))).mean()"
+
+
+@pytest.mark.parametrize(
+    ("sample", "kl", "shown"),
+    [
+        ("q.rsample()", f"{KL}.item()", "train.py:11  GM021 `kl`"),
+        ("q.sample()", KL, "train.py:10  GM021 `z`"),
+        ("q.rsample()", KL, "no fault was found"),
+        ("q.rsample()", f"{KL}.detach()", "no fault was found"),
+    ],
+)
+def test_what_a_loss_takes_for_a_number_is_found_without_patience(
+    tmp_path: Path, sample: str, kl: str, shown: str
+) -> None:
+    (tmp_path / "train.py").write_text(TERMS.format(sample=sample, kl=kl))
+    ran = gradmend(["run", "--check", "--no-rerun", "--", PYTHON, "train.py"], tmp_path)
+    assert ran.code == 0
+    assert "no fault was found" in ran.stderr  # that takes a second run
+    ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
+    assert ran.code == 0
+    assert shown in ran.stderr

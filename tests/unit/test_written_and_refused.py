@@ -14,7 +14,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.cut.constants import constant
 from analyzers.repair.reconnect.expecting import in_expectation
-from analyzers.repair.reconnect.freezing import frozen_whole
+from analyzers.repair.reconnect.frozen_modules import frozen_whole
 from analyzers.repair.reconnect.gradless import cleared_if_there
 from analyzers.repair.reconnect.resampling import sampled
 from analyzers.repair.reschedule.clearing import clear_after_ascent, optimizer_stepped

@@ -17,15 +17,10 @@ from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.enable_recording import recording, where_switched_off
 from analyzers.repair.reconnect.expecting import in_expectation
-from analyzers.repair.reconnect.freezing import (
-    flags_noted,
-    frozen_whole,
-    left_frozen,
-    thawed,
-    thawed_again,
-)
+from analyzers.repair.reconnect.freezing import flags_noted, left_frozen, thawed_again
+from analyzers.repair.reconnect.frozen_modules import frozen_whole, thawed
 from analyzers.repair.reconnect.reasoned import for_reason
-from analyzers.repair.reconnect.resampling import as_parameters, sampled
+from analyzers.repair.reconnect.resampling import as_parameters, reparametrized, sampled
 from analyzers.repair.reconnect.softening import class_scores, differentiable
 from analyzers.repair.reconnect.uncutting import cuts_of_loss, without_cut
 from analyzers.source.project import Project
@@ -43,6 +38,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if constant is not None:
         yield from _with_graph(constant)
         yield from as_parameters([constant])
+        yield from reparametrized(constant)
         yield from recording(constant, project)
     if isinstance(evidence, MissingGraph) and kind_of(evidence, project) == "detached":
         yield from _where_lost(evidence, project)

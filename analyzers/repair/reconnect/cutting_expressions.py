@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from analyzers.repair.blocks import alias, joined, text_with
 from analyzers.source import priors
-from analyzers.source.callees import is_call, operation, plain_name
+from analyzers.source.callees import operation, plain_name
 from analyzers.source.calls import calls_of
 from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
@@ -97,14 +97,6 @@ def base_of(node: ast.expr) -> ast.expr:
     while (shorter := _shortened(node)) is not None:
         node = shorter
     return node
-
-
-def samples(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Yield calls of `sample` on a distribution, which carry no gradient."""
-    for node in own_expressions(statement):
-        if isinstance(node, ast.Call) and is_call(node, "torch.distributions.Distribution.sample"):
-            if isinstance(node.func, ast.Attribute):
-                yield node
 
 
 Uncutting = Callable[[ast.expr], Iterable[Edit]]

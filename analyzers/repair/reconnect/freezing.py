@@ -14,9 +14,8 @@ from analyzers.explain.source_locations import (
     resolve_location,
 )
 from analyzers.repair.blocks import lines_with
-from analyzers.repair.rewrite import move_after
 from analyzers.source.callees import is_call, own_name
-from analyzers.source.calls import OPTIMIZER_STEP, PARAMETERS, is_false
+from analyzers.source.calls import OPTIMIZER_STEP, is_false
 from analyzers.source.edits import Editor
 from analyzers.source.flow import mentions
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
@@ -51,7 +50,7 @@ def _frozen_ahead(stack: Sequence[CodeLine], project: Project) -> Freezing | Non
             continue
         ahead = ahead_of(where.module, where.statement)
         for at in reversed(range(len(ahead))):
-            flags = _flags(ahead[at], project)
+            flags = flags_set(ahead[at], project)
             if True in flags:
                 break
             if False in flags:
@@ -143,7 +142,7 @@ def _body_source(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     return ast.dump(function.args) + "".join(map(ast.dump, body))
 
 
-def _flags(statement: ast.stmt, project: Project) -> set[bool]:
+def flags_set(statement: ast.stmt, project: Project) -> set[bool]:
     """Return the values that a statement sets `requires_grad` to, itself or by a script's
     function."""
     if not isinstance(statement, ast.Expr | ast.For | ast.Assign):
@@ -184,49 +183,6 @@ def _sets(node: ast.AST, name: str) -> bool:
     return False
 
 
-def freezing_loops(project: Project) -> Iterator[tuple[Module, ast.For]]:
-    """Yield the loops that freeze all parameters of a module."""
-    for module, loop in project.each(ast.For):
-        if "parameters" in spelled(loop.iter) and False in _flags(loop, project):
-            yield module, loop
-
-
-def frozen_whole(project: Project) -> CodeLine | None:
-    """Return where the first loop freezes a whole module.
-
-    Return None if the script also calls a module that is not frozen and passes on its parameters.
-    """
-    loops = [*freezing_loops(project)]
-    frozen = {_owner(loop.iter) for _, loop in loops}
-    calls = [node for _, node in project.each(ast.Call)]
-    learning = {_owner(node) for node in calls if is_call(node, *PARAMETERS)} - frozen
-    if any(spelled(node.func) in learning for node in calls):
-        return None
-    return next((CodeLine(module.path, loop.body[0].lineno) for module, loop in loops), None)
-
-
-def _owner(node: ast.expr) -> str:
-    """Return the source of the object whose parameters an expression asks for, or ''."""
-    return spelled(node).partition(".parameters")[0].partition(".named_parameters")[0]
-
-
-def thawed(project: Project, rank: int = 0) -> Iterator[Proposal]:
-    """Propose to create new modules after the loop that freezes, else to drop that loop."""
-    for module, loop in freezing_loops(project):
-        editor, owner = Editor(module), _owner(loop.iter)
-        new = [
-            s
-            for s in ahead_of(module, loop)
-            if isinstance(s, ast.Assign) and spelled(s.targets[0]).startswith(f"{owner}.")
-        ]
-        if new:
-            names = " and ".join(f"`{spelled(s.targets[0])}`" for s in new)
-            title, edits = f"Make {names} after the freezing", tuple(move_after(editor, new, loop))
-            yield Proposal("new-part-unfrozen", title, edits, "", rank)
-        tradeoff = "All of the model learns, where it was frozen on purpose or by mistake."
-        yield Proposal("unfreeze", "Do not freeze", (editor.delete(loop),), tradeoff, rank + 2)
-
-
 def frozen_among(params: Sequence[str], project: Project) -> SourceLocation | None:
     """Return the last statement that freezes the modules of these parameters, at its call."""
     owners = {name.rpartition(".")[0] for name in params}
@@ -235,7 +191,7 @@ def frozen_among(params: Sequence[str], project: Project) -> SourceLocation | No
         SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
         for module, statement in project.each(ast.stmt)
         if isinstance(statement, ast.For | ast.Expr | ast.Assign)
-        if False in _flags(statement, project)
+        if False in flags_set(statement, project)
         if any(mentions(statement, owner) for owner in owners)
     ]
     exact = [one for one in found if any(mentions(one.statement, o) for o in _innermost(owners))]

@@ -12,7 +12,7 @@ from analyzers.explain.pattern import GraphCarrier
 from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.explain.silent_matches import owner_of
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
-from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed, samples
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed
 from analyzers.repair.reconnect.dropped_argument import Unpassed, unpassed
 from analyzers.repair.reconnect.enable_recording import switched_off_at
 from analyzers.repair.reconnect.fast_weights import updated_copies
@@ -36,6 +36,7 @@ from analyzers.source.flow import (
     value_of,
 )
 from analyzers.source.project import Project, Scope
+from analyzers.source.samples import samples
 from analyzers.source.trees import walk
 from provenance import CodeLine
 

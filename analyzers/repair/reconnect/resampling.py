@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
-from analyzers.repair.blocks import joined
+from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.cutting_expressions import (
     cuts_in,
-    samples,
 )
 from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of
-from analyzers.source.edits import Edit
+from analyzers.source.edits import Edit, needs_parentheses
 from analyzers.source.flow import bindings, definitions, names_read
 from analyzers.source.ops import NO_RSAMPLE
 from analyzers.source.project import spelled
+from analyzers.source.samples import samples
 from analyzers.source.trees import walk
 
 _NO_RSAMPLE = [f"torch.distributions.{name}" for name in sorted(NO_RSAMPLE)]
@@ -32,6 +32,26 @@ def sampled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
     if ends and not any(_cannot_pass_on(where, call) for call in calls):
         edits = tuple(Edit(where.module.path, end - len("sample"), end, "rsample") for end in ends)
         yield Proposal("rsample", "Sample with a gradient: `rsample()`", edits, "", rank)
+
+
+def reparametrized(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
+    """Yield a proposal with `mean + std * torch.randn_like(std)` for `torch.normal(mean, std)`,
+    whose gradient is zero.
+    """
+    editor = where.editor
+    for call in calls_of(where.statement, "torch.normal"):
+        if len(call.args) == 2 and not call.keywords:
+            mean, std = map(editor.text_of, call.args)
+            mean, std = (
+                f"({text})" if needs_parentheses(node) else text
+                for text, node in zip((mean, std), call.args, strict=True)
+            )
+            text = f"{mean} + {std} * {alias(where.module, 'torch')}.randn_like({std})"
+            around = where.module.parents.get(call)
+            bare = isinstance(around, ast.stmt)
+            edit = editor.replace(call, text if bare else f"({text})")
+            title = "Compute the sample from its mean and standard deviation"
+            yield Proposal("reparametrize", title, (edit,), "", rank)
 
 
 def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:

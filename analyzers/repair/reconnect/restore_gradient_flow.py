@@ -11,7 +11,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.codebook_lookup import looked_up_again
-from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, samples
+from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in
 from analyzers.repair.reconnect.dropped_argument import given_to_part
 from analyzers.repair.reconnect.enable_recording import recording, switched_off_at
 from analyzers.repair.reconnect.fast_weights import as_weights
@@ -38,6 +38,7 @@ from analyzers.repair.value_only.arrays import torch_edits
 from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read, own_expressions, walk_scope
 from analyzers.source.project import Project, spelled
+from analyzers.source.samples import samples
 
 # by the same name, with the same arguments, in `math` and in torch
 _OF_BOTH = frozenset(

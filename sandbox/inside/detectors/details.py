@@ -10,6 +10,7 @@ CONTENDING = "a backward for another step has left gradients that pull the other
 PILED = "each evaluation of the closure has added to the gradients of the one before"
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 LISTED = "a module does not know what stands in a plain list"
+SAMPLED = "a sample has no gradient, although its distribution is trained"
 CROSSED = "of two predictions each is compared with what the other is made of"
 OTHERS = "the target leads to trained parameters of another network"
 WEIGHS = "what weighs a log-probability leads to trained parameters"

@@ -3,17 +3,18 @@ own, and terms that have none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import permutations, product
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, permutations, product
+from typing import Any, NamedTuple
 
 from ..core.engine import Call
 from ..core.frames import Json
-from ..core.graph import ACCUMULATE, Node, op_name, walk
+from ..core.graph import Node, op_name, walk
 from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.stamps import Stamps
 from ..recorders.graph_ends import GraphEnd, ended_in
-from .details import CROSSED, OTHERS, WEIGHS
+from .details import CROSSED, OTHERS, SAMPLED, WEIGHS
+from .sample_ends import is_leaf, sample_end
 
 NODES = 2000  # that are looked through for losses
 CALLS = 4096  # whose terms are looked at
@@ -21,6 +22,7 @@ LOSSES = 16  # of a call that are compared
 CROSSING = 4  # of these that are held against each other
 TERMS = 64  # of a loss
 DEEP = 8  # nodes on the way to a log-probability
+PLACES = 8  # of sums that are reported
 OFTEN = 2  # calls in which it was so
 _AIMING = frozenset(  # kinds of nodes that are given an input and a target
     {"MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "SoftMarginLossBackward0"}
@@ -55,14 +57,16 @@ class _Compared(NamedTuple):
 
 
 class _Noted(NamedTuple):
-    """In how many calls a line has shown something, the number of the last, and its record."""
+    """In how many calls a line has shown something, the number of the last, its record, and the
+    line."""
 
     calls: int
     last: int
     fields: Json
+    at: Json
 
 
-_NEVER = _Noted(0, 0, {})
+_NEVER = _Noted(0, 0, {}, {})
 
 
 class LossComposition:
@@ -80,6 +84,7 @@ class LossComposition:
         compared_here = list[_Compared]()
         for node in call.walk.nodes[:NODES] if early else ():
             compared, name = _difference(node) or node, op_name(node)
+            self._note_sample(call, node)
             if name in _SUMS or name == _WEIGHED:
                 self._note_derivative(call, node)
             compares = name in _COMPARING or _is_cosine(node)
@@ -100,6 +105,17 @@ class LossComposition:
             for node in _constant_terms(root):
                 self._note(self._constant, call, node, *self._cut(ended_in(node.metadata)))
 
+    def _note_sample(self, call: Call, node: Node) -> None:
+        """Record what a loss computes from a sample that passes no gradient on, although the call
+        trains its distribution. Static analysis knows whether a log-probability trains it.
+        """
+        found = sample_end(node, self._stamps) if call.kind == "backward" else None
+        if found is None:
+            return
+        names = [one.name for one in self._held(found[0])]
+        if {one.name for one in call.received} & {*names}:
+            self._note(self._constant, call, node, names, found[1], detail=SAMPLED)
+
     def _note_derivative(self, call: Call, node: Node) -> None:
         """Record what is computed with a derivative that got no graph of its own."""
         ended = ended_in(node.metadata)
@@ -110,6 +126,11 @@ class LossComposition:
     def constant_terms(self) -> bool:
         """Return True if losses had terms without a graph, whatever those derive from."""
         return any(noted.calls >= OFTEN for noted in self._constant.values())
+
+    def constant_at(self) -> Iterator[Json]:
+        """Yield the lines of sums with terms without a graph."""
+        seen = (noted.at for noted in self._constant.values() if noted.calls >= OFTEN)
+        yield from islice(seen, PLACES)
 
     def found(self) -> Iterator[tuple[str, Json]]:
         """Yield kinds of faults with their records."""
@@ -141,7 +162,7 @@ class LossComposition:
             new: Json = {"at": at or seen, "params": names[:64], "detail": detail}
             new["figures"] = [*figures]
             fields = known.fields if known.fields.get("params") and detail != CROSSED else new
-            noted[line] = _Noted(known.calls + (known.last != call.n), call.n, fields)
+            noted[line] = _Noted(known.calls + (known.last != call.n), call.n, fields, seen)
 
     def _moved(self, node: Node) -> tuple[list[str], str]:
         """Return trained parameters that a loss reaches both by its input and by its target.
@@ -197,11 +218,13 @@ class LossComposition:
         return False
 
     def _trained(self, node: Node) -> dict[int, KnownParameter]:
-        below = walk([(node, 0)], NODES)
-        leaves = [leaf.variable for _, leaf in below.leaves]
-        leaves += [node.variable] if _is_leaf(node) else []
-        found = [known for leaf in leaves if (known := self._parameters.find(leaf)) is not None]
-        return {known.id: known for known in found if known.optimizer is not None}
+        leaves = [leaf.variable for _, leaf in walk([(node, 0)], NODES).leaves]
+        return {k.id: k for k in self._held([*leaves, *([node.variable] if is_leaf(node) else [])])}
+
+    def _held(self, leaves: Iterable[Any]) -> list[KnownParameter]:
+        """Return those of the leaves that an optimizer holds."""
+        found = (self._parameters.find(leaf) for leaf in leaves if leaf is not None)
+        return [known for known in found if known is not None and known.optimizer is not None]
 
     def _cut(self, ended: GraphEnd | None) -> tuple[list[str], Json | None]:
         """Return the trained parameters that a term derives from, and where it lost its graph.
@@ -210,9 +233,7 @@ class LossComposition:
         """
         if ended is None or ended.reached or not (ended.by_library or ended.how in _UNSAID):
             return [], None
-        leaves = [leaf for known in ended.leaves if (leaf := known()) is not None]
-        found = [k for leaf in leaves if (k := self._parameters.find(leaf)) is not None]
-        names = [known.name for known in found if known.optimizer is not None]
+        names = [one.name for one in self._held(leaf() for leaf in ended.leaves)]
         return names, ended.at if names else None
 
 
@@ -258,10 +279,6 @@ def _is_direction(node: Node) -> bool:
             break
         length = length.next_functions[0][0] if length.next_functions else None
     return length is not None and "Norm" in op_name(length)
-
-
-def _is_leaf(node: Node) -> bool:
-    return type(node) is ACCUMULATE
 
 
 def _constant_terms(root: Node) -> Iterator[Node]:

@@ -237,8 +237,9 @@ class SilentWatch(Observer):
                 tell()
         if not self._reported and (lost := self._discarded.found()) is not None:
             self._emit("cleared-gradients", doubtful=True, **lost)
-        for kind, fields in list(self.composed.found())[:LINES] if not self._reported else ():
-            self._emit(kind, doubtful=True, **fields)  # one a line: reading takes what is a fault
+        for kind, fields in list(self.composed.found())[:LINES]:
+            if self._reported <= {"uncleared-gradients"}:  # also of what a target should not train
+                self._emit(kind, doubtful=True, **fields)  # one a line; reading takes the faults
 
     def _tell_unused(self) -> None:
         """Tell parameters that nothing uses, and others that no optimizer holds."""
@@ -265,10 +266,9 @@ class SilentWatch(Observer):
     def _tell_unmoved(self) -> None:
         """Tell leaves that nobody ever moves, where nothing else is trained. Only reading can tell
         whether the script means to: it may want no more than their gradients."""
-        names = unmoved(self._parameters.known)
+        names = unmoved(self._parameters.known)[:64]
         if names and self._last is not None and not self.learns:
-            fields = {**self._last.fault(), "params": names[:64]}
-            self._tell("unmoved-leaves", doubtful=True, **fields)
+            self._tell("unmoved-leaves", doubtful=True, **self._last.fault(), params=names)
 
     @property
     def found_any(self) -> bool:

@@ -14,11 +14,11 @@ from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.graph import Node, op_name, saved_names, says_changed, storage_of
 from ..core.holders import ReferrerSearch
+from ..core.operands import Instruction, operands
 from ..core.parameters import ParameterRegistry, version_of
 from ..core.stamps import Stamps
 from ..recorders.inplace_changes import ChangeLog
 from . import failure
-from .operands import Instruction, operands
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 _SHARED = "more than one element of the written-to tensor"

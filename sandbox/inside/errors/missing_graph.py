@@ -15,13 +15,13 @@ from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import Json
 from ..core.holders import ReferrerSearch
+from ..core.operands import Instruction, operands
 from ..core.stamps import Stamps
 from ..core.value_names import Name
 from ..recorders.graph_ends import GraphEnd
 from ..recorders.graph_losses import LossLog
 from . import ddp, failure
 from .grad_scaler import explained as unscaled_gradients
-from .operands import Instruction, operands
 
 Subject = tuple[Name | None, torch.Tensor]
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 import torch
+from torch.distributions import Distribution
 from torch.nn import Parameter
 
+from ..core import frames
 from ..core.frames import Json
 
 MANY = 512  # leaves that one end of a graph speaks for
@@ -27,7 +30,8 @@ class GraphEnd:
     `reached`: an earlier backward call reached all of it. `by_library`: torch has cut it, where the
     script's line asks for a module's state. `derived`: a derivative by what is no parameter, in a
     function that gives others a graph of their own. `discrete`: what went on are whole
-    numbers, such as an action or an index, which have no gradient anyhow.
+    numbers, such as an action or an index, which have no gradient anyhow. `sampled`: by
+    `sample()` of a distribution whose `rsample()` would have kept it.
     """
 
     at: Json | None
@@ -39,6 +43,7 @@ class GraphEnd:
     by_library: bool = False
     derived: bool = False
     discrete: bool = False
+    sampled: bool = False
 
     def of_numbers(self) -> GraphEnd:
         """Return the same for whole numbers, which no other mode would have given a gradient."""
@@ -64,6 +69,14 @@ def way_to_end(name: str, learning: Iterable[torch.Tensor]) -> str:
     if not torch.is_grad_enabled():
         return "no_grad"
     return "inference" if all(tensor.is_inference() for tensor in learning) else name
+
+
+def is_sampling(frame: FrameType | None) -> bool:
+    """Return True if a distribution that could keep the graph is asked for a sample without one."""
+    while frame is not None and frame.f_code.co_name != "sample":
+        frame = frame.f_back if frames.OWNERS[frame.f_code.co_filename] is not frames.USER else None
+    asked = frame.f_locals.get("self") if frame is not None else None
+    return isinstance(asked, Distribution) and bool(asked.has_rsample)
 
 
 def ended_in(metadata: Any) -> GraphEnd | None:

@@ -24,11 +24,13 @@ from .call_arguments import (
     call_name,
     is_graded,
     line_matches,
+    line_of,
+    numbers_behind,
     tensors_in,
     values_in,
     without_round,
 )
-from .graph_ends import CUT_TERM, REACHED, GraphEnd, similarity, way_to_end
+from .graph_ends import CUT_TERM, REACHED, GraphEnd, is_sampling, similarity, way_to_end
 from .leaf_ends import KEPT, EndsByLeaf, FrozenParameters, trim
 
 _torch: Any = torch
@@ -79,7 +81,7 @@ class LossLog(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        notify_safely(self._flag, call_name(func), args, kwargs, notes=self._notes)
+        notify_safely(self._frozen.called, call_name(func), args, kwargs, notes=self._notes)
         self._makes_graph = kwargs.get("create_graph") is True or any(
             one is True for one in args[4:5]
         )
@@ -88,13 +90,6 @@ class LossLog(TorchFunctionMode):
         result = func(*args, **kwargs)
         notify_safely(self._follow, func, (*args, *kwargs.values()), result, notes=self._notes)
         return result
-
-    def _flag(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Record a call that is about to set whether a tensor requires a gradient."""
-        if name == "requires_grad_" or (name == "requires_grad" and len(args) > 1):
-            flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-            if isinstance(flag, int):
-                self._frozen.flagged(args[0] if args else None, not flag)
 
     def of(self, tensor: torch.Tensor) -> GraphEnd | None:
         """Return where the tensor's graph ended, if that was seen."""
@@ -143,13 +138,12 @@ class LossLog(TorchFunctionMode):
             return
         if name in ("data", "detach") and outputs:
             self._note_bare(arguments[0], outputs[0])
-        ended = self._ended(name, arguments)
-        if ended is None:
+        if (ended := self._ended(name, arguments)) is None:
             return
         self._note(outputs, ended)
         if not outputs:
             self._left.note(ended)
-            for value in values_in(result):
+            for value in (*values_in(result), line_of(ended.at)):
                 self._values[value] = ended
             trim(self._values)
 
@@ -174,11 +168,12 @@ class LossLog(TorchFunctionMode):
             nodes: list[Node | None] = [t.grad_fn for t in learning]
             reached = all(node is not None and REACHED in node.metadata for node in nodes)
             state = name == "detach" and line_matches(frame, r"\bstate_dict\(")
+            sampled = how == "no_grad" and is_sampling(sys._getframe(1))
             if name == "grad" and self._makes_graph:
                 how = "constant"  # a derivative that does not depend on anything
             derived = how == "grad" and self._is_derived(arguments[1:2])
             leaves = self._leaves(at, name, inputs)
-            ended = GraphEnd(at, how, name, stack, leaves, reached, state, derived)
+            ended = GraphEnd(at, how, name, stack, leaves, reached, state, derived, sampled=sampled)
             ended = ended.with_leaves(self._known(inputs, ()))
             if (
                 name in ("__float__", "__array__")
@@ -228,7 +223,7 @@ class LossLog(TorchFunctionMode):
         written = {id(tensor) for tensor in outputs}
         given = [tensor for tensor in tensors_in(arguments) if is_graded(tensor)]
         plain = [t for t in given if not t.requires_grad or id(t) in written]
-        return self._known(plain, without_round(arguments))
+        return self._known(plain, (*without_round(arguments), *numbers_behind(arguments)))
 
     def _pass_on(
         self, name: str, ends: Sequence[GraphEnd], outputs: Sequence[torch.Tensor]
@@ -240,8 +235,9 @@ class LossLog(TorchFunctionMode):
         for ended in ends:
             self._passed_on.note(ended)
         node: Node | None = outputs[0].grad_fn
-        if ends and node is not None and re.search("add|sub|mul", name):
-            if ends[0].derived or (outputs[0].dim() == 0 and "mul" not in name):
+        if ends and node is not None and re.search("add|sub|mul|mm|linear|conv", name):
+            summed = outputs[0].dim() == 0 and re.search("add|sub", name)
+            if ends[0].derived or ends[0].sampled or summed:
                 node.metadata[CUT_TERM] = ends[0]
 
     def _note_indices(
@@ -291,9 +287,9 @@ class LossLog(TorchFunctionMode):
         line = (at["file"], at["line"], name) if at is not None else name
         if line in self._looked or len(self._looked) < KEPT:
             self._looked[line] += 1
-        bases = (t if t._base is None else t._base for t in inputs if t.requires_grad)
+        bases = [t if t._base is None else t._base for t in inputs if t.requires_grad]
         found = {id(base): base for base in bases if base.is_leaf}  # a view's own, if unrecorded
         if 0 < self._looked[line] <= LOOKS:
-            below = walk(roots_of(inputs), NODES)
+            below = walk(roots_of((*inputs, *bases)), NODES)
             found |= {id(leaf.variable): leaf.variable for _, leaf in below.leaves}
         return tuple(map(weakref.ref, found.values()))

@@ -42,8 +42,14 @@ class FrozenParameters:
         self._parameters = parameters
         self._frozen: dict[int, tuple[weakref.ref[torch.Tensor], int, GraphEnd]] = {}
 
-    def flagged(self, tensor: Any, freezes: bool) -> None:
-        """Record that a tensor's flag is about to be set."""
+    def called(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Record a call that is about to set whether a tensor requires a gradient."""
+        if name == "requires_grad_" or (name == "requires_grad" and len(args) > 1):
+            flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            if isinstance(flag, int):
+                self._flagged(args[0] if args else None, not flag)
+
+    def _flagged(self, tensor: Any, freezes: bool) -> None:
         if not freezes:
             self._frozen.pop(id(tensor), None)
         elif isinstance(tensor, torch.Tensor) and tensor.requires_grad and tensor.is_leaf:

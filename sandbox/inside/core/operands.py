@@ -1,18 +1,22 @@
-"""The values that a failing expression names, read back from its frame."""
+"""The values that an expression names, read back from its frame."""
 
 from __future__ import annotations
 
 import ast
 import linecache
 import warnings
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from types import FrameType, TracebackType
 from typing import Any
 
-from ..core.frames import activation, function_name
-from ..core.value_names import Name
+import torch
+
+from .frames import activation, function_name, local_values
+from .value_names import Name
 
 
 @dataclass(frozen=True)
@@ -52,27 +56,86 @@ def operands(spot: Instruction, *, around: bool = True) -> Iterator[tuple[Name, 
                     yield Name(scope, ast.unparse(part), _kind(part), number), value
 
 
+def numbers_added(frame: FrameType) -> Iterator[tuple[float, range]]:
+    """Yield the numbers from which a term of the sum that a frame computes is made, if that is all
+    it names: `penalty` of `loss + 0.1 * penalty`. Each comes with the lines that assigned it.
+    """
+    for node in _expression(Instruction.of_frame(frame))[:1]:
+        match node:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+                terms = [left, right]
+            case ast.AugAssign(op=ast.Add() | ast.Sub(), value=value):
+                terms = [value]
+            case _:
+                return
+        names = ChainMap(dict(local_values(frame)), frame.f_globals)
+        for term in terms:
+            values = list(_named(term, names))
+            if values and all(isinstance(value, float | int) for value in values):
+                made = _assigned(term, frame)
+                yield from ((float(value), made) for value in values)
+
+
+def _assigned(term: ast.AST, frame: FrameType) -> range:
+    """Return the lines of the last assignment before this line, in the same function, to the only
+    name of a term."""
+    names = {node.id for node in ast.walk(term) if isinstance(node, ast.Name)}
+    code, here = frame.f_code, frame.f_lineno or 0
+    text = "".join(linecache.getlines(code.co_filename))
+    made = [
+        node
+        for node in _nodes(text)
+        if isinstance(node, ast.Assign) and code.co_firstlineno <= node.lineno < here
+        if [target.id for target in node.targets if isinstance(target, ast.Name)] == [*names]
+    ]
+    last = max(made, key=lambda node: node.lineno, default=None)
+    return range(last.lineno, (last.end_lineno or 0) + 1) if last is not None else range(0)
+
+
+def _named(node: ast.AST, names: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the values of the outermost names, attributes and items that can be looked up; of a
+    tensor that leaves torch there (`norm.item()`), its number.
+    """
+    match node:
+        case (
+            ast.Call(func=ast.Attribute(value=holder, attr="item"), args=[])
+            | ast.Call(func=ast.Name(id="float"), args=[holder])
+        ):
+            for value in _named(holder, names):
+                whole = isinstance(value, torch.Tensor) and value.numel() == 1
+                yield value.detach().item() if whole else value
+            return
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+        found, value = _value(node, names)
+        if found:
+            yield value
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _named(child, names)
+
+
 def _kind(node: ast.AST) -> str:
     return {ast.Attribute: "attribute", ast.Subscript: "item"}.get(type(node), "local")
 
 
 def _expression(spot: Instruction) -> list[ast.AST]:
     """Return the smallest expression that the failing instruction belongs to, and its statement."""
-    code = spot.frame.f_code
-    text = "".join(linecache.getlines(code.co_filename))
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
     span = _span(spot)
-    covering = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.expr | ast.stmt) and _covers(node, span)
-    ]
+    text = "".join(linecache.getlines(spot.frame.f_code.co_filename))
+    covering = [node for node in _nodes(text) if _covers(node, span)]
     statements = [node for node in covering if isinstance(node, ast.stmt)]
     simple = [node for node in statements[-1:] if not hasattr(node, "body")]
     return [*covering[-1:], *simple]
+
+
+@lru_cache(maxsize=8)
+def _nodes(text: str) -> list[ast.expr | ast.stmt]:
+    """Return the expressions and statements of a source, outer ones first."""
+    try:
+        found = ast.walk(ast.parse(text))
+        return [node for node in found if isinstance(node, ast.expr | ast.stmt)]
+    except (SyntaxError, ValueError, RecursionError):
+        return []
 
 
 def _span(spot: Instruction) -> tuple[int, int, int, int]:
@@ -92,7 +155,7 @@ def _covers(node: ast.expr | ast.stmt, span: tuple[int, int, int, int]) -> bool:
     return node.lineno <= first and starts and stops
 
 
-def _value(node: ast.AST, names: dict[str, Any]) -> tuple[bool, Any]:
+def _value(node: ast.AST, names: Mapping[str, Any]) -> tuple[bool, Any]:
     """Return whether the expression could be looked up, and its value."""
     if isinstance(node, ast.Name):
         return node.id in names, names.get(node.id)

@@ -1,0 +1,55 @@
+"""What a loss may take for numbers, by its source: whether a slower run should look at it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from analyzers.explain.source_locations import SourceLocation, resolve_location
+from analyzers.repair.reconnect.cutting_expressions import cuts_in
+from analyzers.source.calls import calls_of
+from analyzers.source.flow import definitions, names_read, value_of
+from analyzers.source.project import Project
+from analyzers.source.samples import sampled_without_log_prob
+from gradmend.run_wrapper.exchange_dir import Process
+from provenance import CodeLine
+
+_SAID = ("torch.Tensor.detach",)  # what says so is meant
+
+
+def are_suspected(process: Process) -> bool:
+    """Return True if a sum in a loss has a term without a graph, and reads what `.item()` or the
+    like has made a number of; or if samples are drawn that no log-probability is asked of."""
+    places = list(_places(process.records))
+    sources = dict[str, str]()
+    for name, path in process.files.items():
+        with suppress(OSError, ValueError):
+            sources[name] = Path(path).read_text("utf-8")
+    project = Project(sources, next(iter(sources), ""))
+    found = (resolve_location(project, place) for place in places)
+    cut = any(where is not None and _reads_cut(where) for where in found)
+    return cut or sampled_without_log_prob(project)
+
+
+def _places(records: bytes) -> Iterator[CodeLine]:
+    """Yield where losses add up terms without a graph."""
+    ended = [line for line in records.splitlines() if line.startswith(b'{"t":"end"')]
+    with suppress(ValueError, KeyError, TypeError):
+        for at in json.loads(ended[-1])["constant_at"] if ended else ():
+            yield CodeLine(at["file"], int(at["line"]), at["function"])
+
+
+def _reads_cut(where: SourceLocation) -> bool:
+    statements = [where.statement]
+    for name in names_read(where.statement):
+        statements += [s for s in definitions(where.scope, name) if value_of(s) is not None]
+    return any(_cuts(statement) for statement in statements)
+
+
+def _cuts(statement: ast.stmt) -> bool:
+    """Return True if a statement makes numbers of tensors without saying that it detaches them."""
+    said = calls_of(statement, *_SAID)
+    return any(cut not in said for cut in cuts_in(statement))
