@@ -61,6 +61,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     story = story_of(evidence, project)
     if story is None or story.reuse.same_root or not _through_gradients(story):
         return None
+    if story.same_iteration and story.sums_earlier_roots:
+        return None  # each of these losses went backward by itself already
     site = option_site(story, story.reuse.freed, "create_graph") if story.from_grad else None
     return matched(story, NAME, Certainty.CERTAIN, site.place if site is not None else None)
 

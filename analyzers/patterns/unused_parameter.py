@@ -49,6 +49,7 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.messages import entry_of
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
+from analyzers.repair.reconnect.requiring import requiring_grad
 from analyzers.repair.reconnect.siblings import handed_as_siblings
 from analyzers.repair.reconnect.tensor_parts import asked_of_whole, joined_again, parts_asked
 from analyzers.repair.reconnect.unused import (
@@ -60,7 +61,6 @@ from analyzers.repair.reconnect.unused import (
     reached_without_cut,
     read_it,
     rebind_after,
-    requiring_grad,
     unread_by,
     used_instead,
     zeros_for_unused,

@@ -31,7 +31,7 @@ _PARTING = ("Split", "Unbind", "Chunk", "Unsafesplit", "Unsafechunk")
 _OPTIMIZER = re.compile(
     r"optim(?:izer)?s?(?:/|\.py)"
 )  # a file of optimizers, not of `optimization`
-_SCALING = ("Mul", "Div", "Neg", *SUMMING)
+_SCALING = ("Mul", "Div", "Neg", "Sub", *SUMMING)
 
 
 def is_sum(op: str) -> bool:
@@ -192,7 +192,7 @@ class BackwardPair(Lifetime):
         return bool(stale_edges) and all(
             edge.new is not None
             and edge.new.op.startswith(made)
-            and any(holder.path in self.backward_roots for holder in edge.holders)
+            and any(self.backward_roots & {h.path, f"-{h.path}"} for h in edge.holders)
             for edge in stale_edges
         )
 

@@ -156,6 +156,16 @@ def starts_as_none(scope: ast.AST, name: str) -> bool:
     return any(isinstance(value, ast.Constant) and value.value is None for value in values)
 
 
+def may_be_none(scope: ast.AST, name: str) -> bool:
+    """Return True if the scope tests whether the name is None: another option may make it so."""
+    for node in walk(scope):
+        match node:
+            case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[other]):
+                if spelled(left) == name and spelled(other) == "None":
+                    return True
+    return False
+
+
 def values_given(scope: ast.AST, name: str) -> list[ast.expr]:
     """Return the values that plain assignments in a scope, nested ones included, bind to a name or
     a path.

@@ -108,18 +108,22 @@ def emptied(story: ReuseFeatures, rank: int) -> Iterator[Proposal]:
 
 def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     """Yield a proposal that empties lists, which an inner loop fills for one backward call in
-    another function, after that call, together with the other lists collected for the loss. It
-    comes before any cut: values of earlier iterations would count again.
+    another function, or for a method of their object, after that call, together with the other
+    lists collected for the loss. It comes before any cut: values of earlier iterations would count
+    again.
     """
     where, shared = resolve_location(story.project, story.reuse.freed.at), story.shared
-    if where is None or shared is None or where.scope is shared.scope:
+    if where is None or shared is None:
         return
-    read = names_read(where.scope)
     holders = [holder for edge in story.reuse.stale_edges for holder in edge.holders]
-    lists = {root_of(h.path) for h in holders if h.container.startswith("list")} & read
+    lists = {root_of(h.path) for h in holders if h.container.startswith("list")}
     owners = {name.rpartition(".")[0] for name in lists}
-    if len(owners) != 1 or not all(_fills_in_steps(story, name) for name in lists):
+    read = names_read(where.scope) if where.scope is not shared.scope else set()
+    read |= {n for owner in owners - {"", "self"} for n in _read_by_methods(story, where, owner)}
+    lists &= read
+    if len(owners) != 1 or not lists or not all(_fills_in_steps(story, name) for name in lists):
         return
+    yield from _by_own_method(story, where, min(owners), lists)
     if (found := _where_others_are(story, where, min(owners), lists)) is not None:
         yield found
     owned = {n for n in read if "." in n and n.rpartition(".")[0] in owners}
@@ -131,6 +135,36 @@ def gathered_emptied(story: ReuseFeatures) -> Iterator[Proposal]:
     title = f"Empty {said(names)} after the backward"
     why = "Each backward uses what was gathered since the last."
     yield Proposal("empty-gathered", title, (edit,), why, -SECOND_CHOICE)
+
+
+def _read_by_methods(story: ReuseFeatures, where: SourceLocation, owner: str) -> Iterator[str]:
+    """Yield, as attributes of an object, what those of its methods read that the function calls."""
+    for call in (node for node in walk_scope(where.scope) if isinstance(node, ast.Call)):
+        if isinstance(call.func, ast.Attribute) and spelled(call.func.value) == owner:
+            for _, method in story.project.functions_named(call.func.attr):
+                own = (name for name in names_read(method) if name.startswith("self."))
+                yield from (f"{owner}.{name.removeprefix('self.')}" for name in own)
+
+
+def _by_own_method(
+    story: ReuseFeatures, where: SourceLocation, owner: str, lists: Set[str]
+) -> Iterator[Proposal]:
+    """Yield a proposal that calls the object's own method which empties these lists after the
+    backward call, if nothing calls it.
+    """
+    attributes = {f"self.{name.rpartition('.')[2]}" for name in lists}
+    for module, method in story.project.each(ast.FunctionDef):
+        emptied = {found[0] for s in method.body if (found := _emptied(s)) is not None}
+        sole = module.class_of(method) is not None and len(emptied) == len(method.body)
+        called = any(own_name(call) == method.name for _, call in story.project.each(ast.Call))
+        if sole and attributes <= emptied and not called:
+            last = last_backward_or_step(where.module, where.statement)
+            line = f"{owner}.{method.name}()"
+            edit = Editor(where.module).insert_after(last, line)
+            why = "Each backward uses what was gathered since the last."
+            yield Proposal(
+                "empty-gathered", f"Call `{line}` after the backward", (edit,), why, -SECOND_CHOICE
+            )
 
 
 def _where_others_are(
@@ -182,16 +216,19 @@ def _fills_in_steps(story: ReuseFeatures, name: str) -> bool:
         if is_call(node, "list.append"):
             scope = module.scope_of(node)
             function = getattr(scope, "name", "<module>")
-            calls += [node] if scope is shared.scope else _coming_to(story, function)
+            owner = name.rpartition(".")[0] if function == "forward" else ""
+            calls += [node] if scope is shared.scope else _coming_to(story, function, owner)
     return bool(calls) and all(_within_iteration(story, call) for call in calls)
 
 
-def _coming_to(story: ReuseFeatures, name: str) -> list[ast.AST]:
-    """Return the calls in the frame that lead to a function, by the shortest chain."""
+def _coming_to(story: ReuseFeatures, name: str, owner: str) -> list[ast.AST]:
+    """Return the calls in the frame that lead to a function, by the shortest chain; for a module's
+    forward, those of its `owner`.
+    """
     own = [c for c in walk_scope(story.frame.scope) if isinstance(c, ast.Call)]
     for depth in range(3):
         coming = functions_calling(story.project, name, depth)
-        if found := [call for call in own if own_name(call) in coming]:
+        if found := [c for c in own if own_name(c) in coming or spelled(c.func) == owner]:
             return [*found]
     return []
 

@@ -12,8 +12,9 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.escapes import handed_for_good
 from analyzers.explain.source_locations import SourceLocation, hops_at, resolve_location
-from analyzers.repair.blocks import joined
+from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.cutting import Cutting, cut, kind_carried
+from analyzers.repair.cut.detaching import may_be_none
 from analyzers.repair.sites.scopes import is_seen
 from analyzers.repair.sites.statement_facts import read_in, spellings, stores, under_own_name
 from analyzers.source.edits import Edit, Editor
@@ -39,6 +40,9 @@ def where_stored(cutting: Cutting, rank: int) -> Iterator[Proposal]:
             if not whole:
                 name = Editor(module).text_of(value)
                 lines = cutting.writing(module).statements(name, kind)
+                if lines and may_be_none(where.scope, name):
+                    step = indentation(module)
+                    lines = [f"if {name} is not None:", *(step + line for line in lines)]
                 made = [Editor(module).insert_after(statement, *lines)] if lines else []
             if made:
                 found.setdefault(statement, []).append((binding, made))

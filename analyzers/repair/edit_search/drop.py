@@ -10,12 +10,13 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.source_locations import resolve_location
+from analyzers.explain.source_locations import SourceLocation, reaching, resolve_location
 from analyzers.repair.edit_search.circumstances import SecondUse, second_use
 from analyzers.source.backward import backward_calls, backward_root
-from analyzers.source.calls import own_calls
+from analyzers.source.calls import OPTIMIZER_STEP, own_calls
 from analyzers.source.project import Project
 from analyzers.source.reads import attributes_loaded, names_loaded
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import walk
 from provenance import BackwardCall
 
@@ -47,6 +48,8 @@ def _is_wanted(use: SecondUse, backward_call: BackwardCall, other: BackwardCall)
     if other.at.frame == frame != backward_call.at.frame:
         return True
     where = resolve_location(use.features.project, backward_call.at)
+    if where is not None and _feeds_no_step(use, where):
+        return False
     call = where.call("torch.Tensor.backward") if where is not None else None
     root = backward_root(call) if call is not None else None
     match root:
@@ -55,6 +58,16 @@ def _is_wanted(use: SecondUse, backward_call: BackwardCall, other: BackwardCall)
         case ast.Attribute(attr=name) if where is not None:
             return len(attributes_loaded(where.module.nodes, name)) == 1
     return False
+
+
+def _feeds_no_step(use: SecondUse, where: SourceLocation) -> bool:
+    """Return True if nothing steps after a call that no loop makes again: it trains nothing."""
+    if use.shared is None or use.shared.loops or where.module.loops_around(where.statement):
+        return False
+    after = statements_after(where.module, where.statement)
+    return isinstance(where.scope, ast.Module) and not any(
+        reaching(use.features.project, one, OPTIMIZER_STEP) for one in after
+    )
 
 
 def _without_call(

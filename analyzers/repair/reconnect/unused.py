@@ -31,7 +31,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import parameters
-from analyzers.source.statement_ranges import first_reading, statements_after
+from analyzers.source.statement_ranges import statements_after
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, walk
 from provenance import CodeLine
@@ -276,14 +276,3 @@ def _handing_none(editor: Editor, loop: ast.For) -> Iterator[Edit]:
                 if len(parts) == 1:
                     text = f"None if {parts.pop()} is None else {editor.text_of(value)}"
                     yield editor.replace(value, text)
-
-
-def requiring_grad(where: SourceLocation, evidence: MissingGraph) -> Iterator[Proposal]:
-    """Yield a proposal with `requires_grad_()` on the input, before the differentiating function
-    uses it.
-    """
-    for name in names_held(evidence.holders)[:1]:
-        if (user := first_reading(statements_of(where.scope), {name})) is not None:
-            edit = where.editor.insert_before(user, f"{name}.requires_grad_()")
-            title = f"Record what is computed from `{name}`"
-            yield Proposal("require-grad", title, (edit,))

@@ -55,6 +55,8 @@ def chains_of(
     changed = _changed_in(before)
     for statement in reversed(list(_apart(preceding(module, scope, before)))):
         bound = bound_within(statement)
+        if bound & wanted and _gathers_elsewhere(module, statement, before):
+            return
         if bound & held or not (bound & wanted or statement in seen):
             continue
         if (bound - wanted) & changed:
@@ -93,6 +95,19 @@ def _apart(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from sorted((s for s in inner if not hasattr(s, "body")), key=position)
         else:
             yield statement
+
+
+def _gathers_elsewhere(module: Module, statement: ast.stmt, before: ast.stmt) -> bool:
+    """Return True if a statement adds to what the iterations of a loop gather, and `before` is not
+    in that loop: to run it once more would give the part of one iteration.
+    """
+    call = getattr(statement, "value", None)
+    adds = isinstance(statement, ast.AugAssign) or (
+        isinstance(call, ast.Call) and bool(stored_into(call))
+    )
+    adds = adds or bool(names_read(statement) & set(bindings(statement)))
+    loops = module.loops_around(statement) if adds else []
+    return any(not module.holds(loop, before) for loop in loops)
 
 
 def _with_dependents(
