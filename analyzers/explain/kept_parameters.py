@@ -21,17 +21,31 @@ def reason_to_stay(names: Sequence[str], kind: str, project: Project, detail: st
     nothing shows it.
 
     Most of their names say so, the script itself asks for their gradient, the run saw that it loads
-    them (`detail` of the fault), or a library makes a model of weights that were trained before.
+    them (`detail` of the fault), or a library makes a model of weights that were trained before;
+    not where the script sets just these modules to train, and never to evaluate.
     """
     if names and 2 * sum(map(priors.is_left_out, names)) >= len(names):
         return "their name says that they stay as they are"
     asked = {spelled(node.value) for _, node in project.each(ast.Attribute) if node.attr == "grad"}
     if not asked.isdisjoint(names):
         return "the script reads these gradients itself"
+    if kind == UNHELD and _set_to_train({name.partition(".")[0] for name in names}, project):
+        return ""
     loading = filter(_loads, project.each(ast.Call)) if kind == UNHELD else ()
     if detail == LOADED or any(_may_run(module, call, project) for module, call in loading):
         return "the script loads weights that were trained before"
     return ""
+
+
+def _set_to_train(owners: set[str], project: Project) -> bool:
+    """Return True if `owner.train()` is called on each of these, and `owner.eval()` on none; nor is
+    a part of one asked for its parameters, as where only a new head is to learn.
+    """
+    called = {spelled(call.func) for _, call in project.each(ast.Call) if not call.args}
+    asked = {name.partition(".")[0] for name in called if name.endswith("parameters")}
+    trained = {f"{owner}.train" for owner in owners} <= called
+    kept = {f"{owner}.eval" for owner in owners} & called
+    return bool(owners) and trained and not kept and not owners & asked
 
 
 def _loads(found: tuple[Module, ast.Call]) -> bool:

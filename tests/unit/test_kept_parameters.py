@@ -60,3 +60,17 @@ def test_a_library_may_call_what_the_script_does_not(base: str, *, loaded: bool)
 def test_a_run_sees_what_is_loaded(detail: str) -> None:
     project = Project({"main.py": NET.format(net="Net()", inside="eval()")}, "main.py")
     assert bool(reason_to_stay(NAMES, UNHELD, project, detail)) is (detail == LOADED)
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        ("encoder.train()", False),
+        ("encoder.train()\nencoder.eval()", True),
+        ("encoder.train()\nasked = encoder.head.parameters()", True),  # a part of it learns
+        ("model.train()", True),
+    ],
+)
+def test_what_is_set_to_train_is_meant_to_learn(lines: str, *, kept: bool) -> None:
+    project = Project({"main.py": f"encoder.load_state_dict(state)\n{lines}\n"}, "main.py")
+    assert bool(reason_to_stay(["encoder.0.weight"], UNHELD, project, LOADED)) is kept
