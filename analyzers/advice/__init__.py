@@ -16,6 +16,7 @@ from analyzers.advice import (
     backward_hooks,
     checkpoints,
     custom_functions,
+    detached_terms,
     graphs,
     iterations,
     local_derivatives,
@@ -76,6 +77,7 @@ _NAMED: dict[str, BlockLook] = {
         moved_leaves,
         checkpoints,
         custom_functions,
+        detached_terms,
         training,
         transformed_functions,
     )

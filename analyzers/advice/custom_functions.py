@@ -181,3 +181,18 @@ def class_methods_of_function(node: ast.AST, module: Module) -> str | None:
             ours = owner is not None and any(spelled(b).endswith("Function") for b in owner.bases)
             return name if ours and "classmethod" in map(spelled, marks) else None
     return None
+
+
+def output_on_context(node: ast.AST, module: Module) -> str | None:
+    """Match `ctx.y = y` in a forward that returns `y` or `ctx.y`: the context keeps an output,
+    which keeps the context."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="ctx")) as kept], value=value):
+            scope = module.scope_of(node)
+            if not isinstance(scope, ast.FunctionDef) or scope.name != "forward":
+                return None
+            returns = [r.value for r in walk_scope(scope) if isinstance(r, ast.Return) and r.value]
+            parts = [e for r in returns for e in (r.elts if isinstance(r, ast.Tuple) else [r])]
+            same = {spelled(kept), spelled(value)} & set(map(spelled, parts))
+            return spelled(kept) if same else None
+    return None
