@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from analyzers.advice.looking import last_name, short
+from analyzers.source.callees import is_call
 from analyzers.source.flow import value_of
 from analyzers.source.project import Module, spelled
 
+_SIZES = ("abs", "norm", "square", "pow")
 _COMPARES = ("loss", "crit", "recon", "mse", "l1", "dist", "simil", "cosine", "kl_div")
 
 
@@ -29,7 +31,7 @@ def detached_reference(node: ast.AST, module: Module) -> str | None:
 
 
 def straight_through(node: ast.AST, module: Module) -> str | None:
-    """Match `soft + (hard - soft).detach()`, in either order, also through `.data`."""
+    """Match `soft + (hard - soft).detach()`, in either order."""
     match node:
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             for cut, kept in ((left, right), (right, left)):
@@ -42,23 +44,21 @@ def straight_through(node: ast.AST, module: Module) -> str | None:
 
 def scaled_addition(node: ast.AST, module: Module) -> str | None:
     """Match `x.add_(factor, tensor)`, the old form of `x.add_(tensor, alpha=factor)`."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="add_" | "sub_"), args=[_, _], keywords=[]):
-            return short(node)
-    return None
+    if not isinstance(node, ast.Call) or not is_call(
+        node, "torch.Tensor.add_", "torch.Tensor.sub_"
+    ):
+        return None
+    return short(node) if len(node.args) == 2 and not node.keywords else None
 
 
 def _is_compared(node: ast.AST, module: Module) -> bool:
     """Return True if a difference is squared, or taken by its size."""
     parent = module.parents.get(node)
-    match parent:
-        case ast.Call(func=func):
-            return last_name(func) in ("abs", "norm", "square")
-        case ast.BinOp(op=ast.Pow()):
-            return True
-        case ast.Attribute(attr="abs" | "pow" | "square" | "norm"):
-            return True
-    return False
+    if isinstance(parent, ast.Attribute):  # `(a - b).abs()`
+        parent = module.parents.get(parent)
+    if isinstance(parent, ast.Call):
+        return is_call(parent, *(f"torch.Tensor.{name}" for name in _SIZES))
+    return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow)
 
 
 def _is_detached(value: ast.expr, module: Module) -> bool:
@@ -76,11 +76,8 @@ def _is_detached(value: ast.expr, module: Module) -> bool:
 
 
 def _inside_detach(value: ast.expr) -> ast.expr | None:
-    match value:
-        case ast.Call(func=ast.Attribute(value=inner, attr="detach"), args=[]):
-            return inner
-        case ast.Attribute(value=inner, attr="data"):
-            return inner
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return value.func.value if is_call(value, "torch.Tensor.detach") else None
     return None
 
 

@@ -128,7 +128,7 @@ async def test_words_of_an_error_without_its_message_are_said_to_be_that(
 async def test_a_question_in_words_alone_is_no_faulty_program(service: Service) -> None:
     findings = await found(service, "The gradients of my embedding are None, why?\n")
     assert wording.state(findings).words == "Known question: its usual causes"
-    assert findings.summary.startswith("Training seems to change nothing")
+    assert findings.summary.startswith("A parameter gets no gradient")
 
 
 async def test_words_around_code_are_no_syntax_error(service: Service) -> None:

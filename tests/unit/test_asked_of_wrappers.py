@@ -31,6 +31,13 @@ ASKED = {
     "Is the activation a leaf, and requires_grad?": "results-require-gradients",
 }
 OTHERS = (
+    "The value should be none in this configuration.",
+    "How do you generate the pseudo label?",
+    "The numpy graph of the results is broken.",
+    "We accumulate the inner product of both lists.",
+    "DDP broadcasts the parameters in the first forward.",
+    "Does gather preserve the order of the rows?",
+    "How is the carry bit handled?",
     "The frozen lake is fixed on the map.",
     "We gather all reports of the network by hand.",
     "The map of distances is printed.",

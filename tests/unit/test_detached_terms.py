@@ -27,7 +27,7 @@ def said(text: str) -> str:
         ("y = (hard - soft).detach() + soft\nloss = y.sum()\n", THROUGH),
     ],
 )
-def test_a_detached_term_is_told(code: str, part: str) -> None:
+def test_a_detached_term_is_named(code: str, part: str) -> None:
     assert part in said(ASKED.format(code=code))
 
 
@@ -41,7 +41,7 @@ def test_a_detached_term_is_told(code: str, part: str) -> None:
         "y = soft + (hard - other).detach()\nloss = y.sum()\n",
     ],
 )
-def test_what_is_no_such_term_is_not_told(code: str) -> None:
+def test_what_is_no_such_term_is_not_named(code: str) -> None:
     found = said(ASKED.format(code=code))
     assert REFERENCE not in found
     assert THROUGH not in found
@@ -61,12 +61,12 @@ class Twice(torch.autograd.Function):
 """
 
 
-def test_an_output_on_the_context_is_told() -> None:
+def test_an_output_on_the_context_is_named() -> None:
     assert "`ctx.y` keeps an output" in said(FUNCTION.format(kept="y", value="y"))
     assert "keeps an output" not in said(FUNCTION.format(kept="n", value="x.shape"))
 
 
-def test_the_old_form_of_a_scaled_addition_is_told() -> None:
+def test_the_old_form_of_a_scaled_addition_is_named() -> None:
     text = "# EMA: is this correct?\n\n```python\n{code}\n```\n"
     old = "ema_p.data.mul_(decay).add_(1 - decay, p.data)"
     assert "adds the factor times the tensor" in said(text.format(code=old))
@@ -86,6 +86,14 @@ def test_the_old_form_of_a_scaled_addition_is_told() -> None:
         ("The topk mask is discrete, so how is the gradient computed?", "gradient-of-extremes"),
         ("zero_grad() is called per microbatch", "accumulation"),
         ("Is the loss divided with gradient accumulation?", "accumulation"),
+        ("PCGrad needs gradients that one combined backward has summed", "gradients-of-each"),
+        ("Why is the gradient zero instead of None?", "none-or-zero"),
+        ("autograd.functional.vjp gives zeros under no_grad", "functional-under-no-grad"),
+        ("With FSDP the gradient norm differs from that of one GPU", "norm-of-sharded"),
+        ("A full backward hook modifies the input", "hooks-wrap-inputs"),
+        ("My value's gradient is overwritten by the backward of matmul", "hand-written"),
+        ("The backward of matmul fails for a 1-D vector", "shapes-in-own-backward"),
+        ("num_items_in_batch and gradient accumulation: divide again?", "accumulation"),
     ],
 )
 def test_a_question_is_known(words: str, entry: str) -> None:
@@ -97,3 +105,13 @@ def test_a_question_is_known(words: str, entry: str) -> None:
 def test_words_say_that_gradients_are_cleared_too_often() -> None:
     assert "clears what the earlier batches" in said("zero_grad() is called per microbatch")
     assert "clears what the earlier" not in said("Is zero_grad() right with accumulated gradients?")
+
+
+def test_a_training_with_spikes_is_not_said_to_change_nothing() -> None:
+    text = "Training is stable on one GPU, and with accumulated gradients the loss spikes, without"
+    assert "change nothing" not in said(f"{text} changing anything else.")
+
+
+def test_a_parameter_that_a_program_leaves_out_is_known() -> None:
+    found = said("WARNING: Params net.up.weight will not be optimized, though it requires grad!")
+    assert "this stage of the training selects" in found
