@@ -22,8 +22,10 @@ def samples(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def sampled_without_log_prob(project: Project) -> bool:
-    """Return True if a script draws samples, and asks for no log-probability by which they could
-    train their distribution."""
+    """Return True if a script draws samples of torch's distributions, and asks for no
+    log-probability by which they could train them. A replay buffer is sampled, too."""
+    if not any("distributions" in module.text for module in project.modules.values()):
+        return False
     drawn = any(any(samples(statement)) for _, statement in project.each(ast.stmt))
     return drawn and not asks_log_prob(project)
 
