@@ -48,6 +48,35 @@ def test_a_loss_that_stays_finite_is_not_recorded(traced: Tracing) -> None:
     assert traced(script).trace.non_finite is None
 
 
+ANOMALY = """\
+w = torch.zeros(2, requires_grad=True)
+def backward():
+    (w.sqrt() * 0).sum().backward()
+{before}
+    backward()
+print(torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
+backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "printed", "raised"),
+    [
+        ("torch.autograd.set_detect_anomaly(True)\nif False:", "True True\n", True),
+        ("with torch.autograd.detect_anomaly():", "", True),
+        ("with torch.autograd.detect_anomaly(check_nan=False):", "False False\n", False),
+        ("if True:", "False False\n", False),
+    ],
+)
+def test_anomaly_mode_is_the_scripts_own(
+    traced: Tracing, before: str, printed: str, raised: bool
+) -> None:
+    result = traced(HEAD + ANOMALY.format(before=before))
+    failed = result.trace.failed
+    assert (failed is not None and "SqrtBackward0" in failed.message) == raised
+    assert result.stdout == printed
+
+
 @pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize(
     ("loss", "lr", "how", "advice"),

@@ -32,6 +32,7 @@ class Stamps:
         self.are_complete = False
         self._lines = _Lines()
         self._set_anomaly = torch.set_anomaly_enabled
+        self._asked = (False, False)  # for anomaly mode, and its check for NaN, by the script
 
     def install(self, hook: bool = True) -> None:
         """Use the hook when it works with this torch, else follow the user's lines."""
@@ -69,13 +70,11 @@ class Stamps:
 
     def pause(self) -> None:
         """Make no stamps, so that errors read as they do in a plain run."""
-        self._set_anomaly(False)
+        self._set_anomaly(*self._asked)
 
     def resume(self) -> None:
         if self.kind == "anomaly":
-            self._set_anomaly(True, self._check_nan)
-
-    _check_nan = False
+            self._set_anomaly(True, self._asked[1])
 
     def _hook(self) -> bool:
         try:
@@ -99,13 +98,19 @@ class Stamps:
             return False
 
     def _keep_on(self) -> None:
-        """Keep anomaly mode on: a script that switches it decides about the check for NaN alone."""
+        """Keep anomaly mode on: a script that switches it decides about its own backward calls."""
 
         def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-            self._check_nan = mode and check_nan
-            self._set_anomaly(True, self._check_nan)
+            self._asked = mode, mode and check_nan
+            self._set_anomaly(True, self._asked[1])
 
-        setattr(torch, "set_anomaly_enabled", set_anomaly_enabled)  # noqa: B010
+        shown = {
+            "set_anomaly_enabled": set_anomaly_enabled,
+            "is_anomaly_enabled": lambda: self._asked[0],
+            "is_anomaly_check_nan_enabled": lambda: self._asked[1],
+        }
+        for name, function in shown.items():
+            setattr(torch, name, function)
 
 
 class _Lines:
