@@ -14,7 +14,7 @@ from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import resolve_location
-from analyzers.messages import catalogue
+from analyzers.messages import Message, catalogue
 from analyzers.source.backward import BACKWARD_CALLS, backward_root
 from analyzers.source.callees import is_call
 from analyzers.source.project import Project, spelled
@@ -87,6 +87,12 @@ def as_error(error: KnownError) -> ParsedTraceback:
     own = [TracebackFrame(p.file, p.line, p.function) for p in error.stack]
     others = [TracebackFrame(p.file, p.line, p.function, is_library=True) for p in error.through]
     return ParsedTraceback(message=error.message, frames=(*own, *others))
+
+
+def remedy_of(entry: Message, message: str, project: Project) -> str:
+    """Return what the likeliest cause of a message is, and its remedy; '' if none is known."""
+    hints = hints_of(entry, project, ParsedTraceback(message=message, frames=()))
+    return with_line(hints[0]) if hints else ""
 
 
 def with_line(hint: Hint) -> str:

@@ -16,6 +16,7 @@ from analyzers.explain.source_locations import (
     names_held,
     resolve_location,
 )
+from analyzers.messages import entry_of
 from analyzers.source import priors
 from analyzers.source.callees import operation
 from analyzers.source.calls import makes_leaf, operations_in, reads_gradient, receivers_of
@@ -39,19 +40,7 @@ Kind = Literal[
     "deepcopy",
 ]
 
-# PyTorch's messages, old and new, with the kind of each.
-_WORDINGS: tuple[tuple[str, Kind], ...] = (
-    ("implicitly created only for scalar outputs", "non-scalar"),
-    ("Can't call numpy() on", "numpy"),
-    ("deepcopy protocol", "deepcopy"),
-    ("been used in the graph", "unused"),
-    ("finished reduction in the prior", "unused"),
-    ("not used in producing the loss", "unused"),
-    ("differentiated Tensors does not require grad", "flat-input"),
-    ("can't optimize a non-leaf", "nonleaf"),
-    ("change requires_grad flags of leaf", "nonleaf"),
-    ("grad attribute of a Tensor that is not a leaf", "nonleaf"),
-)
+_SAID: tuple[Kind, ...] = ("deepcopy", "flat-input", "non-scalar", "nonleaf", "numpy", "unused")
 _LOSSES: dict[str, Kind] = {
     "non_scalar": "non-scalar",
     "non-scalar": "non-scalar",
@@ -66,8 +55,9 @@ def kind_of(evidence: Evidence, project: Project) -> Kind | None:
     """Return the kind; None for evidence of another family."""
     if not isinstance(evidence, MissingGraph):
         return None
-    for wording, kind in _WORDINGS:
-        if wording in evidence.message:
+    said = entry_of(evidence.message) if evidence.message else None
+    for kind in _SAID:
+        if said is not None and said.kind == kind:
             return kind
     if rebinding(evidence, project) is not None:
         return "rebound"

@@ -43,6 +43,7 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
+from analyzers.explain.known import remedy_of
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
@@ -96,7 +97,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     entry = entry_of(evidence.message)
     title = TITLE_OF_NONE if _is_cleared(evidence, project) else entry.title if entry else ""
     title = TITLE_OF_FLAG if _FLAG_MISSING in evidence.message else title
-    return replace(found, title=title) if found else None
+    remedy = ""
+    if entry is not None and entry.of_module:
+        remedy = remedy_of(entry, evidence.message, project)
+    return replace(found, title=title, remedy=remedy) if found else None
 
 
 def _is_cleared(evidence: MissingGraph, project: Project) -> bool:

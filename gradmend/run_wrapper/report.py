@@ -54,7 +54,8 @@ def tested(patch: Patch, paint: Paint) -> str:
     ]
     ran = f"your command ran again with it: {_ran(checks['runs'])}"
     gradients = [] if patch.gradients in ("same", "unknown") else [effect(patch)]
-    return paint(f"✓ {ran}; {', '.join([*passed, *gradients])}", "good")
+    shown = ", ".join([*passed, *gradients])
+    return paint(f"✓ {ran}{'; ' * bool(shown)}{shown}", "good")
 
 
 def _is_informative(check: Check) -> bool:
@@ -62,7 +63,7 @@ def _is_informative(check: Check) -> bool:
 
 
 def _ran(check: Check) -> str:
-    found = re.search(r"(\d+) backward", check.detail)
+    found = re.search(r"([1-9]\d*) backward", check.detail)
     return f"no error in {calls(int(found[1]))}" if found else "no error"
 
 

@@ -184,6 +184,50 @@ async def test_grad_mode_inside_of_inference_mode_is_not_advised(service: Servic
     assert "no graph" not in said
 
 
+COMPLEX = """\
+import torch
+w = torch.nn.Parameter(torch.randn(4, dtype=torch.cfloat))
+torch.fft.fft(w).sum().backward()
+"""
+REDUCED = """\
+import torch
+import torch.distributed as dist
+from torch import nn
+dist.init_process_group("gloo")
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used, self.spare = nn.Linear(3, 1), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.used(x)
+net = nn.parallel.DistributedDataParallel(Net())
+for step in range(3):
+    net(torch.ones(4, 3)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "title", "named", "remedy"),
+    [
+        (COMPLEX, "Backward from a complex number", "", "take a real number of it"),
+        (
+            REDUCED,
+            "Parameters that the loss does not depend on",
+            "`spare.weight`",
+            "find_unused_parameters=True",
+        ),
+    ],
+)
+async def test_a_cause_without_a_fix_says_what_to_do(
+    service: Service, script: str, title: str, named: str, remedy: str
+) -> None:
+    found = await asked(service, script)
+    (cause,) = found.causes
+    assert cause.title == title
+    assert named in cause.explanation
+    assert remedy in cause.remedy
+
+
 async def test_losses_that_share_no_graph_are_not_blamed(service: Service) -> None:
     found = await asked(service, COMPILED)
     assert found.causes == []

@@ -100,6 +100,16 @@ for step in range(4):
     scaler.scale(net(torch.randn(16, 4)).square().mean()).backward()
     scaler.step(optimizer)
 """
+REGION = """\
+f = torch.compile(lambda x, w: (x @ w).sin(), backend="aot_eager")
+w, x = nn.Parameter(torch.randn(3, 3)), torch.randn(2, 3)
+optimizer = torch.optim.SGD([w], lr=0.1)
+y = f(x, w)
+for step in range(4):
+    optimizer.zero_grad()
+    y.square().sum().backward()
+    optimizer.step()
+"""
 COPIED = """\
 import copy
 net = nn.Linear(4, 4)
@@ -161,3 +171,13 @@ async def test_the_first_fix_runs(
     assert (first.strategy, first.verification.status) == (strategy, "passed")
     assert line in first.script
     assert line not in script
+
+
+async def test_what_is_compiled_is_not_compiled_in_each_iteration(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=HEAD + REGION), RUNNING)
+    assert found.causes[0].pattern == "forward-outside-loop"
+    first = found.patches[0]
+    assert (first.strategy, first.verification.status) == ("forward-into-loop", "passed")
+    assert first.script.count("    y = f(x, w)") == 1
+    assert first.script.count("torch.compile") == 1
+    assert first.script.index("torch.compile") < first.script.index("for step")

@@ -30,7 +30,7 @@ RAISED = {
     "A view was created in no_grad mode and is being modified inplace with grad mode "
     "enabled.": "view-written",
     "element 0 of tensors does not require grad and does not have a grad_fn": "no-graph",
-    "One of the differentiated Tensors does not require grad": "no-graph",
+    "One of the differentiated Tensors does not require grad": "flat-input",
     "grad can be implicitly created only for scalar outputs": "not-a-number",
     "The differentiated Tensor at index 10 appears to not have been used in the graph. Set "
     "allow_unused=True if this is the desired behavior.": "not-used",

@@ -46,11 +46,10 @@ def parts(count: int) -> list[list[Case]]:
 
 
 def test_reading_a_long_script_costs_what_its_parts_cost() -> None:
-    # the parts are long enough to be sliced, too
-    alone = sum(calls(lambda part=part: read(joined(part))) for part in parts(10))  # type: ignore[misc]
-    whole = joined(MIXED[: 10 * TIMES])
+    alone = sum(calls(lambda part=part: read(joined(part))) for part in parts(20))  # type: ignore[misc]
+    whole = joined(MIXED[: 20 * TIMES])
     together = calls(lambda: read(whole))
-    assert together < 1.15 * alone
+    assert together < 1.2 * alone  # it is sliced as a whole where one part is read a second time
 
 
 def test_reading_calls_few_functions_for_a_node() -> None:

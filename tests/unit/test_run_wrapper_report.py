@@ -10,6 +10,7 @@ import pytest
 from app.schemas import Cause, Check, Findings, Location, Patch, Verification
 from gradmend.run_wrapper import apply, progress
 from gradmend.run_wrapper.report import show
+from gradmend.run_wrapper.report import tested as how_tested
 from gradmend.run_wrapper.stderr import RULE, Paint
 from gradmend.run_wrapper.summarize import ProgressPrinter
 
@@ -88,6 +89,19 @@ def patch(n: int, title: str, status: str, check: str = "") -> Patch:
         gradients="unknown",
         verification=verification,
     )
+
+
+@pytest.mark.parametrize(
+    ("detail", "said"),
+    [
+        ("ended by itself, 3 backward calls", "no error in 3 backward calls"),
+        ("ended by itself, 0 backward calls", "no error"),
+    ],
+)
+def test_a_fix_whose_run_checked_nothing_else_says_only_that(detail: str, said: str) -> None:
+    ran = patch(1, "Detach the total", "passed", detail)
+    ran.verification.checks[0].status = "passed"
+    assert how_tested(ran, Paint()) == f"✓ your command ran again with it: {said}"
 
 
 def test_a_fix_that_failed_is_not_offered_but_said_to_be_tried(

@@ -36,6 +36,7 @@ from analyzers.source.statement_ranges import bound_by, read_by
 from analyzers.source.targets import target_names
 from analyzers.source.trees import position, remembered, walk
 
+_MADE_ONCE = ("builtins.iter", "torch.compile", "torch.jit.script", "torch.jit.trace")
 _BASES, _LOADER = ("Module", "Optimizer", "Dataset"), "torch.utils.data.DataLoader"
 
 
@@ -127,11 +128,12 @@ def _with_dependents(
 
 
 def constructs(module: Module, statement: ast.stmt) -> bool:
-    """Return True if a statement creates a model, a layer, an optimizer, a loader or an iterator:
-    recreating one in each iteration would discard what was learnt, or restart the data.
+    """Return True if a statement creates a model, a layer, an optimizer, a loader, an iterator or a
+    compiled function: recreating one in each iteration would discard what was learnt, restart the
+    data, or compile again.
     """
     value = value_of(statement) or ast.Pass()
-    begins = isinstance(value, ast.Call) and is_call(value, "builtins.iter")
+    begins = isinstance(value, ast.Call) and is_call(value, *_MADE_ONCE)
     learns = not _asked_for_parameters(module.tree).isdisjoint(bindings(statement))
     return (
         begins

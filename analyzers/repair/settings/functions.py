@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzers.advice.custom_functions import function_class, gradient_unused
 from analyzers.evidence import Evidence, KnownError
+from analyzers.explain.listed import some
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
@@ -77,7 +78,15 @@ def one_for_each(error: KnownError, project: Project) -> Iterator[Proposal]:
                 edits.append(editor.replace(statement, f"return {', '.join(texts)}"))
         if edits:
             title = f"Return one gradient for each input of `{node.name}`"
-            yield Proposal("one-for-each", title, joined(edits))
+            least = min(len(parts) for _, parts in returned(methods.get("backward")))
+            yield Proposal("one-for-each", title, joined(edits), _without(inputs[least:]))
+
+
+def _without(inputs: Sequence[str]) -> str:
+    if not inputs:
+        return ""
+    get = "gets" if len(inputs) == 1 else "get"
+    return f"{some(inputs)} {get} no gradient: return the derivative where one is to learn."
 
 
 def in_order(error: KnownError, project: Project) -> Iterator[Proposal]:
