@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from analyzers.explain.listed import some
 from gradmend.run_wrapper.exchange_dir import Process
 
 Json = dict[str, Any]
@@ -23,6 +24,8 @@ def summary(found: Sequence[Process]) -> str:
     if ended is None:
         return "checked nothing: the records stop before the program did (is a disk full?)"
     notes = [*_learning(records, trained[0].files), *_level(records), "no fault was found"]
+    if zeros := _zeros(records):
+        notes = [f"{some(zeros)}: no gradient but zeros", "nothing that was seen says why"]
     examined, calls = ended["examined"], ended["backwards"]
     number = f"{examined} of {calls}" if examined < calls else f"{calls}"
     ranks = f" of rank 0 of {len(trained)}" if len(trained) > 1 else ""
@@ -38,6 +41,15 @@ def _records(lines: bytes) -> Iterator[Json]:
             return
         if isinstance(one, dict) and isinstance(one.get("t"), str):
             yield one
+
+
+def _zeros(records: Sequence[Json]) -> list[str]:
+    """Return the parameters that surely got no other gradient than zeros."""
+    received = {n for one in records if one["t"] == "backward" for n in one["received"]}
+    known = [one for r in records if r["t"] == "parameters" for one in r["params"]]
+    fed = {one["name"] for one in known if one["id"] in received}
+    silent = [one for one in records if one["t"] == "silent" and one["kind"] == "unfed-parameters"]
+    return [n for one in silent if not one.get("doubtful") for n in one["params"] if n in fed]
 
 
 def _learning(records: Sequence[Json], files: Mapping[str, str]) -> Iterator[str]:

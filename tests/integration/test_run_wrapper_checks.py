@@ -148,6 +148,28 @@ def test_an_optimizer_that_changes_nothing_is_named(tmp_path: Path) -> None:
     assert "every parameter" not in ran.stderr
 
 
+DEAD = """\
+import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.ReLU())
+nn.init.constant_(net[2].bias, -50.0)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(8):
+    optimizer.zero_grad()
+    (net(torch.randn(64, 3)) - 1).square().mean().backward()
+    optimizer.step()
+"""
+
+
+def test_gradients_of_zeros_are_not_called_healthy(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(DEAD)
+    ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
+    assert ran.code == 0
+    assert "`net.2.bias`: no gradient but zeros" in ran.stderr
+    assert "gets a gradient" not in ran.stderr
+    assert "no fault was found" not in ran.stderr
+
+
 TERMS = """\
 import torch
 from torch import nn
