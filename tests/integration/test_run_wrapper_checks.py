@@ -140,11 +140,25 @@ for step in range(8):
 """
 
 
-def test_an_optimizer_that_changes_nothing_is_named(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(IDLE)
+STILL = """\
+import torch
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+for step in range(8):
+    optimizer.zero_grad()
+    net(torch.randn(4, 3)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("program", "line"), [(IDLE, 18), (STILL, 7)], ids=["idle", "still"])
+def test_an_optimizer_that_changes_nothing_is_named(
+    tmp_path: Path, program: str, line: int
+) -> None:
+    (tmp_path / "train.py").write_text(program)
     ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
     assert ran.code == 0
-    assert "no step at train.py:18 changes a parameter" in ran.stderr
+    assert f"no step at train.py:{line} changes a parameter" in ran.stderr
     assert "every parameter" not in ran.stderr
 
 

@@ -222,7 +222,7 @@ class StepWatch:
         for known in met:
             if id(known.tensor()) in moved:
                 known.changed_by = step
-        return met, len(moved)
+        return met, 0 if self.optimizers.is_still(optimizer) else len(moved)
 
     def _rest(self) -> None:
         """Stop to look at steps: record what they begin with."""
