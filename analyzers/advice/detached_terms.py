@@ -21,6 +21,8 @@ def detached_reference(node: ast.AST, module: Module) -> str | None:
             name = (last_name(func) or "").lower()
             if not any(part in name for part in _COMPARES):
                 return None
+            if any(isinstance(s, ast.Constant | ast.JoinedStr) for s in (left, right)):
+                return None  # `log_loss("train", loss.detach())`
         case ast.BinOp(op=ast.Sub(), left=left, right=right):
             if not _is_compared(node, module):
                 return None

@@ -95,15 +95,22 @@ def _asked(module: Module) -> Iterator[str]:
 def _made_of_layers(module: Module) -> Iterator[str]:
     layers = calls("Linear", "Sequential", "ModuleList", "Embedding", "Conv2d", "LSTM", "GRU")
     for node in module.each(ast.Assign):
-        made = spelled(node.targets[0]).startswith("self.") and _makes_object(node.value)
+        made = spelled(node.targets[0]).startswith("self.") and _makes_object(node.value, module)
         if made or layers(node.value, module) is not None:
             yield from map(spelled, node.targets)
 
 
-def _makes_object(value: ast.expr) -> bool:
-    """Return True for `neuron.LIFNode()`: an instance of a class that makes no tensor."""
+def _makes_object(value: ast.expr, module: Module) -> bool:
+    """Return True for `neuron.LIFNode()`: an instance of a class that makes no tensor, and may be a
+    module: not `Value(0.5)`, of a class without a base, or of which nothing is known."""
     name = last_name(value.func) if isinstance(value, ast.Call) else ""
-    return name[:1].isupper() and not name.endswith(("Tensor", "Parameter", "Variable", "Buffer"))
+    own = next((c for c in module.each(ast.ClassDef) if c.name == name), None)
+    known = bool(own.bases) if own else isinstance(value, ast.Call) and "." in spelled(value.func)
+    return (
+        known
+        and name[:1].isupper()
+        and not name.endswith(("Tensor", "Parameter", "Variable", "Buffer"))
+    )
 
 
 def derived_without_graph(node: ast.AST, module: Module) -> str | None:
@@ -119,13 +126,15 @@ def derived_without_graph(node: ast.AST, module: Module) -> str | None:
 
 
 def derivative_in_backward(node: ast.AST, module: Module) -> str | None:
-    """Match `torch.autograd.grad(...)` in the `backward` of a class, where nothing is recorded."""
+    """Match `torch.autograd.grad(...)` in the `backward` of a custom Function, where nothing is
+    recorded."""
     if not isinstance(node, ast.Call) or not is_call(node, "torch.autograd.grad"):
         return None
-    scope = module.scope_of(node)
-    inside = isinstance(scope, ast.FunctionDef) and scope.name == "backward"
-    recorded = inside and "enable_grad" in spelled(scope)
-    return short(node.func) if inside and not recorded else None
+    scope, owner = module.scope_of(node), module.class_of(node)
+    if not isinstance(scope, ast.FunctionDef) or scope.name != "backward" or owner is None:
+        return None
+    own = any(last_name(base) == "Function" for base in owner.bases)
+    return short(node.func) if own and "enable_grad" not in spelled(owner) else None
 
 
 def made_in_call(node: ast.AST, module: Module) -> str | None:

@@ -12,14 +12,17 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from analyzers.advice.looking import Found, last_name, short
+from analyzers.source.flow import mentions
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
 _POINTS = ((0.7, 1.3), (1.9, 0.4), (0.3, 2.1))
 _INPUTS = ("prev", "children", "parents", "inputs", "deps", "dependencies")
+_COUNTER = re.compile(r"count|degree|pending|remain|uses|users|left|waiting|ready")
 _STEP = 1e-6
 _CLOSE = 1e-4
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
@@ -67,8 +70,8 @@ def gradient_overwritten(node: ast.AST, module: Module) -> Found:
 
 def visited_by_recursion(node: ast.AST, module: Module) -> Found:
     """Match a function that calls `_backward()` of a value and itself for the value's inputs, in
-    place of going through sorted values."""
-    if not isinstance(node, ast.FunctionDef):
+    place of going through sorted values, or counting the uses that are left."""
+    if not isinstance(node, ast.FunctionDef) or _counts(node):
         return None
     called = [n for n in walk(node) if isinstance(n, ast.Call)]
     hands_on = any(last_name(c.func) == "_backward" and not c.args for c in called)
@@ -80,6 +83,17 @@ def visited_by_recursion(node: ast.AST, module: Module) -> Found:
         if hands_on and over in _INPUTS and (call := next(again, None)) is not None:
             return spelled(call.func), call
     return None
+
+
+def _counts(function: ast.FunctionDef) -> bool:
+    """Return True if a test reads a counter: by its name, or because the function counts it up or
+    down."""
+    counted = {spelled(n.target) for n in walk(function) if isinstance(n, ast.AugAssign)}
+    tests = [n.test for n in walk(function) if isinstance(n, ast.If | ast.While | ast.IfExp)]
+    return any(
+        _COUNTER.search(spelled(test)) or any(mentions(test, name) for name in counted)
+        for test in tests
+    )
 
 
 def _first(node: ast.AST, module: Module, agrees: bool) -> Found:

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
+from analyzers.advice.iterations import WRAPPERS
 from analyzers.advice.looking import last_name, short
-from analyzers.source.backward import backward_calls, backward_root
-from analyzers.source.calls import asks_for_gradient, steps
-from analyzers.source.flow import definitions, value_of
+from analyzers.source.backward import backward_calls, backward_root, starts_later
+from analyzers.source.calls import asks_for_gradient, makes_leaf, steps
+from analyzers.source.flow import definitions, mentions, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import walk
 
@@ -37,7 +38,14 @@ def unregistered_layers(node: ast.AST, module: Module) -> str | None:
     if target is None or owner is None or not owner.bases:
         return None
     made = _makes_layers(node.value) or any(_makes_layers(p) for p in _put_into(target, owner))
-    return short(target) if made else None
+    return short(target) if made and not _handed_on(spelled(target), node, owner) else None
+
+
+def _handed_on(name: str, made: ast.Assign, owner: ast.ClassDef) -> bool:
+    """Return True if a class makes an attribute of a list: `self.net = Sequential(*self.layers)`"""
+    others = (n for n in walk(owner) if isinstance(n, ast.Assign) and n is not made)
+    attributes = (n for n in others if spelled(n.targets[0]).startswith("self."))
+    return any(_makes_layers(n.value) and mentions(n.value, name) for n in attributes)
 
 
 def _is_plain(value: ast.expr) -> bool:
@@ -237,25 +245,35 @@ def loss_of_unsent(node: ast.AST, module: Module) -> str | None:
 
 
 def result_unused(node: ast.AST, module: Module) -> str | None:
-    """Match `target = model(y)` of a callable that is called elsewhere, too, where nothing reads
-    the result and a backward follows."""
+    """Match `target = model(y)` of a module that is called elsewhere, too, where nothing reads the
+    result and a backward follows."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))):
+            wrapped = [n for n in module.each(ast.Assign) if _wraps(n.value)]
+            if not any(called in map(spelled, n.targets) for n in wrapped):
+                return None
             calls = sum(spelled(c.func) == called for c in module.each(ast.Call))
             read = any(n.id == name and isinstance(n.ctx, ast.Load) for n in module.each(ast.Name))
             return name if calls > 1 and not read and backward_calls(module.tree) else None
     return None
 
 
+def _wraps(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and last_name(value.func) in WRAPPERS[:2]
+
+
 def loss_of_numbers(node: ast.AST, module: Module) -> str | None:
     """Match `loss = torch.tensor([f(x) for x in xs], requires_grad=True).sum()`: losses that a new
-    leaf is filled with."""
+    leaf is filled with, from which a backward starts."""
     match node:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if "loss" in name.lower():
-            for call in (n for n in walk(value) if isinstance(n, ast.Call)):
-                if last_name(call.func) in ("tensor", "Tensor", "FloatTensor") and call.args:
-                    parts = [n for n in walk(call.args[0]) if isinstance(n, ast.Call | ast.Name)]
-                    names = (last_name(p.func if isinstance(p, ast.Call) else p) for p in parts)
-                    if any(re.search(r"loss|criteri", each.lower()) for each in names):
-                        return short(call.func)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+            if not makes_leaf(call) or not starts_later(node, name, module):
+                return None
+            while isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+                call = call.func.value  # `torch.tensor(…).sum()`
+            if last_name(call.func) in ("tensor", "Tensor", "FloatTensor") and call.args:
+                parts = [n for n in walk(call.args[0]) if isinstance(n, ast.Call | ast.Name)]
+                names = (last_name(p.func if isinstance(p, ast.Call) else p) for p in parts)
+                if any(re.search(r"loss|criteri", each.lower()) for each in names):
+                    return short(call.func)
     return None

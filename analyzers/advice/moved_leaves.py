@@ -7,9 +7,11 @@ import ast
 from analyzers.advice.looking import Found, requires_grad, short
 from analyzers.source.backward import backward_calls
 from analyzers.source.calls import makes_leaf
-from analyzers.source.flow import bindings
+from analyzers.source.flow import bindings, definitions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
+
+_KEEPING = ("retain_grad", "requires_grad", "requires_grad_", "detach_")
 
 
 def moved_leaf(node: ast.AST, module: Module) -> Found:
@@ -37,11 +39,20 @@ def moved_leaf_read(node: ast.AST, module: Module) -> Found:
 
 
 def moved_leaf_missed(node: ast.AST, module: Module) -> Found:
-    """Match `x = x.cuda()` of a leaf, where a later line reads `x.grad`."""
+    """Match `x = x.cuda()` of a leaf, where a later line of the scope reads `x.grad`, and no line
+    between makes it another tensor, or one that keeps its gradient."""
     if not isinstance(node, ast.Assign) or (found := moved_leaf(node, module)) is None:
         return None
-    reads = (a for a in module.each(ast.Attribute) if a.attr == "grad" and a.lineno > node.lineno)
-    return found if any(spelled(read.value) in bindings(node) for read in reads) else None
+    name, scope = found[0], module.scope_of(node)
+    made = definitions(scope, name)
+    at = made.index(node)
+    last = value_of(made[at - 1]) if at else None
+    flagged = definitions(scope, f"{name}.requires_grad")
+    if last is None or not (makes_leaf(last) or flagged) or len(made) > at + 1:
+        return None
+    later = [n for n in walk_scope(scope) if getattr(n, "lineno", 0) > node.lineno]
+    used = {n.attr for n in later if isinstance(n, ast.Attribute) and spelled(n.value) == name}
+    return found if "grad" in used and used.isdisjoint(_KEEPING) else None
 
 
 def _moved(value: ast.expr) -> str | None:
@@ -53,9 +64,13 @@ def _moved(value: ast.expr) -> str | None:
 
 
 def _is_leaf(name: str | None, before: ast.Assign, module: Module) -> bool:
-    """Return True if a name was made a leaf that requires grad on a line above a statement."""
-    flagged = requires_grad(True)
-    above = [node for node in module.each(ast.Assign) if node.lineno < before.lineno]
+    """Return True if a name was made a leaf that requires grad above a statement of its scope."""
+    flagged, scope = requires_grad(True), module.scope_of(before)
+    above = [
+        node
+        for node in module.each(ast.Assign)
+        if node.lineno < before.lineno and module.scope_of(node) is scope
+    ]
     return any(
         flagged(node, module) == f"{name}.requires_grad"
         or (name in assigned(node) and makes_leaf(node.value))

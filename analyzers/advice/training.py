@@ -6,8 +6,9 @@ import ast
 
 from analyzers.advice.looking import Found, calls, last_name, short
 from analyzers.source import priors
-from analyzers.source.backward import gradient_given, is_guarded
+from analyzers.source.backward import gradient_given, is_guarded, starts_later
 from analyzers.source.callees import in_library
+from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Module, spelled
 
 
@@ -65,8 +66,7 @@ def number_in_loss(node: ast.AST, module: Module) -> str | None:
         case _:
             return None
     numbers = [a for a in added if isinstance(a, ast.Call) and last_name(a.func) == "item"]
-    of_backward = name in ("loss", "total_loss", "loss_total")
-    return spelled(numbers[0]) if numbers and of_backward else None
+    return spelled(numbers[0]) if numbers and starts_later(node, name, module) else None
 
 
 def optimizer_before_move(node: ast.AST, module: Module) -> str | None:
@@ -87,17 +87,30 @@ def _replaced_below(owner: str, line: int, module: Module) -> str | None:
 
 
 def cleared_before_step(node: ast.AST, module: Module) -> Found:
-    """Match `zero_grad()` between a backward call and the step in one block."""
+    """Match `zero_grad()` between a backward call and the step of the same optimizer in one block,
+    in which nothing else handles gradients."""
     last, cleared = "", None
     for call in _in_block(node):
         name = last_name(call.func)
         if name == "zero_grad" and last == "backward":
             cleared = call
-        if name == "step" and cleared is not None:
-            return short(cleared.func), cleared
+        elif "grad" in name and "clip" not in name:
+            cleared = None  # what was cleared may be filled again
+        if name == "step" and cleared is not None and _steps_cleared(call, cleared, module):
+            return (short(cleared.func), cleared) if not reads_gradient(node) else None
         if name in ("backward", "step"):
             last, cleared = name, None
     return None
+
+
+def _steps_cleared(step: ast.Call, cleared: ast.Call, module: Module) -> bool:
+    """Return True if a step is of what was cleared: of the optimizer, or of one of the model's."""
+    owner, stepped = (spelled(c.func.value) if isinstance(c.func, ast.Attribute) else ""
+                      for c in (cleared, step))  # fmt: skip
+    if owner in (stepped, *map(spelled, step.args)):
+        return True
+    made = (n.value for n in module.each(ast.Assign) if stepped in map(spelled, n.targets))
+    return any(f"{owner}.parameters()" in spelled(value) for value in made)
 
 
 def cleared_in_accumulation(node: ast.AST, module: Module) -> Found:

@@ -6,6 +6,7 @@ import ast
 from itertools import pairwise
 
 from analyzers.source.callees import is_call
+from analyzers.source.flow import mentions
 from analyzers.source.project import Module, spelled
 from analyzers.source.receivers import takes_loss
 from analyzers.source.trees import walk
@@ -42,6 +43,14 @@ def backward_root(call: ast.Call) -> ast.expr | None:
         if keyword.arg in ("outputs", "tensors"):
             return keyword.value
     return call.args[0] if call.args else None
+
+
+def starts_later(node: ast.AST, name: str, module: Module) -> bool:
+    """Return True if a backward below a node, in its own scope, starts from a name."""
+    calls = backward_calls(module.scope_of(node))
+    below = (c for c in calls if c.lineno > getattr(node, "lineno", 0))
+    roots = (backward_root(call) for call in below)
+    return any(root is not None and mentions(root, name) for root in roots)
 
 
 def gradient_given(call: ast.Call) -> ast.expr | None:

@@ -49,6 +49,9 @@ OTHERS = (
     "We index the documents of our site.",
     "The mean of both columns is printed.",
     "The adapter for the monitor is missing.",
+    "Sam asks why the gradient is so large in the second term.",
+    "A complex model: why is the gradient wrong?",
+    "Why is anomaly detection on videos slow?",
 )
 
 
@@ -97,7 +100,7 @@ PASTE = "# Something about my code\n\nIs this the way to do it?\n\n```python\n{c
 @pytest.mark.parametrize(
     ("code", "part"),
     [
-        ("self.spike = nodes.LIFNode()\nself.spike.requires_grad = False\n", "Python attribute"),
+        ("self.spike = nodes.LIFNode()\nself.spike.requires_grad = False\n", ""),
         ("self.scale = torch.tensor(1.0)\nself.scale.requires_grad = False\n", ""),
         (
             "class Gate(nn.Module):\n    def __init__(self):\n"
@@ -111,10 +114,29 @@ PASTE = "# Something about my code\n\nIs this the way to do it?\n\n```python\n{c
         ),
         ("loss.backward()\nopt.zero_grad()\nopt.step()\n", "clears the gradients between"),
         ("loss.backward()\nopt.step()\nopt.zero_grad()\n", ""),
+        ("loss.backward()\nxm.optimizer_step(opt)\nopt.zero_grad()\nplan.step()\n", ""),
+        ("loss_d.backward()\nopt_g.zero_grad()\nopt_d.step()\n", ""),
+        ("loss.backward()\nopt.zero_grad()\nput_back_gradients(old)\nopt.step()\n", ""),
+        ("loss.backward()\nold = w.grad\nopt.zero_grad()\nw.grad = old\nopt.step()\n", ""),
         (
             "x = torch.ones(3, requires_grad=True)\nx = x.cuda()\ny = f(x)\ny.sum().backward()\n"
             "print(x.grad)\n",
             "keeps no gradient",
+        ),
+        (
+            "x = torch.ones(3, requires_grad=True)\nx = x.cuda()\nx.retain_grad()\n"
+            "y = f(x)\ny.sum().backward()\nprint(x.grad)\n",
+            "",
+        ),
+        (
+            "def a():\n    x = torch.ones(3, requires_grad=True)\n    f(x).backward()\n"
+            "def b(x):\n    x = x.cuda()\n    return x.grad\n",
+            "",
+        ),
+        (
+            "x = torch.ones(3, requires_grad=True)\nx = x.cuda()\nx = make(x)\nf(x).backward()\n"
+            "print(x.grad)\n",
+            "",
         ),
         (
             "x = torch.ones(3, requires_grad=True)\nz = x.cuda()\ny = f(z)\ny.sum().backward()\n"
@@ -124,6 +146,11 @@ PASTE = "# Something about my code\n\nIs this the way to do it?\n\n```python\n{c
         (
             "def run(self):\n    self._backward()\n    for v in self._prev:\n        v.run()\n",
             "as soon as it is reached",
+        ),
+        (
+            "def run(self):\n    self._backward()\n    for v in self._prev:\n"
+            "        v.pending -= 1\n        if v.pending == 0:\n            v.run()\n",
+            "",
         ),
         (
             "def run(self):\n    for v in self._prev:\n        v.run()\n    order.append(self)\n",
@@ -138,7 +165,8 @@ def test_a_line_that_surely_is_a_fault_decides(code: str, part: str) -> None:
     if not part:
         assert found is None or "surely" not in found.text
         assert "Python attribute" not in first_hint(text)
-        assert "keeps no gradient" not in first_hint(text)
+        for fault in ("keeps no gradient", "clears the gradients", "as soon as it is reached"):
+            assert fault not in first_hint(text)
 
 
 def test_a_comment_asks_nothing_of_a_whole_script() -> None:
@@ -175,8 +203,11 @@ UNUSED = """\
 RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one.
 
 ```python
+net = DDP(net)
 a = net(x)
 b = net(y)
+start, end = time(0), time(1)
+last = time(2)
 loss = criterion({used})
 loss.backward()
 ```
@@ -185,8 +216,8 @@ loss.backward()
 
 def test_an_output_that_nothing_uses_is_named() -> None:
     assert "`b` is an output" in first_hint(UNUSED.format(used="a"))
-    assert "`b` is an output" not in first_hint(UNUSED.format(used="a + b"))
+    assert "is an output" not in first_hint(UNUSED.format(used="a + b"))
     counted = UNUSED.format(used="a + b").replace(
         "new one.", "new one. Parameter indices which did not receive grad for rank 0: 28 29"
     )
-    assert "counts the parameters" in first_hint(counted)
+    assert any("counts the parameters" in hint.text for hint in asked(counted).hints)

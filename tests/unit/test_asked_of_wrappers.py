@@ -91,13 +91,14 @@ def said(text: str) -> str:
             "# State\n\nIs the state carried over to the next example if it is halted?",
             "where a sequence has halted",
         ),
-        ("micrograd: zero_grad only clears the parameters, not all nodes?", "made"),
+        (
+            "micrograd: zero_grad only clears the parameters, not all nodes?",
+            "makes the values on the way again",
+        ),
     ],
 )
 def test_words_choose_among_the_causes(words: str, part: str) -> None:
-    assert part in said(words) or (
-        part == "made" and "makes the values on the way again" in said(words)
-    )
+    assert part in said(words)
 
 
 def test_a_call_names_the_cause_of_a_general_question() -> None:
@@ -118,8 +119,14 @@ def test_a_loss_of_numbers_is_named() -> None:
         "loss = torch.tensor([criterion(a, b) for a, b in pairs], requires_grad=True).sum()\n"
         "loss.backward()\n```\n"
     )
-    assert "torch.tensor" in said(text)
-    assert "torch.tensor" not in said(text.replace("torch.tensor(", "torch.stack("))
+    assert "`torch.tensor` copies the losses" in said(text)
+    for old, new in (
+        ("torch.tensor(", "torch.stack("),
+        (", requires_grad=True", ""),
+        ("loss.backward()", "plot(loss)"),
+        ("loss = torch.tensor(", "loss = rate * torch.tensor("),
+    ):
+        assert "copies the losses" not in said(text.replace(old, new))
 
 
 def test_a_layer_that_is_made_after_the_move_is_named() -> None:

@@ -36,6 +36,7 @@ def test_a_detached_term_is_named(code: str, part: str) -> None:
     [
         "loss = l1_loss(code.detach(), other.detach())\n",
         "loss = l1_loss(code, code.detach())\n",
+        'log_loss("train", loss.detach())\n',
         "both = torch.cat([code, other.detach()])\n",
         "rest = code - other.detach()\nprint(rest)\n",
         "y = soft + (hard - other).detach()\nloss = y.sum()\n",
@@ -115,3 +116,5 @@ def test_a_training_with_spikes_is_not_said_to_change_nothing() -> None:
 def test_a_parameter_that_a_program_leaves_out_is_known() -> None:
     found = said("WARNING: Params net.up.weight will not be optimized, though it requires grad!")
     assert "this stage of the training selects" in found
+    other = said("WARNING: the query will not be optimized, though it requires grad!")
+    assert "this stage of the training selects" not in other
