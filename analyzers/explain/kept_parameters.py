@@ -39,12 +39,14 @@ def reason_to_stay(names: Sequence[str], kind: str, project: Project, detail: st
 
 def _set_to_train(owners: set[str], project: Project) -> bool:
     """Return True if `owner.train()` is called on each of these, and `owner.eval()` on none; nor is
-    a part of one asked for its parameters, as where only a new head is to learn.
+    a part of one asked for its parameters or given a name, as where only a new head is to learn.
     """
     called = {spelled(call.func) for _, call in project.each(ast.Call) if not call.args}
     asked = {name.partition(".")[0] for name in called if name.endswith("parameters")}
     trained = {f"{owner}.train" for owner in owners} <= called
     kept = {f"{owner}.eval" for owner in owners} & called
+    values = (node.value for _, node in project.each(ast.Assign))
+    asked |= {spelled(v).partition(".")[0] for v in values if isinstance(v, ast.Attribute)}
     return bool(owners) and trained and not kept and not owners & asked
 
 

@@ -65,7 +65,7 @@ from analyzers.repair.reconnect.frozen_modules import frozen_whole
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 from analyzers.source.recording import recorded
-from analyzers.source.samples import asks_log_prob
+from analyzers.source.samples import means_numbers
 
 ID = "GM021"
 NAME = "detached-loss"
@@ -117,7 +117,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         names = bindings(where.statement) if where is not None else []
         carrier = GraphCarrier(names[0], where.place) if names and where is not None else None
         sample = fault.detail == SAMPLED
-        if sample and (asks_log_prob(project) or not _is_recorded(where)):
+        if sample and (means_numbers(project) or not _is_recorded(where)):
             return None  # it learns by its score, or nothing should be passed on
         title = TITLE_OF_SAMPLE if sample else TITLE_OF_TERM
         return matched_silent(NAME, fault, None, carrier, title) if fault.params else None

@@ -58,6 +58,8 @@ is_loss_function = _part(
     r"^(?:\w+_loss|cross_entropy|nll_loss|kl_div|criterion|loss_fn|\w*[lL]oss)$", 0
 )
 """A loss function, by its whole name."""
+is_divergence = _part(r"(?:^|_)kl(?:$|_|d|s)|divergence|elbo")
+"""A divergence by which a distribution is held near another one."""
 is_scheduler = _part(r"sched")
 is_count = _part(
     r"^(?:(?:.*_)?(?:steps?|counts?|counter|epochs?|iters?|iterations?)|(?:num|n)_\w+)$"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from analyzers.source import priors
 from analyzers.source.callees import is_call
 from analyzers.source.flow import own_expressions
 from analyzers.source.project import Project
@@ -22,15 +23,26 @@ def samples(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def sampled_without_log_prob(project: Project) -> bool:
-    """Return True if a script draws samples of torch's distributions, and asks for no
-    log-probability by which they could train them. A replay buffer is sampled, too."""
+    """Return True if a script draws samples of torch's distributions that should pass a gradient
+    on. A replay buffer is sampled, too."""
     if not any("distributions" in module.text for module in project.modules.values()):
         return False
     drawn = any(any(samples(statement)) for _, statement in project.each(ast.stmt))
-    return drawn and not asks_log_prob(project)
+    return drawn and not means_numbers(project)
 
 
-def asks_log_prob(project: Project) -> bool:
-    """Return True if a script asks for log-probabilities: then samples may be meant as numbers."""
+def means_numbers(project: Project) -> bool:
+    """Return True if a script's samples may be meant as numbers: it asks for log-probabilities, has
+    samples with a gradient elsewhere, or names no divergence that the distribution is held by.
+    """
     modules = project.modules.values()
-    return any(attributes_loaded(module.nodes, "log_prob") for module in modules)
+    if any(attributes_loaded(m.nodes, name) for m in modules for name in ("log_prob", "rsample")):
+        return True
+    names = {
+        name
+        for module in modules
+        for node in module.nodes
+        for field in ("id", "attr", "name")
+        if isinstance(name := getattr(node, field, None), str)
+    }
+    return not any(map(priors.is_divergence, names))

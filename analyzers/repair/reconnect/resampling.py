@@ -13,7 +13,7 @@ from analyzers.repair.reconnect.cutting_expressions import (
 )
 from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of
-from analyzers.source.edits import Edit, needs_parentheses
+from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, definitions, names_read
 from analyzers.source.ops import NO_RSAMPLE
 from analyzers.source.project import spelled
@@ -35,22 +35,16 @@ def sampled(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
 
 
 def reparametrized(where: SourceLocation, rank: int = 0) -> Iterator[Proposal]:
-    """Yield a proposal with `mean + std * torch.randn_like(std)` for `torch.normal(mean, std)`,
-    whose gradient is zero.
+    """Yield a proposal with a sample of `Normal(mean, std)` for `torch.normal(mean, std)`, whose
+    gradient is zero.
     """
     editor = where.editor
     for call in calls_of(where.statement, "torch.normal"):
         if len(call.args) == 2 and not call.keywords:
-            mean, std = map(editor.text_of, call.args)
-            mean, std = (
-                f"({text})" if needs_parentheses(node) else text
-                for text, node in zip((mean, std), call.args, strict=True)
-            )
-            text = f"{mean} + {std} * {alias(where.module, 'torch')}.randn_like({std})"
-            around = where.module.parents.get(call)
-            bare = isinstance(around, ast.stmt)
-            edit = editor.replace(call, text if bare else f"({text})")
-            title = "Compute the sample from its mean and standard deviation"
+            given = ", ".join(map(editor.text_of, call.args))
+            normal = f"{alias(where.module, 'torch')}.distributions.Normal({given})"
+            edit = editor.replace(call, f"{normal}.rsample()")
+            title = "Sample with a gradient: `rsample()`"
             yield Proposal("reparametrize", title, (edit,), "", rank)
 
 

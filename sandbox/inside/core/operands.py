@@ -18,6 +18,8 @@ import torch
 from .frames import activation, function_name, local_values
 from .value_names import Name
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 @dataclass(frozen=True)
 class Instruction:
@@ -81,11 +83,14 @@ def _assigned(term: ast.AST, frame: FrameType) -> range:
     name of a term."""
     names = {node.id for node in ast.walk(term) if isinstance(node, ast.Name)}
     code, here = frame.f_code, frame.f_lineno or 0
-    text = "".join(linecache.getlines(code.co_filename))
+    nodes = _nodes("".join(linecache.getlines(code.co_filename)))
+    lines = (range(n.lineno, (n.end_lineno or 0) + 1) for n in nodes if isinstance(n, _SCOPES))
+    others = [scope for scope in lines if here not in scope]
     made = [
         node
-        for node in _nodes(text)
+        for node in nodes
         if isinstance(node, ast.Assign) and code.co_firstlineno <= node.lineno < here
+        if not any(node.lineno in scope for scope in others)
         if [target.id for target in node.targets if isinstance(target, ast.Name)] == [*names]
     ]
     last = max(made, key=lambda node: node.lineno, default=None)

@@ -79,7 +79,7 @@ def without_round(arguments: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(a for a in arguments if not isinstance(a, float) or not (2 * a).is_integer())
 
 
-def numbers_behind(arguments: Sequence[Any]) -> tuple[float | NumberLine, ...]:
+def numbers_within(arguments: Sequence[Any]) -> tuple[float | NumberLine, ...]:
     """Return the numbers from which the script computes a plain number that it adds here, and the
     lines on which it computed those.
     """

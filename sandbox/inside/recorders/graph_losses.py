@@ -25,7 +25,7 @@ from .call_arguments import (
     is_graded,
     line_matches,
     line_of,
-    numbers_behind,
+    numbers_within,
     tensors_in,
     values_in,
     without_round,
@@ -122,7 +122,7 @@ class LossLog(TorchFunctionMode):
             if not torch.is_grad_enabled() or any(map(self._is_bare_leaf, outputs)):
                 self._put_into_leaf(name, arguments, outputs)
             elif any(tensor.grad_fn is not None for tensor in outputs):
-                self._pass_on(name, [*self._without_graph(arguments, outputs)], outputs)
+                self._pass_on(name, [*self._without_graph(name, arguments, outputs)], outputs)
                 self._note_indices(name, arguments, outputs)
             else:
                 given = {id(tensor) for tensor in tensors_in(arguments)}
@@ -214,7 +214,7 @@ class LossLog(TorchFunctionMode):
             yield from (self._values[v] for v in values_in(argument) if v in self._values)
 
     def _without_graph(
-        self, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
+        self, name: str, arguments: tuple[Any, ...], outputs: Sequence[torch.Tensor]
     ) -> Iterator[GraphEnd]:
         """Yield where the graphs ended of arguments that had none; indices need no gradient.
 
@@ -223,7 +223,9 @@ class LossLog(TorchFunctionMode):
         written = {id(tensor) for tensor in outputs}
         given = [tensor for tensor in tensors_in(arguments) if is_graded(tensor)]
         plain = [t for t in given if not t.requires_grad or id(t) in written]
-        return self._known(plain, (*without_round(arguments), *numbers_behind(arguments)))
+        summed = self._values and outputs[0].dim() == 0 and re.search("add|sub", name)
+        within = numbers_within(arguments) if summed else ()
+        return self._known(plain, without_round((*arguments, *within)))
 
     def _pass_on(
         self, name: str, ends: Sequence[GraphEnd], outputs: Sequence[torch.Tensor]

@@ -76,15 +76,9 @@ class StepWatch:
             add_param_group(optimizer, group)
             notify_safely(self._meet, optimizer, sys._getframe(1), notes=self._notes)
 
-        def before(*call: Any) -> Any:
-            return notify_safely(self._before, *call, notes=self._notes)
-
-        def after(*call: Any) -> None:
-            notify_safely(self._after, *call, notes=self._notes)
-
         _class.add_param_group = meeting
-        register_optimizer_step_pre_hook(before)
-        register_optimizer_step_post_hook(after)
+        register_optimizer_step_pre_hook(self._before)
+        register_optimizer_step_post_hook(self._after)
 
     def _meet(self, optimizer: Optimizer, frame: FrameType) -> None:
         one = self.optimizers.of(optimizer)
@@ -157,12 +151,13 @@ class StepWatch:
         for parameter, gradient in zip(owned, before, strict=True):
             parameter.grad = gradient
 
-    def _before(
-        self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Any, Any] | None:
-        """Read gradients before a plain step; of a closure's, those of its first call."""
+    def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
         if not self._attention.close:
             return None
+        return notify_safely(self._read_before, optimizer, args, kwargs, notes=self._notes)
+
+    def _read_before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> Any:
+        """Read gradients before a plain step; of a closure's, those of its first call."""
         one = self.optimizers.of(optimizer)
         one.before = state_of(optimizer)
         CLOCK.closure = 0
@@ -205,6 +200,10 @@ class StepWatch:
             for account, glancing in self.on_glance:
                 account.call(glancing, one.number)
             return
+        notify_safely(self._read_after, optimizer, before, notes=self._notes)
+
+    def _read_after(self, optimizer: Optimizer, before: list[ParameterState]) -> None:
+        one = self.optimizers.of(optimizer)
         met, moved = self._changed(optimizer, before, CLOCK.steps)
         gradients, one.read = one.read or [], None
         if self.state is not None and gradients:
