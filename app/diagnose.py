@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from analyzers.request.causes import RankedCause
 from app.present import report
+from app.repair.no_effect import without_idle_terms
 from app.repair.repairing import RepairResult, has_passed, repair_faults, stopped_short
 from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
@@ -98,7 +99,8 @@ async def by_steps(
         for cause in causes:
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
-            seen, result = await _repaired(case, seen, causes, session, reader, progress, budget)
+            tried = await _repaired(case, seen, causes, session, reader, progress, budget)
+            seen, result = without_idle_terms(*tried)
             if assistant is not None and session is not None:
                 await _ask(assistant, case, seen, result, session, reader, progress, budget)
             for patch in await asyncio.to_thread(report.patches, case, result):

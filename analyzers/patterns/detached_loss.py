@@ -65,7 +65,7 @@ from analyzers.repair.reconnect.frozen_modules import frozen_whole
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project
 from analyzers.source.recording import recorded
-from analyzers.source.samples import means_numbers
+from analyzers.source.samples import is_scored, means_numbers
 
 ID = "GM021"
 NAME = "detached-loss"
@@ -117,7 +117,7 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         names = bindings(where.statement) if where is not None else []
         carrier = GraphCarrier(names[0], where.place) if names and where is not None else None
         sample = fault.detail == SAMPLED
-        if sample and (means_numbers(project) or not _is_recorded(where)):
+        if sample and (means_numbers(project) or not _is_recorded(where) or _is_scored(where)):
             return None  # it learns by its score, or nothing should be passed on
         title = TITLE_OF_SAMPLE if sample else TITLE_OF_TERM
         return matched_silent(NAME, fault, None, carrier, title) if fault.params else None
@@ -145,6 +145,10 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         known = ""
     remedy = reason.remedy if reason is not None else known
     return replace(found, remedy=remedy, title=_with_reason(evidence, reason))
+
+
+def _is_scored(where: SourceLocation | None) -> bool:
+    return where is not None and is_scored(where.module, where.statement)
 
 
 def _is_recorded(where: SourceLocation | None) -> bool:

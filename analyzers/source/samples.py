@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from analyzers.source import priors
 from analyzers.source.callees import is_call
-from analyzers.source.flow import own_expressions
-from analyzers.source.project import Project
+from analyzers.source.flow import bindings, names_read, own_expressions
+from analyzers.source.project import Module, Project
 from analyzers.source.reads import attributes_loaded
 
 _SAMPLE = "torch.distributions.Distribution.sample"
@@ -29,6 +29,19 @@ def sampled_without_log_prob(project: Project) -> bool:
         return False
     drawn = any(any(samples(statement)) for _, statement in project.each(ast.stmt))
     return drawn and not means_numbers(project)
+
+
+def is_scored(module: Module, statement: ast.stmt) -> bool:
+    """Return True if a sample is subtracted from what its distribution is made of, or the other way
+    round: a log-probability that is written by hand.
+    """
+    drawn = set(bindings(statement))
+    made = {name for call in samples(statement) for name in names_read(call)} - drawn
+    for assigned in module.each(ast.Assign):
+        made |= names_read(assigned.value) if made & set(bindings(assigned)) else set()
+    differences = (n for n in module.each(ast.BinOp) if isinstance(n.op, ast.Sub))
+    sides = ((names_read(one.left), names_read(one.right)) for one in differences)
+    return any((a & drawn and b & made) or (b & drawn and a & made) for a, b in sides)
 
 
 def means_numbers(project: Project) -> bool:

@@ -234,8 +234,8 @@ def _why_no_error(case: Case, run: RunResult) -> str:
     if _is_quoted(case, run.raised):
         return _ENDED_IN_IT
     raised = entry_of(run.raised.message) if run.raised is not None else None
-    artifact = raised is not None and raised.family == "no-grad"  # what stands in has no graph
-    if raised is not None and not (artifact or case.is_error_given or case.asked is not None):
+    no_graph = raised is not None and raised.kind in ("detached", "flat-input")  # of stand-ins
+    if raised is not None and not (no_graph or case.is_error_given or case.asked is not None):
         return f"Completed (see what was assumed), it raises: {ending(run)}. {raised.means}"
     if run.status == "raised":
         return (

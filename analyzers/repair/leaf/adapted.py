@@ -145,17 +145,12 @@ def _first_of_iteration(where: SourceLocation, loop: ast.For, owner: str) -> ast
     module: Module = where.module
     first: ast.stmt = sole_block(module, loop)
     for around in module.loops_around(first):
-        block = [s for s in _block_of(module, around) if position(s) > end_of(around)]
+        block = [s for s in module.block_of(around) if position(s) > end_of(around)]
         asks = operations_in(around, ("backward", "step"))
         if asks or not any(_calls(statement, owner) for statement in block):
             break
         first = around
     return first
-
-
-def _block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
-    body: list[ast.stmt] = getattr(module.parents.get(statement), "body", [])
-    return body
 
 
 def _calls(statement: ast.stmt, owner: str) -> bool:
