@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from analyzers.request.causes import RankedCause
 from app.present import report
-from app.repair.no_effect import without_idle_terms
 from app.repair.repairing import RepairResult, has_passed, repair_faults, stopped_short
 from app.request.case import READING_LIMIT_S, Case, read_case
 from app.request.launch import Launch
@@ -99,8 +98,11 @@ async def by_steps(
         for cause in causes:
             await progress.cause(report.cause(cause, case))
         with clock.stage("verify"):
-            tried = await _repaired(case, seen, causes, session, reader, progress, budget)
-            seen, result = without_idle_terms(*tried)
+            seen, result = await _repaired(case, seen, causes, session, reader, progress, budget)
+            if has_passed(result):
+                from app.repair.no_effect import without_idle_terms  # not for who only reads
+
+                seen, result = without_idle_terms(seen, result)
             if assistant is not None and session is not None:
                 await _ask(assistant, case, seen, result, session, reader, progress, budget)
             for patch in await asyncio.to_thread(report.patches, case, result):

@@ -11,8 +11,9 @@ from analyzers.source.samples import sampled_without_log_prob
 @pytest.mark.parametrize(
     ("script", "closer"),
     [
-        ("from torch.distributions import Normal\nz = Normal(mean, std).sample()", True),
-        ("import torch\nq = torch.distributions.Normal(mean, std)\nz = q.sample()", True),
+        ("from torch.distributions import Normal\nz = Normal(mean, std).sample()\nkl = mean", True),
+        ("import torch\nq = torch.distributions.Normal(mean, std)\nz = q.sample()\nelbo = z", True),
+        ("import torch\nz = torch.distributions.Normal(mean, std).sample()", False),
         ("from torch.distributions import Normal\nz = Normal(mean, std).rsample()", False),
         ("import torch\nbatch = buffer.sample(32)", False),
         (
