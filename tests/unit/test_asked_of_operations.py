@@ -43,8 +43,39 @@ ASKED = {
     "Is the hidden state of the RNN reset to zero each time?": "state-of-recurrent",
     "Gradient checkpointing needs as much memory as before": "checkpointing-saves-nothing",
     "Why topological order, and not recursive calls of _backward?": "hand-written-derivatives",
+    "Does no_sync() have to include the forward?": "where-no-sync-belongs",
+    "With bf16 params, where do the fp32 grads come from?": "gradients-in-full-precision",
+    "Is it safe to set find_unused_parameters=False?": "unused-flag-safe",
+    "gather_with_grad: is the gradient scaled by the world size?": "gathered-with-gradient",
+    "retain_grad() does nothing under torch.compile": "retained-inside-compiled",
+    "toggle_optimizer fails with torch.compile": "flags-toggled-in-compiled",
+    "Can I train through torch.func.jvp without create_graph?": "training-through-jvp",
+    "My custom Function returns a larger gradient, and it is summed over the batch": (
+        "gradient-summed-to-input"
+    ),
+    "The distance map is computed under no_grad, is that a problem?": "constant-factor-of-loss",
+    "I froze the encoder and call eval(), and its gradient is lost": "frozen-part-in-between",
+    "Is the hidden state carried over to the next batch?": "state-of-recurrent",
+    "Which gradient has softmax with cross entropy?": "softmax-derivative",
+    "Broadcasting: the gradient shape is wrong in the backward of add": "broadcast-in-backward",
+    "Why does += belong into the backward of a multiplication?": "hand-written-derivatives",
+    "Why does autograd.grad return a tuple, why the [0]?": "tuple-of-gradients",
+    "Does the policy loss affect the value network?": "policy-and-value",
+    "Is torch.gradient the same as autograd.grad?": "gradient-by-differences",
+    "Is the activation a leaf, and requires_grad?": "results-require-gradients",
 }
 OTHERS = (
+    "The value should be none in this configuration.",
+    "How do you generate the pseudo label?",
+    "The numpy graph of the results is broken.",
+    "We accumulate the inner product of both lists.",
+    "DDP broadcasts the parameters in the first forward.",
+    "Does gather preserve the order of the rows?",
+    "How is the carry bit handled?",
+    "The frozen lake is fixed on the map.",
+    "We gather all reports of the network by hand.",
+    "The map of distances is printed.",
+    "Safe to delete this file?",
     "The clamp of the bench is broken.",
     "We index the documents of our site.",
     "The mean of both columns is printed.",
@@ -56,7 +87,7 @@ OTHERS = (
 
 
 @pytest.mark.parametrize(("words", "entry"), ASKED.items(), ids=lambda text: text[:40])
-def test_an_operation_that_is_asked_about_is_known(words: str, entry: str) -> None:
+def test_what_is_asked_about_is_known(words: str, entry: str) -> None:
     found = question_in(words)
     assert found is not None
     assert found.id == entry
@@ -70,6 +101,9 @@ def test_words_of_other_things_ask_nothing(words: str) -> None:
 @pytest.mark.parametrize(
     ("message", "entry"),
     [
+        ("ZeroTensors are immutable. Please use the materialized zero tensor", "zero-tensor"),
+        ("Shapes of gradients are not equal. Expected: [2, 1], got: [2, 4]", "broadcast-in"),
+        ("A module has unknown inputs or outputs type (<class 'a.B'>)", "unknown-output-type"),
         ("No grad accumulator for a saved leaf!", "saved-leaf-lost"),
         (
             "set_sizes_and_strides is not allowed on a Tensor created from .data or .detach().",

@@ -1,74 +1,11 @@
-"""Questions about wrappers, modes and switches: what a compiled function, a scaler, a gathering or
-a checkpoint does to gradients; and what the words around the code say of which cause it is."""
+"""What the words around the code say of a wrapper, a mode or a switch: which cause it is."""
 
 from __future__ import annotations
 
 import pytest
 
-from analyzers.messages import entry_of, question_in
+from analyzers.messages import question_in
 from analyzers.request.examine import examine
-
-ASKED = {
-    "Does no_sync() have to include the forward?": "where-no-sync-belongs",
-    "With bf16 params, where do the fp32 grads come from?": "gradients-in-full-precision",
-    "Is it safe to set find_unused_parameters=False?": "unused-flag-safe",
-    "gather_with_grad: is the gradient scaled by the world size?": "gathered-with-gradient",
-    "retain_grad() does nothing under torch.compile": "retained-inside-compiled",
-    "toggle_optimizer fails with torch.compile": "flags-toggled-in-compiled",
-    "Can I train through torch.func.jvp without create_graph?": "training-through-jvp",
-    "My custom Function returns a larger gradient, and it is summed over the batch": (
-        "gradient-summed-to-input"
-    ),
-    "The distance map is computed under no_grad, is that a problem?": "constant-factor-of-loss",
-    "I froze the encoder and call eval(), and its gradient is lost": "frozen-part-in-between",
-    "Is the hidden state carried over to the next batch?": "state-of-recurrent",
-    "Which gradient has softmax with cross entropy?": "softmax-derivative",
-    "Broadcasting: the gradient shape is wrong in the backward of add": "broadcast-in-backward",
-    "Why does += belong into the backward of a multiplication?": "hand-written-derivatives",
-    "Why does autograd.grad return a tuple, why the [0]?": "tuple-of-gradients",
-    "Does the policy loss affect the value network?": "policy-and-value",
-    "Is torch.gradient the same as autograd.grad?": "gradient-by-differences",
-    "Is the activation a leaf, and requires_grad?": "results-require-gradients",
-}
-OTHERS = (
-    "The value should be none in this configuration.",
-    "How do you generate the pseudo label?",
-    "The numpy graph of the results is broken.",
-    "We accumulate the inner product of both lists.",
-    "DDP broadcasts the parameters in the first forward.",
-    "Does gather preserve the order of the rows?",
-    "How is the carry bit handled?",
-    "The frozen lake is fixed on the map.",
-    "We gather all reports of the network by hand.",
-    "The map of distances is printed.",
-    "Safe to delete this file?",
-)
-
-
-@pytest.mark.parametrize(("words", "entry"), ASKED.items(), ids=lambda text: text[:40])
-def test_a_wrapper_that_is_asked_about_is_known(words: str, entry: str) -> None:
-    found = question_in(words)
-    assert found is not None
-    assert found.id == entry
-
-
-@pytest.mark.parametrize("words", OTHERS)
-def test_words_of_other_things_ask_nothing(words: str) -> None:
-    assert question_in(words) is None
-
-
-@pytest.mark.parametrize(
-    ("message", "entry"),
-    [
-        ("ZeroTensors are immutable. Please use the materialized zero tensor", "zero-tensor"),
-        ("Shapes of gradients are not equal. Expected: [2, 1], got: [2, 4]", "broadcast-in"),
-        ("A module has unknown inputs or outputs type (<class 'a.B'>)", "unknown-output-type"),
-    ],
-)
-def test_a_message_is_known(message: str, entry: str) -> None:
-    found = entry_of(message)
-    assert found is not None
-    assert found.id.startswith(entry)
 
 
 def said(text: str) -> str:
