@@ -152,6 +152,8 @@ def _covered(
             return Check(name="covered", status="failed", detail=lost)
         if not trial.measured.doubted and (idle := loss_coverage.wasted(kept, trace)):
             return Check(name="covered", status="failed", detail=idle)
+        if idle := loss_coverage.undifferentiated(kept, trace):
+            return Check(name="covered", status="failed", detail=idle)
     if reference is None or trace is None:
         detail = "the original cannot be followed past its failure"
         return Check(name="covered", status="not_run", detail=detail)

@@ -7,7 +7,7 @@ At fixed parameters and with common random numbers, a loss has the same value in
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import accumulate, islice
 
@@ -73,6 +73,21 @@ def wasted(original: Trace, candidate: Trace) -> str:
             line = record.call.at.line
             return f"the gradient of line {line}'s loss in {what} is cleared before a step takes it"
     return ""
+
+
+def undifferentiated(original: Trace, candidate: Trace) -> str:
+    """Describe gradients that were returned to be differentiated (`create_graph`) and that no later
+    call of the patch goes through; return an empty string if there are none, or if the original
+    leaves some of its own in the same way.
+    """
+    lines = {r.call.n: r.call.at.line for r in candidate.backwards if r.has_graph}
+    used = {lines[n] for r in candidate.backwards for n in r.through if n in lines}
+    calls = Counter(lines.values())
+    idle = sorted(line for line in calls if calls[line] > 1 and line not in used)
+    ours = [r.call.n for r in original.backwards if r.has_graph][:-1]
+    if not idle or {*ours} - {n for r in original.backwards for n in r.through}:
+        return ""
+    return f"line {idle[0]} makes gradients with a graph, and no later backward goes through it"
 
 
 def _unused(trace: Trace) -> dict[int, set[int]]:

@@ -57,7 +57,8 @@ class Backward(Record):
     `loss` is the number whose gradient the call computes, `terms` how many terms with a graph it is
     the sum of, `new_terms` how many of those no backward call had reached before. `repeated`: an
     earlier backward call used its roots, or since the last step all that they are sums or multiples
-    of.
+    of. `has_graph`: it returned gradients that can be differentiated. `through`: the calls, by `n`,
+    whose returned gradients it differentiates.
     """
 
     t: Literal["backward"]
@@ -71,6 +72,8 @@ class Backward(Record):
     terms: Count = 0
     new_terms: Count = 0
     repeated: bool = False
+    has_graph: bool = False
+    through: list[Count] = Field([], max_length=64)
     kept: Count | None = Field(None, description="nodes that live tensors keep, as it begins")
 
 

@@ -12,12 +12,15 @@ from ..core.clock import CLOCK
 from ..core.emitter import Emitter
 from ..core.engine import Call, Observer
 from ..core.frames import Json
+from ..core.graph import roots_of
 from ..core.loss_terms import LIMIT, parts_of, terms_of
 from ..core.parameters import ParameterRegistry
 from ..core.retained_size import LOOKS, PASSES, kept_nodes
 from ..core.sampling import sampled
 from ..core.stamps import Stamps
 from .graph_ends import REACHED
+
+GRADIENT_OF = "gradient_of"  # metadata: the number of the call that returned the node's value
 
 
 class BackwardRecorder(Observer):
@@ -38,6 +41,7 @@ class BackwardRecorder(Observer):
         self._new_terms = 0
         self._kept: int | None = None
         self._changed: dict[int, int] = {}  # by which step each parameter was, as the call began
+        self._with_graph: list[int] = []  # calls that returned gradients with a graph, the latest
         self._most = 0
         self._looks = 0
 
@@ -59,10 +63,27 @@ class BackwardRecorder(Observer):
         self._receive(call)
         for node in call.walk.nodes if self._values and call.kind == "backward" else ():
             node.metadata[REACHED] = CLOCK.steps + 1
+        made = self._values and call.create_graph and call.kind == "grad"
+        through = self._through(call) if self._with_graph else []
+        has_graph = made and self._note_gradients(call)
         self.glances = any(known.is_unfed for known in self._parameters.known)
         if sampled(call.n):
             self._parameters.tell()
-            self._emit(call, "ok")
+            self._emit(call, "ok", {"has_graph": has_graph, "through": through})
+
+    def _note_gradients(self, call: Call) -> bool:
+        """Mark the nodes of the gradients that the call returned; return True if there are any."""
+        nodes = [node for node, _ in roots_of(call.result or ())]
+        for node in nodes:
+            node.metadata[GRADIENT_OF] = call.n
+        if nodes:
+            self._with_graph = [*self._with_graph[-63:], call.n]
+        return bool(nodes)
+
+    def _through(self, call: Call) -> list[int]:
+        """Return the earlier calls whose gradients this one differentiates."""
+        known = (node.metadata.get(GRADIENT_OF) for node in call.walk.nodes)
+        return sorted({n for n in known if n is not None})[-64:]
 
     def _receive(self, call: Call) -> None:
         leaves: dict[int, Any] = {}
@@ -91,7 +112,7 @@ class BackwardRecorder(Observer):
         """Record the call; who received what is unknown."""
         self._emit(call, "raised")
 
-    def _emit(self, call: Call, outcome: str) -> None:
+    def _emit(self, call: Call, outcome: str, derived: Json | None = None) -> None:
         begun = call.n - 1
         oldest = self._stamps.oldest(call.walk.nodes)
         self._emitter.emit(
@@ -108,6 +129,7 @@ class BackwardRecorder(Observer):
                 "kept": self._kept,
                 "terms": terms_of(call.roots) if self._values else 0,
                 "new_terms": self._new_terms,
+                **(derived or {}),
             }
         )
 
