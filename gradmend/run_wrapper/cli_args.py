@@ -23,8 +23,7 @@ options:
   --rerun       run again even if files that C code writes cannot be kept apart
   --steps N     backward calls in a repeated run (default: a few past the one that failed), without
                 a time limit
-  --patient     try fixes without a time limit (default: 60 s; if nothing failed, as long as the
-                command took, and 10 s at least)
+  --patient     try fixes without a time limit (default: 60 s)
   --format json print the findings as the last line of standard output; also --json
   --against REV compare the training with that of the sources in a git revision; neither run changes
                 your files. Exit code: 0 same, 1 changed or broken, 2 not comparable. With
