@@ -13,7 +13,8 @@ learnt through time.
 When this fix is wrong: when gradients should flow across segments. Then call `backward()` once, at
 the end of the whole sequence. `retain_graph=True` does not do that: each backward then runs through
 all earlier iterations, memory and time grow, and after `optimizer.step()`, the weights that those
-old graphs saved have changed.
+old graphs saved have changed. If the loop takes its samples in a random order, none goes on from
+the one before: begin each iteration with a new state instead.
 
 Broken::
 
@@ -48,6 +49,7 @@ from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.source.project import Project
+from analyzers.source.random_order import fed_at_random
 
 ID = "GM011"
 NAME = "recurrent-state"
@@ -55,6 +57,16 @@ FAMILY = "graph-reuse"
 TITLE = "A recurrent state still holds the previous iteration's graph"
 RECURRENT = True
 USUAL = True
+
+
+_VALUES = (
+    " The next iteration needs its values, not its history: detach it between iterations "
+    "(truncated backpropagation through time)."
+)
+_FRESH = (
+    " The loop takes its samples in a random order, so none goes on from the one before: begin "
+    "each iteration with a new state."
+)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -84,8 +96,8 @@ def _with_others(found: Match, story: ReuseFeatures) -> str:
 
 def explain(match: Match, project: Project) -> str:
     """Explain which state crossed which boundary."""
-    return (
-        account(match, project)
-        + " The next iteration needs its values, not its history: detach it between iterations "
-        "(truncated backpropagation through time)."
-    )
+    story = story_of(match.evidence, project)
+    if story is not None and story.loop is not None and story.self_fed:
+        fresh = fed_at_random(story.name, story.loop, project)
+        return account(match, project) + (_FRESH if fresh else _VALUES)
+    return account(match, project) + _VALUES

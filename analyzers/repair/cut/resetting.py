@@ -18,12 +18,9 @@ from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, names_read
 from analyzers.source.ops import FACTORIES
 from analyzers.source.project import Loop, Module, Project, spelled
+from analyzers.source.random_order import is_shuffled
 from analyzers.source.trees import walk
 
-_SHUFFLING = (
-    *("torch.randperm", "numpy.random.permutation", "random.sample"),
-    "torch.utils.data.RandomSampler",
-)
 _PLACING = ("cpu", "cuda", "requires_grad_", "to", "type")
 _FRESH_STATE = "Each iteration starts without the state of the one before."
 
@@ -87,7 +84,7 @@ def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
     shared, loop = story.shared, story.loop
     if shared is None or not isinstance(loop, ast.For):
         return
-    editor, shuffled = Editor(shared.module), _is_shuffled(loop, story.project)
+    editor, shuffled = Editor(shared.module), is_shuffled(loop, story.project)
     for statement in reversed(list(preceding(shared.module, shared.scope, loop))):
         match statement:
             case ast.Expr(value=ast.Call(args=[], keywords=[]) as call) if _resets(story, call):
@@ -125,37 +122,6 @@ def _is_reset_elsewhere(scope: ast.AST, call: ast.Call, project: Project) -> boo
         if own_name(call) in named and module.scope_of(loop) is not scope:
             return True
     return False
-
-
-def _is_shuffled(loop: ast.For, project: Project) -> bool:
-    """Return True if a loop takes samples in a random order, by its own expression or by the
-    definition of what it iterates over (unless it only counts).
-    """
-    names = {name.rpartition(".")[2] for name in names_read(loop.iter)} if not _counts(loop) else ()
-    makings = [loop.iter]
-    for _, made in project.each(ast.Assign):
-        if any(spelled(t).rpartition(".")[2] in names for t in made.targets):
-            makings.append(made.value)
-    return any(_in_random_order(making) for making in makings)
-
-
-def _in_random_order(value: ast.expr) -> bool:
-    for node in walk(value):
-        if isinstance(node, ast.Call):
-            if is_call(node, *_SHUFFLING):
-                return True
-            shuffles = [one.value for one in node.keywords if one.arg == "shuffle"]
-            if any(isinstance(one, ast.Constant) and one.value is True for one in shuffles):
-                return True
-    return False
-
-
-def _called(node: ast.AST) -> set[str]:
-    return {own_name(n) for n in walk(node) if isinstance(n, ast.Call)}
-
-
-def _counts(loop: ast.For) -> bool:
-    return any("range" in name for name in _called(loop.iter))
 
 
 def _only_begins(method: ast.FunctionDef, name: str) -> bool:

@@ -13,6 +13,7 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import starts_as_none
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.cut.resetting import reset_by_call, reset_for_samples, reset_of_all_layers
@@ -22,11 +23,12 @@ from analyzers.repair.remake.chains import constructs, preceding
 from analyzers.repair.rewrite import head_of
 from analyzers.repair.sites.scopes import last_backward_or_step
 from analyzers.source.calls import makes_leaf
-from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, bound_within, statements_of
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import bindings, bound_within, names_read, statements_of
 from analyzers.source.gathered_tensors import is_empty, joined_to
 from analyzers.source.loop_iterations import in_each_iteration
 from analyzers.source.project import Loop, Project
+from analyzers.source.random_order import fed_at_random
 
 _TRADEOFF = "Assumes that nothing of one iteration belongs to the next."
 
@@ -49,7 +51,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     shared = use.shared
     for loop in shared.loops if shared is not None else ():
         for name in dict.fromkeys(carrier.name for carrier in use.features.carriers):
-            yield from _of(name, loop, use.features.frame)
+            yield from _of(name, loop, use.features.frame, project)
 
 
 def _to_none(features: ReuseFeatures) -> Iterator[Proposal]:
@@ -64,7 +66,7 @@ def _to_none(features: ReuseFeatures) -> Iterator[Proposal]:
         yield Proposal("reset-at-head", title, (edit,), _TRADEOFF, 3)
 
 
-def _of(name: str, loop: Loop, shared: Shared) -> Iterator[Proposal]:
+def _of(name: str, loop: Loop, shared: Shared, project: Project) -> Iterator[Proposal]:
     module = shared.module
     first = _first_value(name, loop, shared)
     if first is None or name not in bound_within(loop):
@@ -72,10 +74,14 @@ def _of(name: str, loop: Loop, shared: Shared) -> Iterator[Proposal]:
     editor = Editor(module)
     lines, last = editor.lines_of(first), last_backward_or_step(module, shared.freed)
     if in_each_iteration(loop, shared.reached):
-        at_head = (editor.insert_before(head_of(loop), *lines),)
+        at_head: tuple[Edit, ...] = (editor.insert_before(head_of(loop), *lines),)
         title = f"Reset `{name}` at the head of the loop"
         gathers = is_empty(first.value) and any(joined_to(name, s) for s in statements_of(loop))
         rank = -2 * SECOND_CHOICE if gathers else 2  # one iteration's values are gathered in it
+        if not gathers and fed_at_random(name, loop, project):
+            rank = -SECOND_CHOICE
+            if not _is_read_between(name, first, loop, shared):
+                at_head = joined([editor.delete(first), *at_head])
         yield Proposal("reset-at-head", title, at_head, _TRADEOFF, rank)
     else:
         behind = (editor.insert_after(last, *lines),)
@@ -95,3 +101,9 @@ def _first_value(name: str, loop: Loop, shared: Shared) -> ast.Assign | None:
     if not made or makes_leaf(made[-1].value) or constructs(shared.module, made[-1]):
         return None
     return made[-1]
+
+
+def _is_read_between(name: str, first: ast.Assign, loop: Loop, shared: Shared) -> bool:
+    """Return True if a statement between the first value and the loop reads the name."""
+    before = [*preceding(shared.module, shared.scope, loop)]
+    return any(name in names_read(s) for s in before[before.index(first) + 1 :])
