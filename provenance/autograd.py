@@ -98,7 +98,6 @@ class StaleEdge:
     freed: Count = 0
     holders: Annotated[tuple[Referrer, ...], MaxLen(32)] = ()
     shape: Annotated[tuple[int, ...], MaxLen(16)] = ()
-    freed_nodes: Count = 0
     stepped: bool | None = None
     renewed: bool | None = None
     rebound: bool = False

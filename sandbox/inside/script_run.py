@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -57,7 +56,6 @@ class ScriptRun:
                 "torch": torch.__version__,
                 "python": platform.python_version(),
                 "platform": versions.machine(),
-                "entry": self.entry,
                 "stamps": self.instruments.stamps.kind,
             }
         )
@@ -77,7 +75,6 @@ class ScriptRun:
                 "backwards": CLOCK.calls,
                 "examined": self.instruments.attention.looked,
                 "steps": CLOCK.steps,
-                "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "truncated": self.instruments.budget.notes,
                 "tampered": [*guard.found(), *self.instruments.tampered()][:16],
                 "targets_with_graph": self.instruments.targets_with_graph,

@@ -27,7 +27,6 @@ class Reuse(Record):
     reached: BackwardCall
     same_root: bool = False
     remade: bool = False
-    new_nodes: Count = 0
     stale_edges: Annotated[tuple[StaleEdge, ...], Field(max_length=16)] = ()
     engine: Literal["torch", "custom"] = "torch"
     engine_class: Text = ""
@@ -51,8 +50,6 @@ class Inplace(Record):
     parameter: Text | None = None
     is_parameter: bool = False
     shape: Annotated[tuple[int, ...], Field(max_length=16)] = ()
-    saved_version: Count = 0
-    found_version: Count = 0
     changes: Annotated[tuple[InplaceWrite, ...], Field(max_length=16)] = ()
 
 

@@ -41,13 +41,11 @@ class ParameterFacts(Record):
 
 
 class Stale(Record):
-    """A parameter whose consumer node was made before a step (`changed_by`) changed it and was
-    reached by a backward call after it.
+    """A parameter whose consumer node was made before a step changed it and was reached by a
+    backward call after it.
     """
 
     param: Count
-    made_at: CodeLine | None = None
-    changed_by: Count = 0
 
 
 class Backward(Record):

@@ -22,7 +22,6 @@ class RunStart(Record):
     torch: Text = ""
     python: Text = ""
     platform: Text = ""
-    entry: Text = ""
     stamps: Text = Field("", description="how nodes get their line: anomaly, lines, none")
 
 
@@ -53,7 +52,6 @@ class RunEnd(Record):
     backwards: Count = 0
     examined: Count = Field(0, description="backward calls that were examined closely")
     steps: Count = 0
-    peak_memory_mib: float = 0.0
     truncated: list[Text] = Field([], max_length=16)
     tampered: list[Text] = Field([], max_length=16)
     targets_with_graph: bool = Field(False, description="a loss was given a target with a graph")

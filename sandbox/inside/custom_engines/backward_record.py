@@ -84,7 +84,6 @@ def stale_edges_of(
             "raising": node(walk.entered),
             "freed": backward_call,
             "holders": sorted(held, key=lambda h: len(h["path"]))[:32],
-            "freed_nodes": sum(1 for instance in walk.nodes if visited(instance)),
         }
     return list(records.values())
 
@@ -110,7 +109,6 @@ def reuse_record(
         "reached": walk.call,
         "same_root": root is not None and bool(root.root_of),
         "remade": bool(set(again) & set(reused) - {None}),
-        "new_nodes": len(new),
         "stale_edges": found[:16],
         "engine": "custom",
         "engine_class": type(walk.root).__qualname__,

@@ -92,7 +92,7 @@ class LeafSteps:
             for leaf in instances.parents(node):
                 number = ids.get(instances.number(leaf), -1)
                 if made is not None and made.number <= self._updated.get(number, 0):
-                    found.setdefault(number, {"param": number, "made_at": made.at})
+                    found.setdefault(number, {"param": number})
         return list(found.values())[:16]
 
     def finish(self) -> None:

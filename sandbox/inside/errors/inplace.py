@@ -41,14 +41,11 @@ class InplaceWatch(Observer):
         """Tell the first backward that found a saved tensor changed."""
         if says_changed(error) and not self._reported:
             self._reported = True
-            found, expected = _versions(error)
             record: Json = {
                 "t": "inplace",
                 "message": str(error),
                 "kind": "saved",
                 "reached": call.record(),
-                "saved_version": expected,
-                "found_version": found,
             }
             found_stale = _stale(call.walk.nodes, call.frame)
             stale = max(found_stale, key=lambda s: s[0]._sequence_nr(), default=None)

@@ -148,7 +148,6 @@ class ReuseWatch(Observer):
             "reached": call.record(),
             "same_root": any(_was_root(node) for node, _ in call.roots),
             "remade": same and bool(renewed & reused),
-            "new_nodes": len(new),
             "stale_edges": stale_edges[:16],
         }
 
@@ -201,7 +200,6 @@ class ReuseWatch(Observer):
                 "holders": holders,
                 "output": number,
                 "shape": shape_at(producer, number),
-                "freed_nodes": len(freed),
                 "stepped": self._stepped(reached),
                 "rebound": self._is_rebound(reached, holders),
             }

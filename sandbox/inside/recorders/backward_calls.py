@@ -145,9 +145,7 @@ class BackwardRecorder(Observer):
             changed_by = self._changed.get(known.id, 0) if known is not None else 0
             if known is None or stamp is None or stamp.steps >= changed_by:
                 continue
-            found.setdefault(
-                known.id, {"param": known.id, "made_at": stamp.at, "changed_by": changed_by}
-            )
+            found.setdefault(known.id, {"param": known.id})
         return list(found.values()) if CLOCK.steps else []
 
 
