@@ -62,7 +62,8 @@ def _diagnose(
         async with progress.line.ticking():
             if raised:
                 return await findings_of(seen, again, progress, progress.early, witness)
-            patient = arguments.waits or are_suspected(seen.process)
+            # One that shows no fault was chosen for what is suspected in it.
+            patient = arguments.waits or not seen.process.silent or are_suspected(seen.process)
             return await silent_findings_of(seen, again, progress, patient=patient)
 
     try:
