@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from analyzers.advice.iterations import WRAPPERS, backwards
 from analyzers.advice.looking import (
     Look,
-    calls,
     last_name,
     requires_grad,
     short,
@@ -16,7 +15,7 @@ from analyzers.advice.looking import (
 )
 from analyzers.source import priors
 from analyzers.source.backward import backward_calls, backward_root
-from analyzers.source.callees import is_call
+from analyzers.source.callees import creates_module, is_call
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, spelled
@@ -93,24 +92,9 @@ def _asked(module: Module) -> Iterator[str]:
 
 
 def _made_of_layers(module: Module) -> Iterator[str]:
-    layers = calls("Linear", "Sequential", "ModuleList", "Embedding", "Conv2d", "LSTM", "GRU")
     for node in module.each(ast.Assign):
-        made = spelled(node.targets[0]).startswith("self.") and _makes_object(node.value, module)
-        if made or layers(node.value, module) is not None:
+        if isinstance(node.value, ast.Call) and creates_module(node.value):
             yield from map(spelled, node.targets)
-
-
-def _makes_object(value: ast.expr, module: Module) -> bool:
-    """Return True for `neuron.LIFNode()`: an instance of a class that makes no tensor, and may be a
-    module: not `Value(0.5)`, of a class without a base, or of which nothing is known."""
-    name = last_name(value.func) if isinstance(value, ast.Call) else ""
-    own = next((c for c in module.each(ast.ClassDef) if c.name == name), None)
-    known = bool(own.bases) if own else isinstance(value, ast.Call) and "." in spelled(value.func)
-    return (
-        known
-        and name[:1].isupper()
-        and not name.endswith(("Tensor", "Parameter", "Variable", "Buffer"))
-    )
 
 
 def derived_without_graph(node: ast.AST, module: Module) -> str | None:

@@ -20,6 +20,7 @@ BlockLook = Callable[[ast.AST, Module], Found]
 
 _NUMPY = frozenset({"np", "numpy", "math", "random"})
 MAX_SPELLED = 60
+REGISTERING = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
 _LIBRARIES = frozenset({"torch", "nn", "init", "F", "utils"})  # what theirs writes is no fault
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from analyzers.advice.iterations import WRAPPERS
-from analyzers.advice.looking import last_name, short
+from analyzers.advice.looking import REGISTERING, last_name, short
 from analyzers.source.backward import backward_calls, backward_root, starts_later
+from analyzers.source.callees import creates_module
 from analyzers.source.calls import asks_for_gradient, makes_leaf, steps
 from analyzers.source.flow import definitions, mentions, value_of
 from analyzers.source.project import Module, spelled
@@ -21,9 +22,7 @@ _BUILTIN = frozenset(dir(builtins))
 _MODULES = ("Module", "MessagePassing", "LightningModule", "PreTrainedModel")
 _SAMPLE = re.compile(r"^[a-z]$|^eps|noise|hidden|state|input|data|batch|target|sample|fixed|mask")
 _BUFFERS = ("Buffer", "register_buffer")
-_KNOWN = ("Parameter", "register_parameter", "ParameterList", "ParameterDict")
 _GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain", "zip")
-_MOVES = ("to", "cuda", "half", "float", "double", "bfloat16")
 _DRAINED_BY = 2  # reads of a generator, of which the second finds nothing
 
 
@@ -67,9 +66,11 @@ def _put_into(target: ast.expr, owner: ast.ClassDef) -> Iterator[ast.expr]:
 
 
 def _makes_layers(value: ast.expr) -> bool:
-    """Return True if a part of an expression is made by a class: `nn.Linear(4, 2)`, `Block(8)`."""
-    called = (last_name(n.func) for n in walk(value) if isinstance(n, ast.Call))
-    return any(name[:1].isupper() for name in called)
+    """Return True if a part of an expression is made by a class that may be one of modules:
+    `nn.Linear(4, 2)`, `Block(8)`; not by one that is known to be another: `Value(0.5)`.
+    """
+    called = (n for n in walk(value) if isinstance(n, ast.Call))
+    return any(creates_module(call) is not False for call in called)
 
 
 def plain_tensor(node: ast.AST, module: Module) -> str | None:
@@ -82,7 +83,7 @@ def plain_tensor(node: ast.AST, module: Module) -> str | None:
         return None
     made = [n for n in walk(node.value) if isinstance(n, ast.Call)]
     drawn = any(last_name(call.func) in ("randn", "rand", "normal") for call in made)
-    known = any(last_name(call.func) in (*_KNOWN, *_BUFFERS) for call in made)
+    known = any(last_name(call.func) in (*REGISTERING, *_BUFFERS) for call in made)
     return short(node.targets[0]) if drawn and not known else None
 
 
@@ -201,7 +202,7 @@ def module_without_parameters(node: ast.AST, module: Module) -> str | None:
     if not any(last_name(base).endswith(_MODULES) for base in node.bases):
         return None
     called = {last_name(n.func) for n in walk(node) if isinstance(n, ast.Call)}
-    made = any(name[:1].isupper() for name in called) or not called.isdisjoint(_KNOWN)
+    made = any(name[:1].isupper() for name in called) or not called.isdisjoint(REGISTERING)
     whole = any(isinstance(n, ast.FunctionDef) for n in node.body)  # else it was cut off
     return node.name if whole and not made and node.name in _asked(module) else None
 
@@ -216,20 +217,6 @@ def _asked(module: Module) -> Iterator[str]:
                 value = value.func.value  # `Net().to(device)`
             if isinstance(value, ast.Call):
                 yield last_name(value.func)
-
-
-def moved_parameter(node: ast.AST, module: Module) -> str | None:
-    """Match `self.w = nn.Parameter(…).to(device)`: what comes out of `.to()` is no parameter."""
-    if not isinstance(node, ast.Assign) or not spelled(node.targets[0]).startswith("self."):
-        return None
-    value = node.value
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        if value.func.attr not in _MOVES or not isinstance(value.func.value, ast.Call):
-            return None
-        value = value.func.value
-        if last_name(value.func) == "Parameter":
-            return short(node.targets[0])
-    return None
 
 
 def loss_of_unsent(node: ast.AST, module: Module) -> str | None:

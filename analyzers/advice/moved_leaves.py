@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 
-from analyzers.advice.looking import Found, requires_grad, short
+from analyzers.advice.looking import REGISTERING, Found, last_name, requires_grad, short
 from analyzers.source.backward import backward_calls
 from analyzers.source.calls import makes_leaf
-from analyzers.source.flow import bindings, definitions, value_of, walk_scope
+from analyzers.source.flow import bindings, definitions, mentions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
+from analyzers.source.trees import walk
 
+_PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+_CONVERSIONS = ("to", "cuda", "half", "float", "double", "bfloat16")
+_USUAL = re.compile(r"(torch\.device\()?'cpu'\)?|torch\.float(32)?")  # of a tensor that is made
 _KEEPING = ("retain_grad", "requires_grad", "requires_grad_", "detach_")
 
 
@@ -102,3 +107,44 @@ def _moves(call: ast.Call, owner: str, module: Module) -> bool:
     statement = module.parents.get(call)
     bound = isinstance(statement, ast.Assign) and owner in map(spelled, statement.targets)
     return bound or spelled(call.func.value) == owner
+
+
+def moved_parameter(node: ast.AST, module: Module) -> str | None:
+    """Match `self.w = nn.Parameter(…).to(device)`: what comes out of `.to()` is no parameter. Not
+    where that changes nothing, nothing is to be trained, or the class registers it afterwards.
+    """
+    if not isinstance(node, ast.Assign) or not spelled(node.targets[0]).startswith("self."):
+        return None
+    value, moves, owner = node.value, list[ast.Call](), module.class_of(node)
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr not in _CONVERSIONS or not isinstance(value.func.value, ast.Call):
+            break
+        moves.append(value)
+        value = value.func.value
+    if not isinstance(value, ast.Call) or module.names.qualified(value.func) not in _PARAMETERS:
+        return None
+    frozen = any(k.arg == "requires_grad" and spelled(k.value) == "False" for k in value.keywords)
+    if frozen or (owner is not None and not owner.bases):
+        return None
+    named = node.targets[0]
+    moved = any(_changes(move, value, module) for move in moves)
+    return short(named) if moved and not (owner and _registers(owner, spelled(named))) else None
+
+
+def _changes(call: ast.Call, made: ast.Call, module: Module) -> bool:
+    """Return True if a call changes where or in which precision a tensor is that is made on the
+    CPU, in single precision, or where the call that makes it says."""
+    given = [*call.args, *(k.value for k in call.keywords)]
+    names = {spelled(one) for one in given}
+    bound = {spelled(v) for name in names for s in definitions(module.tree, name)
+             if (v := value_of(s)) is not None}  # fmt: skip
+    there = {spelled(k.value) for c in walk(made) if isinstance(c, ast.Call) for k in c.keywords}
+    stays = all(_USUAL.fullmatch(name) or name in there for name in bound or names)
+    return last_name(call.func) != "float" and not (given and stays)
+
+
+def _registers(owner: ast.ClassDef, name: str) -> bool:
+    """Return True if a class makes a parameter of an attribute: `self.w = nn.Parameter(self.w)`."""
+    calls = (n for n in walk(owner) if isinstance(n, ast.Call))
+    calls = (call for call in calls if last_name(call.func) in REGISTERING)
+    return any(mentions(call, name) or repr(name[5:]) in spelled(call) for call in calls)

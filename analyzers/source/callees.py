@@ -119,6 +119,15 @@ def creates_object(call: ast.Call) -> bool:
     return plain_name(call)[:1].isupper()
 
 
+def creates_module(call: ast.Call) -> bool | None:
+    """Return True if a call creates an object of a class of modules, False if of another class or
+    by no class; None if nothing is known of the class.
+    """
+    names = names_of(call)
+    known = {_is_module(target, plain_name(call), names) for target in _targets(call)}
+    return known.pop() if len(known) == 1 else None
+
+
 def in_library(call: ast.Call) -> bool:
     """Return True if what is called leads into a declared package: `torch.exp`, `np.random.rand`,
     `torch.ones(2).exp`.
@@ -127,6 +136,17 @@ def in_library(call: ast.Call) -> bool:
     while isinstance(root, ast.Attribute | ast.Call | ast.Subscript):
         root = root.func if isinstance(root, ast.Call) else root.value
     return names is not None and bool(_kind(names.qualified(root)))
+
+
+def _is_module(target: str | Def, name: str, names: Names | None) -> bool | None:
+    if isinstance(target, str):
+        is_class, kind = name[:1].isupper(), _kind(target)
+        return is_class and kind == "module" if kind or not is_class else None
+    if not isinstance(target, ast.ClassDef) or names is None:
+        return False
+    bases = names.bases(target)
+    named = any(_kind(base) == "module" or base.endswith("Module") for base in bases)
+    return named or (None if bases else False)
 
 
 def _matches(call: ast.Call, wanted: str) -> bool:

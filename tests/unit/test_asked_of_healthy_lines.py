@@ -12,6 +12,10 @@ OWN = "class Root({base}):\n    def forward(self, x):\n        return f(x)\n"
 OWN += "    def backward(self, g):\n        return torch.autograd.grad(self.y, self.x, g)\n"
 FLAG = "class Value({base}):\n    pass\nclass Neuron:\n    def __init__(self):\n"
 FLAG += "        self.w = Value(0.5)\n        self.w.requires_grad = True\n"
+ENGINE = "import engine\nclass Neuron:\n    def __init__(self):\n"
+ENGINE += "        self.w = engine.Value(0.5)\n        self.w.requires_grad = True\n"
+LISTED = "import torch.nn as nn\nclass Net({base}):\n    def __init__(self):\n"
+LISTED += "        self.parts = [{made} for _ in range(3)]\n"
 TOTAL = "total_loss = 0\nfor page in pages:\n    loss = net(page)\n    total_loss += loss.item()\n"
 
 
@@ -35,6 +39,18 @@ TOTAL = "total_loss = 0\nfor page in pages:\n    loss = net(page)\n    total_los
             FLAG.format(base="nn.Module"),
             FLAG.replace("({base})", ""),
             "Python attribute",
+        ),
+        (
+            "My model does not learn, why?",
+            FLAG.format(base="nn.Module"),
+            ENGINE,
+            "Python attribute",
+        ),
+        (
+            "My model does not learn, why?",
+            "from blocks import Unit\n" + LISTED.format(base="nn.Module", made="Unit(4)"),
+            "class Value:\n    pass\n" + LISTED.format(base="Module", made="Value(4)"),
+            "keeps layers in a plain list",
         ),
         (
             "Why is item() used here, and not detach()?",

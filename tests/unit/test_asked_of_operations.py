@@ -128,6 +128,15 @@ def first_hint(text: str) -> str:
     return hints[0].text if hints else ""
 
 
+PARAMETER = "class Gate{}:\n    def __init__(self):\n        self.w = nn.Parameter({}){}\n"
+FAULTS = (
+    *("keeps no gradient", "clears the gradients", "as soon as it is reached"),
+    "result of an operation on a parameter",
+)
+OWN_PARAMETER = "import small.nn as nn\n"
+REGISTERED = "        self.w = nn.Parameter(self.w)\n"
+CPU = "device = torch.device('cpu')\n"
+CHOSEN = "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
 PASTE = "# Something about my code\n\nIs this the way to do it?\n\n```python\n{code}```\n"
 
 
@@ -146,6 +155,16 @@ PASTE = "# Something about my code\n\nIs this the way to do it?\n\n```python\n{c
             "        self.w = nn.Parameter(torch.zeros(3).to(device))\n",
             "",
         ),
+        (PARAMETER.format("(nn.Module)", "torch.zeros(3)", ".half()"), "result of an operation"),
+        (CHOSEN + PARAMETER.format("(nn.Module)", "weight", ".to(device)"), "of an operation"),
+        (PARAMETER.format("(nn.Module)", "torch.zeros(3)", ".float()"), ""),
+        (PARAMETER.format("(nn.Module)", "torch.zeros(3)", ".to('cpu')"), ""),
+        (CPU + PARAMETER.format("(nn.Module)", "weight", ".to(device)"), ""),
+        (PARAMETER.format("(nn.Module)", "torch.zeros(3, device=dev)", ".to(dev)"), ""),
+        (PARAMETER.format("(nn.Module)", "grid, requires_grad=False", ".cuda()"), ""),
+        (PARAMETER.format("", "torch.zeros(3)", ".cuda()"), ""),
+        (OWN_PARAMETER + PARAMETER.format("(Layer)", "0.5", ".double()"), ""),
+        (PARAMETER.format("(nn.Module)", "weight", ".cuda()") + REGISTERED, ""),
         ("loss.backward()\nopt.zero_grad()\nopt.step()\n", "clears the gradients between"),
         ("loss.backward()\nopt.step()\nopt.zero_grad()\n", ""),
         ("loss.backward()\nxm.optimizer_step(opt)\nopt.zero_grad()\nplan.step()\n", ""),
@@ -199,7 +218,7 @@ def test_a_line_that_surely_is_a_fault_decides(code: str, part: str) -> None:
     if not part:
         assert found is None or "surely" not in found.text
         assert "Python attribute" not in first_hint(text)
-        for fault in ("keeps no gradient", "clears the gradients", "as soon as it is reached"):
+        for fault in FAULTS:
             assert fault not in first_hint(text)
 
 
