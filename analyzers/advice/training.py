@@ -6,8 +6,8 @@ import ast
 
 from analyzers.advice.looking import Found, calls, last_name, short
 from analyzers.source import priors
-from analyzers.source.backward import gradient_given, is_guarded, starts_later
-from analyzers.source.callees import in_library
+from analyzers.source.backward import BACKWARD_CALLS, gradient_given, is_guarded, starts_later
+from analyzers.source.callees import in_library, is_call
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Module, spelled
 
@@ -196,7 +196,7 @@ _MODELS = ("model", "net", "network", "trainer", "engine")
 
 def given_gradient(node: ast.AST, module: Module) -> str | None:
     """Match the gradient that a `backward` or `autograd.grad` is given to begin with."""
-    if not isinstance(node, ast.Call) or last_name(node.func) not in ("backward", "grad"):
+    if not isinstance(node, ast.Call) or not is_call(node, *BACKWARD_CALLS):
         return None
     given = gradient_given(node)
     return short(given) if given is not None and not _is_own_backward(node) else None

@@ -58,7 +58,6 @@ class RankedCause:
     """A cause, described with the script's own names and lines."""
 
     pattern: str
-    family: str
     title: str
     certainty: Certainty
     basis: Basis

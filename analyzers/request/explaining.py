@@ -121,7 +121,6 @@ def _explained(one: RankedMatch, project: Project, candidates: list[Candidate]) 
         created = GraphEvent(match.location, code, op=OPTIMIZER)
     return RankedCause(
         pattern=match.pattern,
-        family=pattern.FAMILY,
         title=title,
         certainty=Certainty.USUAL if recalled and is_vague(match) else match.certainty,
         basis="error" if recalled else "read" if evidence.how == "predicted" else "seen",

@@ -165,7 +165,7 @@ def _pointed_to(cause: RankedCause, kind: str | None) -> RankedCause:
     if name is None:
         return cause
     pattern = patterns()[name]
-    return replace(cause, pattern=name, family=pattern.FAMILY, title=pattern.TITLE, carrier=None)
+    return replace(cause, pattern=name, title=pattern.TITLE, carrier=None)
 
 
 def _whole(hint: Hint, project: Project) -> str:

@@ -62,7 +62,6 @@ def parse(text: str) -> ParsedTraceback:
         frames=part.frames,
         forward_frames=tuple(replace(frame) for frame in scanned.forward),
         forward_op=scanned.forward_op,
-        parts=tuple(parts),
         other_errors=tuple(entry[1:] for entry in known if entry is not chosen),
         warnings=scanned.warnings,
         prose_only=not part.frames and not any(one.exception for one in scanned.parts),

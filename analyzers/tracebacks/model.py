@@ -46,7 +46,6 @@ class ParsedTraceback:
     frames: tuple[TracebackFrame, ...] = ()
     forward_frames: tuple[TracebackFrame, ...] = ()
     forward_op: str = ""
-    parts: tuple[TracebackPart, ...] = ()
     other_errors: tuple[tuple[Family, str | None], ...] = ()
     prose_only: bool = False
     warnings: tuple[str, ...] = ()

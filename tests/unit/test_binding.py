@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 from analyzers.advice import looks_for
+from analyzers.explain.pattern import patterns
 from analyzers.messages import catalogue, said_of
 from analyzers.request.causes import RankedCause, classify
 from analyzers.request.examine import examine
@@ -85,7 +86,7 @@ def test_evidence_of_another_family_does_not_win() -> None:
     )
     text = raised("plot.py", 5, "plt.plot(total.numpy())", ARRAY)
     found = causes(examine(script, "train.py", {}, text))
-    assert {cause.family for cause in found} == {"no-grad"}
+    assert {patterns()[cause.pattern].FAMILY for cause in found} == {"no-grad"}
     assert found[0].location.line == 5
 
 

@@ -68,7 +68,7 @@ def test_the_store_behind_a_method_is_found_through_its_loop() -> None:
     project = Project({"train.py": BANK.replace("{put}", "key")})
     module = project.modules["train.py"]
     found = list(handings(project, module, module.tree, "key"))
-    assert [(h.path, h.place.line) for h in found] == [("bank.rows", 9)]
+    assert [(h.name, h.place.line) for h in found] == [("bank.rows", 9)]
 
 
 def test_what_is_stored_detached_is_not_kept() -> None:

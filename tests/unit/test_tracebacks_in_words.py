@@ -51,7 +51,7 @@ def test_a_text_cut_at_the_beginning_may_begin_with_the_code_of_a_frame(
 
 @given(st.text(max_size=400))
 def test_any_text_is_parsed(text: str) -> None:
-    assert parse(text).parts is not None
+    assert parse(text).frames is not None
 
 
 PIECES = st.sampled_from(

@@ -9,7 +9,7 @@ from functools import cached_property
 from analyzers.explain.reuse.carrier_paths import base
 from analyzers.explain.reuse.kept_values import adds_up, sums
 from analyzers.explain.reuse.lifetimes import Lifetime
-from analyzers.explain.reuse.manual_updates import Update, updates_in
+from analyzers.explain.reuse.manual_updates import updates_in
 from analyzers.explain.source_locations import resolve_location
 from analyzers.source.backward import BACKWARD_CALLS, backward_calls, backward_root
 from analyzers.source.callees import is_call
@@ -276,8 +276,8 @@ class BackwardPair(Lifetime):
         return self.loop is not None and bool(steps(self.loop) or self.steps_by_hand)
 
     @cached_property
-    def steps_by_hand(self) -> list[Update]:
-        """Return the weights that the loop, or a function that it calls, updates by hand."""
+    def steps_by_hand(self) -> list[set[str]]:
+        """Return the names of what the loop, or a function that it calls, updates by hand."""
         return updates_in(self.project, self.loop) if self.loop is not None else []
 
     @cached_property

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from analyzers.evidence import GraphReuse
+from analyzers.explain.pattern import GraphCarrier
 from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.source.callees import own_name
 from analyzers.source.calls import calls_of, calls_to
@@ -20,16 +20,6 @@ from analyzers.source.signatures import positional
 from analyzers.source.targets import assigned_pairs, taken_by, target_names
 from analyzers.source.trees import walk
 from provenance import Binding, CodeLine
-
-
-@dataclass(frozen=True)
-class Handing:
-    """`argument` of a method call in `module` is kept under `path`, by the statement at `place`."""
-
-    module: Module
-    argument: ast.expr
-    path: str
-    place: CodeLine
 
 
 def handed_for_good(
@@ -54,10 +44,12 @@ def handed_for_good(
                         yield module, argument, held
 
 
-def handings(project: Project, module: Module, region: ast.AST, name: str) -> Iterator[Handing]:
-    """Yield where a region of the module passes the tensor called `name` to a method that stores
-    it, or where a function computes from it what its object keeps and the function does not read
-    again.
+def handings(
+    project: Project, module: Module, region: ast.AST, name: str
+) -> Iterator[GraphCarrier]:
+    """Yield what keeps the tensor called `name` where a region of the module passes it to a method
+    that stores it, or where a function computes from it what its object keeps and the function does
+    not read again.
     """
     for call in walk(region):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -71,12 +63,12 @@ def handings(project: Project, module: Module, region: ast.AST, name: str) -> It
                     attribute, statement = kept
                     path = f"{spelled(call.func.value)}.{attribute}"
                     place = CodeLine(keeper.path, statement.lineno, method.name)
-                    yield Handing(module, argument, path, place)
+                    yield GraphCarrier(path, place, "attribute")
     if isinstance(region, ast.FunctionDef):
         yield from _kept_by_itself(module, region, name)
 
 
-def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Iterator[Handing]:
+def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Iterator[GraphCarrier]:
     """Yield what a function computes from the tensor only for its object's next iteration."""
     for statement in statements_of(function):
         for target, value in assigned_pairs(statement):
@@ -84,7 +76,7 @@ def _kept_by_itself(module: Module, function: ast.FunctionDef, name: str) -> Ite
             made = own.startswith("self.") and name in names_attached(value)
             if made and not reads_after(function, statement, own):
                 place = CodeLine(module.path, statement.lineno, function.name)
-                yield Handing(module, value, own, place)
+                yield GraphCarrier(own, place, "attribute")
 
 
 def arguments_kept(project: Project, call: ast.Call) -> list[ast.expr]:

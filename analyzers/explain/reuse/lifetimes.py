@@ -18,7 +18,7 @@ from analyzers.explain.reuse.carrier_paths import (
 )
 from analyzers.explain.reuse.container_kinds import container_by_use
 from analyzers.explain.reuse.definition_site import onset
-from analyzers.explain.reuse.escapes import Handing, handings
+from analyzers.explain.reuse.escapes import handings
 from analyzers.explain.reuse.iteration_sources import taken_from
 from analyzers.explain.reuse.recordtypes import is_named_tuple_field
 from analyzers.explain.reuse.shared_frame import SharedFrame
@@ -49,7 +49,7 @@ class Lifetime(SharedFrame):
                 name, holder = self._named(edge)
                 kept = self.handed.get(name)
                 if kept is not None:
-                    found.setdefault(kept.path, GraphCarrier(kept.path, kept.place, "attribute"))
+                    found.setdefault(kept.name, kept)
                 elif name not in found:
                     found[name] = GraphCarrier(
                         name, self._taken_on(name, holder, edge), holder.kind
@@ -120,13 +120,13 @@ class Lifetime(SharedFrame):
         return ()
 
     @cached_property
-    def handed(self) -> dict[str, Handing]:
+    def handed(self) -> dict[str, GraphCarrier]:
         """Return, for names that every iteration rebinds, the escape by which an object keeps the
         value for the next iteration.
         """
         if self.shared is None or not self.shared.loops or self.same_iteration:
             return {}
-        found: dict[str, Handing] = {}
+        found: dict[str, GraphCarrier] = {}
         for name, holder in self.held.items():
             for module, region in self._passing_regions(name, holder):
                 if (

@@ -5,7 +5,6 @@ loop or in a function.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from analyzers.source.calls import updates_by_hand
 from analyzers.source.flow import names_read
@@ -13,26 +12,14 @@ from analyzers.source.project import Project
 from analyzers.source.trees import walk
 
 
-@dataclass(frozen=True)
-class Update:
-    """A statement that steps weights, and the names through which the loop knows them: of the
-    statement itself, or of the call that leads to it."""
-
-    statement: ast.stmt
-    names: frozenset[str]
-
-
-def updates_in(project: Project, node: ast.AST) -> list[Update]:
-    """Return the updates that a piece of source makes, itself or in functions that it calls."""
-    own = [Update(s, frozenset(names_read(s))) for s in updates_by_hand(node)]
+def updates_in(project: Project, node: ast.AST) -> list[set[str]]:
+    """Return for each update of weights that a piece of source makes, itself or in functions that
+    it calls, the names that lead to them: those that the statement reads, or the call."""
+    own = [names_read(s) for s in updates_by_hand(node)]
     called = {
         function: names_read(call)
         for call in walk(node)
         if isinstance(call, ast.Call)
         for _, function in project.functions_called(call)
     }
-    return own + [
-        Update(statement, frozenset(names))
-        for function, names in called.items()
-        for statement in updates_by_hand(function)
-    ]
+    return own + [names for function, names in called.items() for _ in updates_by_hand(function)]

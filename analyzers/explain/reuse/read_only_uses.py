@@ -70,8 +70,7 @@ def steps_others(story: ReuseFeatures) -> bool:
         for call in steps(story.loop)
         if isinstance(call.func, ast.Attribute) and not call.args
     }
-    held = [_given_to(story, name) for name in stepped]
-    held += [set(update.names) for update in story.steps_by_hand]
+    held = [*(_given_to(story, name) for name in stepped), *story.steps_by_hand]
     if not held or not all(held):
         return False
     makers = _makers(story) | (_made_of(story) if story.steps_by_hand else set())
