@@ -48,10 +48,14 @@ def catalogue() -> dict[str, Message]:
 
     Raises CatalogueError for an entry that is not as `entry` describes it."""
     tables = [table for file in _files() for table in file.get("message", ())]
-    causes = {table["id"]: table.get("cause", ()) for table in tables}
+    shared = {one["id"]: one for table in tables for one in table.get("cause", ()) if "id" in one}
+    causes = {
+        table["id"]: [shared.get(one.get("same"), {}) | one for one in table.get("cause", ())]
+        for table in tables
+    }
     if len(causes) != len(tables):
         raise CatalogueError("two entries have one id")
-    return {table["id"]: read(table, causes) for table in tables}
+    return {table["id"]: read({**table, "cause": causes[table["id"]]}, causes) for table in tables}
 
 
 @cache

@@ -30,6 +30,8 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 
 `[[message.cause]]`, the most usual first; those that name no line at the end:
 
+`id`           by which other entries share the cause
+`same`         the id of such a cause; other fields stand for those of its own
 `because`      the cause; `{name}` is what was found in the source
 `do`           its remedy
 `look`         what is evidence of it: in the source (`analyzers/advice/looking.py`), in the
@@ -63,7 +65,7 @@ FORMS = frozenset(
         "warned", "when", "reaching", "quoted", "about",
     }
 )  # fmt: skip
-_CAUSE = {"because", "do", "look", "blames", "note", "kind", "sure"}
+_CAUSE = {"id", "same", "because", "do", "look", "blames", "note", "kind", "sure"}
 _MESSAGE = {
     "id", "family", "kind", "texts", "exception", "torch", "means", "title", "names_cause", "wrong",
     "same_causes", "cause", "asks", "let_pass", "named", "raised_at", "threads", "patterns", "near",
@@ -202,6 +204,8 @@ def _address(name: str, thread: str) -> str:
 def _cause(name: str, table: Mapping[str, Any]) -> UsualCause:
     if unknown := table.keys() - _CAUSE:
         raise CatalogueError(f"{name}: no such field of a cause: {', '.join(sorted(unknown))}")
+    if missing := {"because", "do"} - table.keys():
+        raise CatalogueError(f"{name}: a cause lacks {', '.join(sorted(missing))}")
     look = table.get("look")
     if look is not None and (unknown := look.keys() - FORMS):
         raise CatalogueError(f"{name}: nothing looks for {', '.join(sorted(unknown))}")

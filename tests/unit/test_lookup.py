@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from analyzers import messages
 from analyzers.explain.pattern import patterns
 from analyzers.messages import catalogue
 from app.present.lookup import look_up, patterns_of
@@ -17,6 +20,8 @@ CHANGED = (
     "RuntimeError: one of the variables needed for gradient computation has been modified by an "
     "inplace operation: [torch.FloatTensor [4]] is at version 2; expected version 1 instead."
 )
+
+FOLDER = Path(messages.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -64,6 +69,13 @@ def test_every_pattern_that_an_entry_names_exists() -> None:
     named = {name for entry in catalogue().values() for name in entry.patterns}
     assert named
     assert named <= set(patterns())
+
+
+def test_no_cause_is_written_twice() -> None:
+    files = (tomllib.loads(path.read_text("utf-8")) for path in FOLDER.glob("*.toml"))
+    causes = [c for f in files for entry in f.get("message", ()) for c in entry.get("cause", ())]
+    written = Counter((c["because"], c["do"]) for c in causes if "same" not in c)
+    assert [cause for cause, times in written.items() if times > 1] == []
 
 
 def test_the_remedy_of_a_nonleaf_given_to_an_optimizer_is_the_leaf(
