@@ -5,91 +5,17 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import zlib
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from benchmarks.renamings import IMPORTS, aliases, bound, kept_words, names
+
 Rewriting = Callable[[ast.Module], ast.Module]
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Delete, ast.Assert, ast.Return)
-KEPT = (ast.Import, ast.ImportFrom)
 
 
 class NotApplicable(ValueError):
     """The script holds something that this way of rewriting would change."""
-
-
-def bound(scope: ast.AST) -> set[str]:
-    """The names that a scope itself binds as variables or parameters."""
-    names: set[str] = set()
-    todo = list(ast.iter_child_nodes(scope))
-    while todo:
-        node = todo.pop()
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                names.add(name)
-            case ast.arg(arg=name):
-                names.add(name)
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-                continue
-        if not isinstance(node, (*SCOPES, ast.ClassDef)):
-            todo += ast.iter_child_nodes(node)
-    declared = {n for s in ast.walk(scope) if isinstance(s, ast.Global) for n in s.names}
-    return names - declared if not isinstance(scope, ast.Module) else names
-
-
-def _words(tree: ast.Module) -> set[str]:
-    """What must keep its name: keywords of calls, names of classes' bodies, imports, `__all__`;
-    and what Python's own style guide says that everybody calls `self` and `cls`."""
-    kept = {*dir(builtins), "self", "cls"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg:
-            kept.add(node.arg)
-        elif isinstance(node, ast.ClassDef):
-            kept |= bound(node)
-        elif isinstance(node, ast.alias):
-            kept.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            kept.add(node.name)
-    return kept
-
-
-def names(tree: ast.Module) -> ast.Module:
-    """Every variable, parameter, function and class called something else."""
-    kept = _words(tree)
-    scopes = [tree, *(n for n in ast.walk(tree) if isinstance(n, SCOPES))]
-    wanted = sorted({n for s in scopes for n in bound(s)} - kept)
-    new = {name: f"v{zlib.crc32(name.encode())}" for name in wanted if name[:2] != "__"}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name():
-                node.id = new.get(node.id, node.id)
-            case ast.arg():
-                node.arg = new.get(node.arg, node.arg)
-            case ast.FunctionDef() | ast.ClassDef() if node.name not in kept:
-                node.name = new.get(node.name, node.name)
-            case ast.Global() | ast.Nonlocal():
-                node.names = [new.get(name, name) for name in node.names]
-    return tree
-
-
-_ALIASES = {"torch": "th", "nn": "tnn", "F": "fn", "np": "num", "optim": "opts"}
-
-
-def aliases(tree: ast.Module) -> ast.Module:
-    """`torch as th`, `nn as tnn`, `F as fn`, `np as num`."""
-    new: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, KEPT):
-            for item in node.names:
-                name = item.asname or item.name
-                if name in _ALIASES:
-                    item.asname = new[name] = _ALIASES[name]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = new.get(node.id, node.id)
-    return tree
 
 
 def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -168,7 +94,7 @@ class _Attributes(ast.NodeTransformer):
 
 def attributes(tree: ast.Module) -> ast.Module:
     """Variables of the module as attributes of one object."""
-    inner: set[str] = _words(tree)
+    inner: set[str] = kept_words(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.comprehension | ast.NamedExpr):
             inner |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
@@ -181,8 +107,8 @@ def attributes(tree: ast.Module) -> ast.Module:
 
 
 def _split_loosely(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    imports: list[ast.stmt] = [s for s in tree.body if isinstance(s, KEPT)]
-    return imports, [s for s in tree.body if not isinstance(s, KEPT)]
+    imports: list[ast.stmt] = [s for s in tree.body if isinstance(s, IMPORTS)]
+    return imports, [s for s in tree.body if not isinstance(s, IMPORTS)]
 
 
 def while_loops(tree: ast.Module) -> ast.Module:
@@ -256,7 +182,7 @@ def helpers(tree: ast.Module) -> ast.Module:
     imported = {
         (item.asname or item.name).partition(".")[0]
         for node in ast.walk(tree)
-        if isinstance(node, KEPT)
+        if isinstance(node, IMPORTS)
         for item in node.names
     }
     made = _Helpers(imported | set(dir(builtins)))

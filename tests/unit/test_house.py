@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.house import (
-    Source,
     class_names,
-    in_cycles,
     long_files,
     long_functions,
     repeated,
     retired_in,
-    sources,
     written,
 )
+from benchmarks.source_files import Source, in_cycles, sources
 
 VAGUE = """
     Answer Base Block Cell Config Ended Engine Entered Fix Found Frame Here Hop Holder Join Kind
@@ -63,8 +61,8 @@ def test_no_file_and_no_function_is_beyond_its_bound() -> None:
     assert long_functions(CHECKED) == []
 
 
-def test_no_test_file_is_beyond_the_bound() -> None:
-    tests = sources(packages=("tests",))
+def test_no_file_of_tests_and_benchmarks_is_beyond_the_bound() -> None:
+    tests = sources(packages=("tests", "benchmarks"))
     assert [path for path in long_files(tests) if path != "tests/probe.py"] == []  # runs alone
 
 

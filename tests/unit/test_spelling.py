@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from benchmarks.house import functions, sources
+from benchmarks.house import functions
+from benchmarks.source_files import sources
 from benchmarks.spelling import decides_by_spelling
 
 MOST = 0.1  # of the functions
