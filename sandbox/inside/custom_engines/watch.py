@@ -20,6 +20,7 @@ from ..core import frames
 from ..core.budget import InstrumentTime, now
 from ..core.emitter import Emitter
 from ..core.parameters import ParameterRegistry
+from ..core.standing_in import call_as
 from .backward_functions import (
     BackwardFunction,
     computes,
@@ -82,7 +83,7 @@ class EngineWatch:
         build: Any = _builtins.__build_class__
 
         def building(function: Any, name: str, *bases: Any, **more: Any) -> Any:
-            made = build(function, name, *bases, **more)
+            made = call_as(sys._getframe(1), partial(build, function, name, *bases, **more))
             if isinstance(made, type) and not self._account.closed and is_foreign(made):
                 self._observe(made, alone=is_alone(function.__globals__))
             return made

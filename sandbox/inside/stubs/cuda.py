@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 import torch
+import torch.jit._builtins
 
 from ..core.frames import USER, owner
 from .finding import Report
@@ -83,7 +84,10 @@ def install(report: Report) -> None:
         (patched.nn.Module, ("to",)),
     ):
         for name in names:
-            setattr(place, name, _on_cpu(getattr(place, name), mapped))
+            plain = getattr(place, name)
+            stays = _on_cpu(plain, mapped)
+            setattr(place, name, stays)
+            _let_script(stays, plain)
 
     def stay(self: Any, *args: Any, **kwargs: Any) -> Any:
         report("cuda", "tensors and modules stay on the CPU")
@@ -96,6 +100,14 @@ def install(report: Report) -> None:
     patched.cuda.Event = patched.cuda.Stream = Moment
     patched.cuda.device_count = _one_for_scripts(torch.cuda.device_count)
     _version(report)
+
+
+def _let_script(stays: Any, plain: Any) -> None:
+    """Have TorchScript compile `stays` to the operation that `plain` is."""
+    known: Any = torch.jit._builtins
+    operation = known._find_builtin(plain)
+    if operation is not None:
+        known._register_builtin(stays, operation)
 
 
 def _one_for_scripts(count: Callable[[], int]) -> Callable[[], int]:
