@@ -30,9 +30,13 @@ def is_forbidden(proposal: Proposal, evidence: object, project: Project) -> bool
 
 
 def _detached(edit: Edit, project: Project) -> Iterator[str]:
-    """Yield the names that an edit detaches: those in its text, and one right before it."""
+    """Yield the names that an edit detaches: those in its text whose types it does not test, and
+    one right before it.
+    """
     before = project.files[edit.path][max(0, edit.start - _BEFORE) : edit.start]
-    yield from _ASKED.findall(edit.text)
+    for name in _ASKED.findall(edit.text):
+        if f"isinstance({name}, " not in edit.text:
+            yield name
     if edit.text.startswith(".detach()"):
         yield from re.findall(r"[A-Za-z_][\w.]*\Z", before)[-1:]
 

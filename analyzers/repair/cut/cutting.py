@@ -24,6 +24,7 @@ from analyzers.source.detached import is_made_without
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
+from analyzers.source.recurrent_layers import state_may_be_pair_or_tensor
 from analyzers.source.targets import keyed
 from provenance import Binding, ValueShape
 
@@ -155,7 +156,8 @@ class Cutting:
         """Return the renderer of expressions for a module."""
         torch = alias(module, "torch")
         quote, template = quote_of(module), self.template
-        return Writing(quote, replace_of(module), deque_of(module), torch, template)
+        either = state_may_be_pair_or_tensor(self.project)
+        return Writing(quote, replace_of(module), deque_of(module), torch, template, either)
 
     def replaced(
         self, module: Module, node: ast.expr, kind: ValueShape, bound: str = ""

@@ -105,8 +105,9 @@ def _signature(kind: ValueShape) -> object:
 class Writing:
     """Render code for one place of a script: its quotes, and its names for what has to be imported.
 
-    `cut` is the template for a tensor, with `{0}` for it. `needs` collects what an expression used
-    of `dataclasses` and `collections`.
+    `cut` is the template for a tensor, with `{0}` for it. `either`: another option of the script
+    makes a pair of tensors of a state that is a tensor, or the other way round. `needs` collects
+    what an expression used of `dataclasses` and `collections`.
     """
 
     quote: str = "'"
@@ -114,12 +115,16 @@ class Writing:
     deque: str = "deque"
     torch: str | None = "torch"
     cut: str = "{0}.detach()"
+    either: bool = False
     needs: set[str] = field(default_factory=set)
 
     def expression(self, text: str, kind: ValueShape) -> str | None:
         """Return the value called `text` without its graph; None if no
         expression can express that.
         """
+        if self.either and _is_state(kind) and _is_path(text):
+            pair = f"tuple({self.cut.format('t')} for t in {text})"
+            return f"{pair} if isinstance({text}, tuple) else {self.cut.format(text)}"
         if kind.kind == "tensor":
             return text if kind.leaf else self.cut.format(text)
         if not _holds_tensor(kind):
@@ -258,6 +263,14 @@ class Writing:
 
     def _alike(self, kind: ValueShape) -> bool:
         return self._each(kind, "t") is not None
+
+
+def _is_state(kind: ValueShape) -> bool:
+    """Return True for what a recurrent layer returns: a tensor, or a pair of them."""
+    if kind.kind == "tensor":
+        return has_graph(kind)
+    pair = kind.kind == "tuple" and kind.name == "tuple" and len(kind.parts) == 2
+    return pair and all(part.kind == "tensor" for _, part in kind.items())
 
 
 _HOLDING = ("list", "tuple", "deque", "dict")
