@@ -32,6 +32,7 @@ from provenance import CodeLine
 
 OTHERS = "the target leads to trained parameters of another network"
 CROSSED = "of two predictions each is compared with what the other is made of"
+RATIO = "of a ratio of log-probabilities both lead to the same trained parameters"
 WEIGHS = "what weighs a log-probability leads to trained parameters"
 _WORK = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)  # expressions that compute a new value
 
@@ -58,8 +59,8 @@ class BootstrapTarget:
 def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | None:
     """Return the target of the loss at a place if it is intended as a constant: it is discounted
     (bootstrapped), a copy of what it is compared with, or has a target's name. Or return the factor
-    in it that is a difference or has an advantage's name. None if nothing shows that it is a
-    constant.
+    in it that is a difference or has an advantage's name, or the older log-probability of a ratio.
+    None if nothing shows that it is a constant.
     """
     seen = resolve_location(project, fault.at)
     if seen is None:
@@ -69,6 +70,8 @@ def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | N
         if given is None:
             return None
         return _alias_unrecorded(seen, given, project) or BootstrapTarget(seen, given, None)
+    if fault.detail == RATIO:
+        return _older(seen)
     if fault.detail == OTHERS and fault.params:
         if all(is_of_target_network(name, project) for name in fault.params):
             return next(_target_network_outputs(project), None)
@@ -96,6 +99,33 @@ def constant_target(fault: SilentFault, project: Project) -> BootstrapTarget | N
         if called or _is_difference(value):
             return BootstrapTarget(seen, given, made, weighs=True)
     return None
+
+
+def _older(seen: SourceLocation) -> BootstrapTarget | None:
+    """Return what a ratio of log-probabilities subtracts, if it has the name of an older one, or is
+    computed of the same actions as the other.
+    """
+    before = [
+        statement
+        for name in sorted(names_read(seen.statement))
+        for statement in definitions(seen.scope, name)
+        if position(statement) < position(seen.statement)
+    ]
+    for where in (replace(seen, statement=statement) for statement in (seen.statement, *before)):
+        for node in walk(where.statement):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+                one, other = (_given_to(where, side) for side in (node.left, node.right))
+                if (one and one == other) or priors.is_old(spelled(whole(node.right))):
+                    return BootstrapTarget(where, node.right, made_before(where, node.right))
+    return None
+
+
+def _given_to(where: SourceLocation, value: ast.expr) -> list[str]:
+    """Return the arguments of the call that computes a log-probability; empty if none is seen."""
+    made = made_before(where, value)
+    calls = [n for n in walk(made.value if made is not None else value) if isinstance(n, ast.Call)]
+    direct = [call for call in calls if operation(call) == "log_prob"] or calls[:1]
+    return [spelled(argument) for call in direct[:1] for argument in call.args]
 
 
 def _side(statement: ast.stmt, side: int) -> ast.expr | None:

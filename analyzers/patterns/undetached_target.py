@@ -41,7 +41,7 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, SilentFault
 from analyzers.explain import known
-from analyzers.explain.bootstrap_targets import CROSSED, BootstrapTarget, constant_target
+from analyzers.explain.bootstrap_targets import CROSSED, RATIO, BootstrapTarget, constant_target
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.reuse.collected import kept_with_graph
@@ -128,6 +128,13 @@ def explain(match: Match, project: Project) -> str:
             f"What weighs the log-probabilities at {line(match.location, project)} keeps its "
             f"graph: the backward trains {some(match.evidence.params)} to make the weight larger, "
             "whatever it is an estimate of. A weight is a constant for a policy's loss."
+        )
+    if isinstance(match.evidence, SilentFault) and match.evidence.detail == RATIO:
+        at = match.evidence.at or match.location
+        return (
+            f"Both log-probabilities of the ratio at {line(at, project)} are "
+            f"computed from the present {some(match.evidence.params)}, so their gradients cancel: "
+            "the loss of the ratio trains nothing. The older one is a constant."
         )
     if isinstance(match.evidence, SilentFault):
         text = (

@@ -38,6 +38,8 @@ is_teacher = _whole(
     r"_?(?:(?:teacher|pseudo|bootstrap|sharpened|soft_?(?:label|target))\w*|guesses)"
 )
 """What another network or an older state predicts."""
+is_old = _part(r"(?<![a-z])(?:old|prev|previous|behaviou?r|rollout|stored|saved)(?![a-z])")
+"""A value of an earlier policy."""
 is_weight = _whole(r"p|w|b|[^.]*(param|weight|bias)[^.]*", 0)
 """A parameter of a module, or of a loop over these."""
 is_logarithm = _part(r"(?:^|[._])(?:log|lp|nll|ratio)")

@@ -13,7 +13,8 @@ from ..core.graph import Node, op_name, walk
 from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.stamps import Stamps
 from ..recorders.graph_ends import GraphEnd, ended_in
-from .details import CROSSED, OTHERS, SAMPLED, WEIGHS
+from .details import CROSSED, OTHERS, RATIO, SAMPLED, WEIGHS
+from .log_probabilities import RATIO_OF, is_log_probability, sides_of_ratio
 from .sample_ends import is_leaf, sample_end
 
 NODES = 2000  # that are looked through for losses
@@ -21,7 +22,7 @@ CALLS = 4096  # whose terms are looked at
 LOSSES = 16  # of a call that are compared
 CROSSING = 4  # of these that are held against each other
 TERMS = 64  # of a loss
-DEEP = 8  # nodes on the way to a log-probability
+DEEP = 8  # nodes on the way to a norm
 PLACES = 8  # of sums that are reported
 OFTEN = 2  # calls in which it was so
 _AIMING = frozenset(  # kinds of nodes that are given an input and a target
@@ -34,13 +35,6 @@ _COMPARING = _AIMING | _ERRORS | {_ENTROPY}
 _UNSAID = frozenset(  # by which a graph is lost without a word about gradients
     {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__", "grad"}
     | {"argmax", "argmin", "gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__"}
-)
-_LOG_PROB, _PICKED = ".log_prob", ("GatherBackward0", "LogSoftmaxBackward0")
-_ALONG = frozenset(  # through which a log-probability, or the ratio of two, stays one
-    {"NegBackward0", "ExpBackward0", "SubBackward0", "SumBackward0", "SumBackward1"}
-    | {"MeanBackward0", "MeanBackward1", "SqueezeBackward0", "SqueezeBackward1"}
-    | {"UnsqueezeBackward0", "ViewBackward0", "ReshapeAliasBackward0", "IndexBackward0"}
-    | {"SelectBackward0", "StackBackward0", "CatBackward0", "ClampBackward0", "ClampBackward1"}
 )
 _SUMS = frozenset({"AddBackward0", "SubBackward0"})
 _WEIGHED = "MulBackward0"
@@ -88,6 +82,8 @@ class LossComposition:
             if name in _SUMS or name == _WEIGHED:
                 self._note_derivative(call, node)
             compares = name in _COMPARING or _is_cosine(node)
+            if name == RATIO_OF and not self._is_reported(node) and (names := self._in_ratio(node)):
+                self._note(self._moving, call, node, names, detail=RATIO)
             if compares or name == _WEIGHED:
                 if self._is_reported(compared):
                     continue
@@ -199,23 +195,21 @@ class LossComposition:
         """Return trained parameters that the weight of a log-probability leads to."""
         one, other = (below for below, _ in node.next_functions)
         for logs, weight in ((one, other), (other, one)):
-            if logs is None or weight is None or not self._is_log_probability(logs):
+            if logs is None or weight is None or not is_log_probability(logs, self._stamps):
                 continue
-            if not self._is_log_probability(weight) and self._trained(logs):
+            if not is_log_probability(weight, self._stamps) and self._trained(logs):
                 return [known.name for known in self._trained(weight).values()], WEIGHS
         return [], ""
 
-    def _is_log_probability(self, node: Node) -> bool:
-        """Return True for a log-probability of a distribution, or an entry of a log-softmax."""
-        for _ in range(DEEP):
-            stamp, name = self._stamps.of(node), op_name(node)
-            below = [one for one, _ in node.next_functions if one is not None]
-            if stamp is not None and (stamp.library or "").endswith(_LOG_PROB):
-                return True
-            if not below or name not in _ALONG:
-                return bool(below) and (name, op_name(below[0])) == _PICKED
-            node = below[0]
-        return False
+    def _in_ratio(self, node: Node) -> list[str]:
+        """Return the trained parameters that both log-probabilities of a ratio lead to, if they
+        lead to the same ones.
+        """
+        sides = sides_of_ratio(node, self._stamps)
+        if sides is None:
+            return []
+        one, other = map(self._trained, sides)
+        return [known.name for known in one.values()] if one.keys() == other.keys() else []
 
     def _trained(self, node: Node) -> dict[int, KnownParameter]:
         leaves = [leaf.variable for _, leaf in walk([(node, 0)], NODES).leaves]
