@@ -19,8 +19,8 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
 `let_pass`     what the sandbox reports where it let this pass, as older versions did
 `asks`         of a question, which nothing raises: the topics that it holds (`topics.py`); one of
                several such lists is enough
-`touches`      topics of a question of which one is enough where the words ask nothing else
-`general`      whether another question that the words ask, too, is answered rather than this one
+`touches`      topics of a question of which one may be enough to make it the nearest
+`general`      whether it only says that nothing is learned, which an error or a run says better
 `subjects`     of a question: like `asks`, for topics that stand anywhere in the words; where no
                line asks
 `patterns`     names of the patterns that it comes of, the most usual first; of an entry with a

@@ -48,11 +48,16 @@ def close_together(topics: Sequence[re.Pattern[str]], line: str) -> tuple[str, s
     """Return the words in which a sentence of the line holds every topic, each near the next, with
     what precedes them in it; None if no sentence does.
     """
-    for sentence in _SENTENCE.split(line):
+    for sentence in sentences(line):
         if (span := _span(topics, sentence)) is not None:
             rest = _REST.match(sentence, span[1])
             return sentence[span[0] : rest.end() if rest else span[1]], sentence[: span[0]]
     return None
+
+
+def sentences(line: str) -> list[str]:
+    """Return the sentences of a line."""
+    return _SENTENCE.split(line)
 
 
 def _span(topics: Sequence[re.Pattern[str]], sentence: str) -> tuple[int, int] | None:

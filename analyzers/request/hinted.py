@@ -12,7 +12,14 @@ from analyzers.evidence import Reading
 from analyzers.explain.listed import lowered
 from analyzers.explain.pattern import pattern_for, patterns
 from analyzers.explain.source_locations import resolve_location
-from analyzers.messages import Message, asks_something, catalogue, question_in, touched_in
+from analyzers.messages import (
+    Asked,
+    Message,
+    asks_something,
+    catalogue,
+    nearest_in,
+    question_in,
+)
 from analyzers.paste.pasted import title_of
 from analyzers.request.binding import explained_by
 from analyzers.request.causes import RankedCause, classify
@@ -30,32 +37,55 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     """
     error, project = examined.traceback, examined.project
     if error is None or not (error.exception or error.frames):
-        return _of_question(examined, question_in(sent), {"": _words(sent, project)})
+        words = {"": _words(sent, project)}
+        return _of_question(examined, _asked(examined, sent), words)
     words = {"": "\n".join((_words(sent, project), *_below_message(error)))}
     found = hints(project, error, words)
     if explained_by(error) is None:
         if found:
             return replace(examined, hints=found)
         asking = sent if not error.exception else title_of(sent)  # of frames alone, or unknown
-        question = question_in(asking)
-        special = question if question is not None and not question.general else None
-        return _of_question(examined, special, words)  # that nothing learns is no error
+        asked = _asked(examined, asking)
+        general = asked is not None and asked.entry.general
+        return _of_question(examined, None if general else asked, words)
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
 
 
-def _of_question(examined: Examined, question: Message | None, words: dict[str, str]) -> Examined:
+def _asked(examined: Examined, sent: str) -> Asked | None:
+    """Return what is asked; in words around code or alone, also the nearest question that is known.
+    Comments of a script ask only what is known."""
+    if examined.no_program or examined.pasted:
+        return nearest_in(sent)
+    question = question_in(sent)
+    return Asked(question, True) if question is not None else None
+
+
+def _of_question(examined: Examined, asked: Asked | None, words: dict[str, str]) -> Examined:
     """Return the result with what is known of a question, after what a line surely is."""
     project, error = examined.project, examined.traceback or ParsedTraceback()
     certain = _certain(project, words) if examined.pasted else None
-    entry = question or (certain[0] if certain is not None else None)
-    if entry is None:
-        return _with_touched(examined, words)
+    if asked is None or (certain is not None and not asked.known):
+        asked = Asked(certain[0], True) if certain is not None else None
+    if asked is None:
+        return replace(examined, hints=(), asked=None)
+    entry = asked.entry
     first = certain[1] if certain is not None else ()
     found = tuple(dict.fromkeys((*first, *hints_of(entry, project, error, words))))
     if entry.family == "engine" and not _names_torch(project):
         examined = replace(examined, reading=Reading())  # its rules are torch's
-    return replace(examined, hints=found, asked=entry.id)
+    shown = found if asked.known else _of_nearest(found, asked.named)
+    return replace(examined, hints=shown, asked=entry.id)
+
+
+def _of_nearest(found: Sequence[Hint], named: str) -> tuple[Hint, ...]:
+    """Return hints about a question that is only the nearest to the one that is asked."""
+    about = f"the question itself is not known here; about “{named}”: "
+    return tuple(
+        replace(hint, text=about + hint.text, usual=False) if hint.usual else hint
+        for hint in found
+        if hint.usual or hint.words or hint.place is not None
+    )
 
 
 def _certain(project: Project, words: dict[str, str]) -> tuple[Message, tuple[Hint, ...]] | None:
@@ -73,23 +103,6 @@ def sure_line(project: Project) -> tuple[Message, tuple[Hint, ...]] | None:
 
 def _names_torch(project: Project) -> bool:
     return any("torch" in text for text in project.files.values())
-
-
-def _with_touched(examined: Examined, words: dict[str, str]) -> Examined:
-    """Return the result with what is known of a topic that words touch, if these stand around code,
-    or alone. Comments of a script ask nothing."""
-    prose = examined.no_program or bool(examined.pasted)
-    touched = touched_in(words[""]) if prose else None
-    if touched is None:
-        return replace(examined, hints=(), asked=None)
-    entry, named = touched
-    about = f"the question itself is not known here; about “{named}”: "
-    found = tuple(
-        replace(hint, text=about + hint.text, usual=False) if hint.usual else hint
-        for hint in hints_of(entry, examined.project, ParsedTraceback(), words)
-        if hint.usual or hint.words or hint.place is not None
-    )
-    return replace(examined, hints=found, asked=entry.id)
 
 
 def _words(sent: str, project: Project) -> str:

@@ -94,7 +94,7 @@ def test_the_old_form_of_a_scaled_addition_is_named() -> None:
         ("A full backward hook modifies the input", "hooks-wrap-inputs"),
         ("My value's gradient is overwritten by the backward of matmul", "hand-written"),
         ("The backward of matmul fails for a 1-D vector", "shapes-in-own-backward"),
-        ("num_items_in_batch and gradient accumulation: divide again?", "accumulation"),
+        ("num_items_in_batch and gradient accumulation: divide again?", "loss-of-trainer"),
     ],
 )
 def test_a_question_is_known(words: str, entry: str) -> None:

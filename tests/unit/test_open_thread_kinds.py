@@ -252,10 +252,8 @@ def test_a_plain_tensor_in_a_module_is_no_parameter(made: str, named: bool) -> N
     assert any("is a plain tensor" in hint.text for hint in examined.hints) == named
 
 
-@pytest.mark.parametrize("title", ["", "A question about accelerator.backward\n\n"])
-def test_a_sum_of_losses_that_is_only_shown(title: str) -> None:
-    text = "You want to accumulate the gradient here.\nIs backward(total_loss) better?\n"
-    examined = asked(title + text)
+def test_a_sum_of_losses_that_is_only_shown() -> None:
+    examined = asked("You want to accumulate the gradient here.\nIs backward(total_loss) better?\n")
     assert examined.asked == "accumulation"
     assert "only for output" in examined.hints[0].text
 

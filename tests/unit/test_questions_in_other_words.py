@@ -134,7 +134,7 @@ def test_of_nothing_that_learns_the_words_tell_the_cause(words: str, part: str) 
 
 
 def test_a_special_question_comes_before_a_general_one() -> None:
-    words = "A demo\n\nThe loss is not decreasing.\n\nSo one has to add\na line with zero_grad."
+    words = "A demo\n\nThe loss is not decreasing.\n\nSo one has to add a line\nwith zero_grad."
     assert asked(words).asked == "gradients-add-up"
     assert asked("The loss is not decreasing\n\nWhy retain_graph?").asked == "nothing-learns"
 
