@@ -38,7 +38,8 @@ from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.collected import collected
 from analyzers.explain.reuse.describe import account, matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
-from analyzers.explain.reuse.read_only_uses import steps_others, target_calls
+from analyzers.explain.reuse.read_only_uses import target_calls
+from analyzers.explain.reuse.untouched_weights import steps_others
 from analyzers.explain.reuse.value_sources import built_by_a_module, of_parameters_alone
 from analyzers.source.project import Project
 

@@ -14,17 +14,12 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.source_locations import resolve_location
 from analyzers.source import priors
 from analyzers.source.callees import creates_object, in_library, own_name, plain_name
-from analyzers.source.calls import steps
 from analyzers.source.flow import (
     bindings,
-    definitions,
-    names_bound,
-    names_read,
     value_of,
     walk_scope,
 )
-from analyzers.source.project import FUNCTIONS, Function, Module, Project, Scope, spelled
-from analyzers.source.signatures import named
+from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.targets import each_taken, target_names
 from analyzers.source.trees import remembered, walk
 
@@ -39,7 +34,7 @@ def maker_called_inside(story: ReuseFeatures) -> bool:
     if story.shared is None:
         return False
     inside = (_models_called(story.project, statement) for statement in _repeated(story))
-    return not _makers(story).isdisjoint(set().union(*inside))
+    return not makers(story).isdisjoint(set().union(*inside))
 
 
 def _repeated(story: ReuseFeatures) -> list[ast.stmt]:
@@ -56,53 +51,11 @@ def _repeated(story: ReuseFeatures) -> list[ast.stmt]:
     return where.scope.body if nested and not own else []
 
 
-def steps_others(story: ReuseFeatures) -> bool:
-    """Return True if the iterations update nothing from which the carrier was computed: then its
-    value is still valid and only its graph is the problem.
-    """
-    if story.loop is None or story.shared is None or story.bound_inside:
-        return False
-    seen = [edge.stepped for edge in story.reuse.stale_edges if edge.stepped is not None]
-    if seen:
-        return not any(seen)
-    stepped = {
-        spelled(call.func.value)
-        for call in steps(story.loop)
-        if isinstance(call.func, ast.Attribute) and not call.args
-    }
-    held = [*(_given_to(story, name) for name in stepped), *story.steps_by_hand]
-    if not held or not all(held):
-        return False
-    makers = _makers(story) | (_made_of(story) if story.steps_by_hand else set())
-    return bool(makers) and not any(
-        _overlap(maker, owner) for maker in makers for owners in held for owner in owners
-    )
-
-
-def _given_to(story: ReuseFeatures, optimizer: str) -> set[str]:
-    """Return the names from which the scope around the loop constructs an optimizer, directly or
-    indirectly.
-    """
-    return {
-        name.removesuffix(".parameters")
-        for scope in (story.frame.scope, story.frame.module.tree)
-        for statement in definitions(scope, optimizer)
-        if isinstance(value := value_of(statement), ast.Call)
-        for argument in (*value.args, *(k.value for k in value.keywords))
-        for name in made_of(scope, argument)
-    }
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Return True if one dotted path equals the other or leads to it."""
-    return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
-
-
-def _makers(story: ReuseFeatures) -> set[str]:
+def makers(story: ReuseFeatures) -> set[str]:
     """Return the models that computed the carrier before the loop."""
     return {
         maker
-        for _, scope, statement, names in _before_loop(story)
+        for _, scope, statement, names in before_loop(story)
         for other in walk_scope(scope)
         if isinstance(other, ast.Assign)
         if other is statement or set(bindings(other)) & names
@@ -110,32 +63,13 @@ def _makers(story: ReuseFeatures) -> set[str]:
     }
 
 
-def _before_loop(story: ReuseFeatures) -> Iterator[tuple[Module, Scope, ast.stmt, set[str]]]:
+def before_loop(story: ReuseFeatures) -> Iterator[tuple[Module, Scope, ast.stmt, set[str]]]:
     """Yield the carrier's binders before the loop, each with the names that
     its value depends on.
     """
     for module, scope, statement in story.binders:
         if story.loop is None or not module.holds(story.loop, statement):
             yield module, scope, statement, made_of(scope, value_of(statement) or statement)
-
-
-def _made_of(story: ReuseFeatures) -> set[str]:
-    """Return the names from which the carrier was computed before the loop, including what the
-    functions that computed it read besides their arguments: weights updated by hand belong to no
-    model.
-    """
-    names: set[str] = set()
-    for module, _, _, read in _before_loop(story):
-        names |= read
-        functions = [module.function_named(name) for name in names]
-        names |= {n for f in functions if f is not None for n in _free_names(f)}
-    return names
-
-
-def _free_names(function: Function) -> set[str]:
-    """Return the free names of a function."""
-    own = named(function) | names_bound(function)
-    return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 
 @remembered

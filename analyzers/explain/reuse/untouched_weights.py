@@ -1,100 +1,132 @@
-"""Decide whether a step leaves the inputs of an old value unchanged: then the value is a constant
-for the step.
+"""Decide whether the steps change nothing from which an old value was computed: then the value is
+still valid, a constant for these steps, and only its graph is the problem.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from analyzers.explain.reuse.derivations import made_of
+from analyzers.explain.reuse.derivations import made_of, sources
 from analyzers.explain.reuse.features import ReuseFeatures
+from analyzers.explain.reuse.read_only_uses import before_loop, makers
 from analyzers.explain.source_locations import hops_at
 from analyzers.source.calls import calls_of, calls_to, makes_leaf, steps
-from analyzers.source.flow import definitions, names_read, value_of
-from analyzers.source.project import Project, Scope, spelled
+from analyzers.source.flow import definitions, names_bound, names_read, value_of
+from analyzers.source.project import Function, Scope, spelled
+from analyzers.source.signatures import named
 
 _CONSTANTS = ("torch.Tensor.detach", "torch.Tensor.detach_", "torch.autograd.Variable")
-_DEPTH = 4
+
+
+def steps_others(story: ReuseFeatures) -> bool:
+    """Return True if the iterations update nothing from which the carrier was computed."""
+    if story.loop is None or story.shared is None or story.bound_inside:
+        return False
+    seen = [edge.stepped for edge in story.reuse.stale_edges if edge.stepped is not None]
+    if seen:
+        return not any(seen)
+    plain = [call for call in steps(story.loop) if not call.args]
+    held = [*_held_by(story, plain), *story.steps_by_hand]
+    by_hand = _made_of(story) if story.steps_by_hand else set()
+    return _are_apart(makers(story) | by_hand, held)
 
 
 def spared_by_closure(story: ReuseFeatures) -> bool:
     """Return True if a closure reads a value made before its optimizer's step, from nothing that
-    the optimizer holds: it is a constant and need not be recomputed in the closure.
+    the optimizer holds: it need not be recomputed in the closure.
     """
     if not story.in_closure or story.reuse.same_root or story.shared is None:
         return False
     if story.bound_inside:
         return False
-    owned = [_given_to(story.project, scope, name) for scope, name in _stepped(story)]
-    made = _whole(set(_made_of(story)))
-    return bool(made) and bool(owned) and all(own and not _shared(own, made) for own in owned)
+    held = _held_by(story, steps(story.loop or story.frame.scope))
+    made = {n for where, s in _making(story) for n in made_of(where, value_of(s) or s)}
+    return _are_apart(_own(story, made), [_own(story, names) for names in held])
 
 
-def _whole(names: set[str]) -> set[str]:
-    """Return the names without those that are read only for an attribute:
-    `self` of `self.model`.
+def _are_apart(made: set[str], held: Sequence[set[str]]) -> bool:
+    """Return True if both are known, and none of the names that optimizers hold equals one of those
+    from which a value was made, leads to it, or is reached from it.
     """
-    return {n for n in names if not any(other.startswith(f"{n}.") for other in names)}
-
-
-def _shared(some: set[str], others: set[str]) -> bool:
-    """Return True if a name of one set equals one of the other, is a part of it, or contains it."""
-    return any(
-        one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
-        for one in some
-        for other in others
+    return (
+        bool(made)
+        and bool(held)
+        and all(held)
+        and not any(
+            one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
+            for one in made
+            for names in held
+            for other in names
+        )
     )
+
+
+def _held_by(story: ReuseFeatures, stepping: Sequence[ast.Call]) -> list[set[str]]:
+    """Return for each optimizer that is stepped the names from which the scopes around construct
+    it, directly or indirectly, back to leaves: no graph leads further.
+    """
+    owners = {spelled(c.func.value) for c in stepping if isinstance(c.func, ast.Attribute)}
+    return [
+        {
+            name.removesuffix(".parameters")
+            for scope in _scopes(story)
+            for statement in definitions(scope, optimizer)
+            if isinstance(value := value_of(statement), ast.Call)
+            for argument in (*value.args, *(k.value for k in value.keywords))
+            for name in sources(scope, statement, names_read(argument), _graph_of)
+        }
+        for optimizer in owners
+    ]
+
+
+def _graph_of(value: ast.expr) -> set[str]:
+    """Return the names to which the graph of a value leads."""
+    ends = makes_leaf(value) or calls_of(value, *_CONSTANTS)
+    return set() if ends else names_read(value)
+
+
+def _own(story: ReuseFeatures, names: set[str]) -> set[str]:
+    """Return the names that belong to no package, without those that are read only for an
+    attribute: `self` of `self.model`.
+    """
+    modules = story.project.modules.values()
+    own = {n for n in names if not hasattr(builtins, n)}
+    own = {name for name in own if not any(module.in_library(name) for module in modules)}
+    return {name for name in own if not any(other.startswith(f"{name}.") for other in own)}
+
+
+def _made_of(story: ReuseFeatures) -> set[str]:
+    """Return the names from which the carrier was computed before the loop, including what the
+    functions that computed it read besides their arguments: weights updated by hand belong to no
+    model.
+    """
+    names: set[str] = set()
+    for module, _, _, read in before_loop(story):
+        names |= read
+        functions = [module.function_named(name) for name in names]
+        names |= {n for f in functions if f is not None for n in _free_names(f)}
+    return names
+
+
+def _free_names(function: Function) -> set[str]:
+    """Return the free names of a function."""
+    own = named(function) | names_bound(function)
+    return {name for name in names_read(function) if name.partition(".")[0] not in own}
 
 
 def _scopes(story: ReuseFeatures) -> list[Scope]:
     return list(dict.fromkeys((story.frame.scope, story.frame.module.tree)))
 
 
-def _stepped(story: ReuseFeatures) -> Iterator[tuple[Scope, str]]:
-    """Yield the optimizers that the shared frame steps, each with the scope that defines it."""
-    for call in steps(story.loop or story.frame.scope):
-        name = spelled(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-        yield next((s for s in _scopes(story) if definitions(s, name)), story.frame.scope), name
-
-
-def _given_to(project: Project, scope: Scope, optimizer: str) -> set[str]:
-    """Return the names that an optimizer is constructed from, back to leaves: no graph leads
-    further.
+def _making(story: ReuseFeatures) -> Iterator[tuple[Scope, ast.stmt]]:
+    """Yield the statements in these scopes that a run saw bind the carrier, that bind it, or that
+    call the function or class that does.
     """
-    found: set[str] = set()
-    made = [value for s in definitions(scope, optimizer) if (value := value_of(s)) is not None]
-    new = {name for value in made for name in names_read(value)}
-    for _ in range(_DEPTH):
-        found |= new
-        values = [v for n in new for s in definitions(scope, n) if (v := value_of(s)) is not None]
-        made = [v for v in values if not makes_leaf(v) and not calls_of(v, *_CONSTANTS)]
-        new = {n for v in made for n in names_read(v)} - found
-    found = {name.removesuffix(".parameters") for name in found if not _is_given(project, name)}
-    return _whole(found)
-
-
-def _is_given(project: Project, name: str) -> bool:
-    packages = any(module.in_library(name) for module in project.modules.values())
-    return packages or hasattr(builtins, name)
-
-
-def _made_of(story: ReuseFeatures) -> Iterator[str]:
-    """Yield the names, in the shared frame and around it, from which the carrier was computed."""
-    for scope, statement in (*_seen(story), *_making(story)):
-        yield from made_of(scope, value_of(statement) or statement)
-
-
-def _seen(story: ReuseFeatures) -> Iterator[tuple[Scope, ast.stmt]]:
-    """Yield the statements in these scopes that a run saw bind it."""
     for _, where in hops_at(story.project, story.reuse.path, "bound"):
         if where.scope in _scopes(story):
             yield where.scope, where.statement
-
-
-def _making(story: ReuseFeatures) -> Iterator[tuple[Scope, ast.stmt]]:
-    """Yield the statements in these scopes that bind it or call the function or class that does."""
     for module, scope, statement in story.binders:
         if scope in _scopes(story):
             yield scope, statement

@@ -13,7 +13,8 @@ from analyzers.explain.reuse.derivations import made_of
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.helper_targets import helper_targets
 from analyzers.explain.reuse.policy_weights import weighs_log_probability
-from analyzers.explain.reuse.read_only_uses import maker_called_inside, steps_others, target_calls
+from analyzers.explain.reuse.read_only_uses import maker_called_inside, target_calls
+from analyzers.explain.reuse.untouched_weights import steps_others
 from analyzers.explain.source_locations import hops_at, resolve_location
 from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.cutting import Cutting, kind_carried
