@@ -51,7 +51,6 @@ class InplaceChange:
     holders: tuple[Referrer, ...] = ()
     parameter: str | None = None
     is_parameter: bool = False
-    shape: tuple[int, ...] = ()
     changes: tuple[InplaceWrite, ...] = ()
 
 

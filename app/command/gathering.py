@@ -25,7 +25,6 @@ class Gathered:
     are no Python, so that nobody knows what they hold.
     """
 
-    root: Path
     files: dict[str, SourceFile] = field(default_factory=dict)
     origin: dict[str, Path] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -51,7 +50,7 @@ def gather(
 ) -> Gathered:
     """What `script` imports, and what that imports, and so on; with `data`, also the files that
     its texts and arguments name. `root` is the directory that the script is started in."""
-    found = Gathered(root)
+    found = Gathered()
     home = script.resolve().parent
     places = list(_places(home, root))
     entry = _placed(script.resolve(), root)

@@ -49,7 +49,6 @@ class Inplace(Record):
     holders: Annotated[tuple[Referrer, ...], Field(max_length=32)] = ()
     parameter: Text | None = None
     is_parameter: bool = False
-    shape: Annotated[tuple[int, ...], Field(max_length=16)] = ()
     changes: Annotated[tuple[InplaceWrite, ...], Field(max_length=16)] = ()
 
 

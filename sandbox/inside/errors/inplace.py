@@ -82,7 +82,6 @@ class InplaceWatch(Observer):
             "holders": holders[:32],
             "parameter": owner.name or None if owner is not None else None,
             "is_parameter": owner is not None,
-            "shape": shape[:16],
             "changes": changes,
         }
 
@@ -118,7 +117,6 @@ class InplaceWatch(Observer):
                 "holders": [name.record("now") for name, _ in held][:32],
                 "parameter": known.name or None if known is not None else None,
                 "is_parameter": owned,
-                "shape": [int(n) for n in tensor.shape] if tensor is not None else [],
             }
         )
         return True
