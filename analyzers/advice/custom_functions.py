@@ -10,6 +10,7 @@ from analyzers.source.flow import names_bound, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.signatures import named
 from analyzers.source.targets import assigned
+from analyzers.source.trees import nodes_of, walk
 
 _ONE_LINE = 400
 
@@ -86,7 +87,7 @@ def returns_sometimes(node: ast.AST, module: Module) -> Found:
         return None
     last = node.body[-1]
     inside = isinstance(last, ast.If) and not last.orelse
-    returns = inside and any(isinstance(n, ast.Return) for n in ast.walk(last))
+    returns = inside and any(isinstance(n, ast.Return) for n in walk(last))
     return (node.name, last) if returns else None
 
 
@@ -104,7 +105,7 @@ def saves_no_argument(node: ast.AST, module: Module) -> str | None:
     match node:
         case ast.Call(func=ast.Attribute(attr="save_for_backward")):
             scope = module.scope_of(node)
-            known = names_bound(scope) | {a.arg for a in ast.walk(scope) if isinstance(a, ast.arg)}
+            known = names_bound(scope) | {a.arg for a in nodes_of(scope, ast.arg)}
             given = (a.id for a in node.args if isinstance(a, ast.Name))
             return next((name for name in given if name not in known), None)
     return None
@@ -117,7 +118,7 @@ def backward_writes(node: ast.AST, module: Module) -> str | None:
     written = written_in_place(node, module) if method is not None else None
     if method is None or written is None:
         return None
-    saved = (n for n in ast.walk(method) if isinstance(n, ast.Assign) if _is_saved(n.value))
+    saved = (n for n in nodes_of(method, ast.Assign) if _is_saved(n.value))
     theirs = {
         *(a.arg for a in method.args.args[1:]),
         *(name for n in saved for name in assigned(n)),
@@ -143,8 +144,7 @@ def unpacks_others(node: ast.AST, module: Module) -> str | None:
             given = (
                 [
                     call.args
-                    for call in ast.walk(owner)
-                    if isinstance(call, ast.Call)
+                    for call in nodes_of(owner, ast.Call)
                     if last_name(call.func) == "save_for_backward"
                 ]
                 if owner is not None

@@ -19,7 +19,7 @@ from analyzers.source.callees import creates_module, is_call
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, spelled
-from analyzers.source.trees import remembered
+from analyzers.source.trees import nodes_of, remembered, walk
 
 _COPIES = ("clone", "detach", "view", "reshape", "to", "cuda", "float", "unsqueeze", "squeeze")
 _COPYING = tuple(f"torch.{n}" for n in ("tensor", "Tensor", "FloatTensor"))
@@ -53,7 +53,7 @@ def changed_over_views(node: ast.AST, module: Module) -> str | None:
     if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
         return None
     name = node.target.id
-    written = (written_in_place(inner, module) for s in node.body for inner in ast.walk(s))
+    written = (written_in_place(inner, module) for s in node.body for inner in walk(s))
     return name if any(w is not None and w.split(".")[0] == name for w in written) else None
 
 
@@ -196,10 +196,10 @@ def _going_into_losses(scope: ast.AST) -> set[str]:
 
 def _differentiated(value: ast.expr) -> set[str]:
     """Return the names that an expression reads, but for those that losses take as targets."""
-    made = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    made = nodes_of(value, ast.Call)
     targets = [target for call in made for target in _targets_in(call)]
-    aside = {id(node) for target in targets for node in ast.walk(target)}
-    parts = (node for node in ast.walk(value) if isinstance(node, ast.Name | ast.Attribute))
+    aside = {id(node) for target in targets for node in walk(target)}
+    parts = nodes_of(value, ast.Name, ast.Attribute)
     return {name for node in parts if id(node) not in aside for name in names_read(node)}
 
 
@@ -234,6 +234,6 @@ def sliced_by_values(node: ast.AST, module: Module) -> str | None:
     """Match `x[start:end]` in a function, where a bound is no constant."""
     if not isinstance(node, ast.Subscript) or isinstance(module.scope_of(node), ast.Module):
         return None
-    slices = [part for part in ast.walk(node.slice) if isinstance(part, ast.Slice)]
+    slices = nodes_of(node.slice, ast.Slice)
     bounds = [bound for part in slices for bound in (part.lower, part.upper) if bound is not None]
     return short(node) if any(map(names_read, bounds)) else None

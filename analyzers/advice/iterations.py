@@ -26,6 +26,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
+from analyzers.source.trees import nodes_of, walk
 
 WRAPPERS = ("DistributedDataParallel", "DDP", "DataParallel", "FSDP", "compile")
 
@@ -55,7 +56,7 @@ def overwritten(node: ast.AST, module: Module) -> str | None:
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Attribute):
         return None
     scope, name = module.scope_of(node), spelled(node.targets[0])
-    called = any(isinstance(inner, ast.Call) for inner in ast.walk(node.value))
+    called = any(isinstance(inner, ast.Call) for inner in walk(node.value))
     if not called or is_aside(node.targets[0]) or not _outlives(name, scope):
         return None
     statements = [s for s in statements_of(scope) if s.lineno <= node.lineno]
@@ -94,7 +95,7 @@ def renewed(node: ast.AST, module: Module) -> str | None:
 
 def _bare(value: ast.expr) -> set[str]:
     """Return the names of which an expression takes only the numbers."""
-    parts = (p for p in ast.walk(value) if isinstance(p, ast.Attribute))
+    parts = nodes_of(value, ast.Attribute)
     bare = [p.value for p in parts if p.attr in ("data", "detach")]
     return {spelled(n.value if isinstance(n, ast.Subscript) else n) for n in bare}
 
@@ -154,7 +155,7 @@ def _sources(value: ast.expr, above: Sequence[ast.stmt]) -> set[str]:
     todo = [(value, len(above))]
     while todo:
         value, end = todo.pop()
-        called = {spelled(n.func) for n in ast.walk(value) if isinstance(n, ast.Call)} | {"self"}
+        called = {spelled(n.func) for n in nodes_of(value, ast.Call)} | {"self"}
         for name in names_attached(value) - called:
             at = next((n for n in reversed(range(end)) if name in assigned(above[n])), None)
             made = above[at] if at is not None else None

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from analyzers.advice.looking import Found, last_name, short
 from analyzers.source.flow import mentions
 from analyzers.source.project import Module, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _POINTS = ((0.7, 1.3), (1.9, 0.4), (0.3, 2.1))
 _INPUTS = ("prev", "children", "parents", "inputs", "deps", "dependencies")
@@ -73,13 +73,11 @@ def visited_by_recursion(node: ast.AST, module: Module) -> Found:
     place of going through sorted values, or counting the uses that are left."""
     if not isinstance(node, ast.FunctionDef) or _counts(node):
         return None
-    called = [n for n in walk(node) if isinstance(n, ast.Call)]
+    called = nodes_of(node, ast.Call)
     hands_on = any(last_name(c.func) == "_backward" and not c.args for c in called)
-    for loop in (n for n in walk(node) if isinstance(n, ast.For)):
+    for loop in nodes_of(node, ast.For):
         over = last_name(loop.iter).strip("_")
-        again = (
-            c for c in walk(loop) if isinstance(c, ast.Call) and last_name(c.func) == node.name
-        )
+        again = (c for c in nodes_of(loop, ast.Call) if last_name(c.func) == node.name)
         if hands_on and over in _INPUTS and (call := next(again, None)) is not None:
             return spelled(call.func), call
     return None
@@ -88,7 +86,7 @@ def visited_by_recursion(node: ast.AST, module: Module) -> Found:
 def _counts(function: ast.FunctionDef) -> bool:
     """Return True if a test reads a counter: by its name, or because the function counts it up or
     down."""
-    counted = {spelled(n.target) for n in walk(function) if isinstance(n, ast.AugAssign)}
+    counted = {spelled(n.target) for n in nodes_of(function, ast.AugAssign)}
     tests = [n.test for n in walk(function) if isinstance(n, ast.If | ast.While | ast.IfExp)]
     return any(
         _COUNTER.search(spelled(test)) or any(mentions(test, name) for name in counted)

@@ -16,6 +16,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import LOOPS, Module, spelled
 from analyzers.source.targets import target_names
+from analyzers.source.trees import nodes_of
 
 _SETTINGS = {"args", "cfg", "conf", "config", "device", "hparams", "opt", "opts", "self", "torch"}
 
@@ -36,7 +37,7 @@ def called_in_loop(node: ast.AST, module: Module) -> Found:
     taken = set(target_names(node.target)) if isinstance(node, ast.For) else set[str]()
     if any(first_use(node.body, name) == "read" for name in (made & bound) - taken):
         return None
-    calls = [n for s in within for n in ast.walk(s) if isinstance(n, ast.Call)]
+    calls = [n for s in within for n in nodes_of(s, ast.Call)]
     called = {spelled(call.func) for call in calls}
     if _from_outside(made, bound, called, module):
         return None

@@ -15,7 +15,7 @@ from analyzers.source.callees import creates_module
 from analyzers.source.calls import asks_for_gradient, makes_leaf, steps
 from analyzers.source.flow import definitions, mentions, value_of
 from analyzers.source.project import Module, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _ALIKE = 0.85  # of a name to another, which is then meant
 _BUILTIN = frozenset(dir(builtins))
@@ -42,7 +42,7 @@ def unregistered_layers(node: ast.AST, module: Module) -> str | None:
 
 def _handed_on(name: str, made: ast.Assign, owner: ast.ClassDef) -> bool:
     """Return True if a class makes an attribute of a list: `self.net = Sequential(*self.layers)`"""
-    others = (n for n in walk(owner) if isinstance(n, ast.Assign) and n is not made)
+    others = (n for n in nodes_of(owner, ast.Assign) if n is not made)
     attributes = (n for n in others if spelled(n.targets[0]).startswith("self."))
     return any(_makes_layers(n.value) and mentions(n.value, name) for n in attributes)
 
@@ -69,7 +69,7 @@ def _makes_layers(value: ast.expr) -> bool:
     """Return True if a part of an expression is made by a class that may be one of modules:
     `nn.Linear(4, 2)`, `Block(8)`; not by one that is known to be another: `Value(0.5)`.
     """
-    called = (n for n in walk(value) if isinstance(n, ast.Call))
+    called = nodes_of(value, ast.Call)
     return any(creates_module(call) is not False for call in called)
 
 
@@ -81,7 +81,7 @@ def plain_tensor(node: ast.AST, module: Module) -> str | None:
         return None
     if _SAMPLE.search(last_name(node.targets[0])):
         return None
-    made = [n for n in walk(node.value) if isinstance(n, ast.Call)]
+    made = nodes_of(node.value, ast.Call)
     drawn = any(last_name(call.func) in ("randn", "rand", "normal") for call in made)
     known = any(last_name(call.func) in (*REGISTERING, *_BUFFERS) for call in made)
     return short(node.targets[0]) if drawn and not known else None
@@ -201,7 +201,7 @@ def module_without_parameters(node: ast.AST, module: Module) -> str | None:
         return None
     if not any(last_name(base).endswith(_MODULES) for base in node.bases):
         return None
-    called = {last_name(n.func) for n in walk(node) if isinstance(n, ast.Call)}
+    called = {last_name(n.func) for n in nodes_of(node, ast.Call)}
     made = any(name[:1].isupper() for name in called) or not called.isdisjoint(REGISTERING)
     whole = any(isinstance(n, ast.FunctionDef) for n in node.body)  # else it was cut off
     return node.name if whole and not made and node.name in _asked(module) else None
@@ -259,7 +259,7 @@ def loss_of_numbers(node: ast.AST, module: Module) -> str | None:
             while isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
                 call = call.func.value  # `torch.tensor(…).sum()`
             if last_name(call.func) in ("tensor", "Tensor", "FloatTensor") and call.args:
-                parts = [n for n in walk(call.args[0]) if isinstance(n, ast.Call | ast.Name)]
+                parts = nodes_of(call.args[0], ast.Call, ast.Name)
                 names = (last_name(p.func if isinstance(p, ast.Call) else p) for p in parts)
                 if any(re.search(r"loss|criteri", each.lower()) for each in names):
                     return short(call.func)

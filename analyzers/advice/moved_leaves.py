@@ -11,7 +11,7 @@ from analyzers.source.calls import makes_leaf
 from analyzers.source.flow import bindings, definitions, mentions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 _PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 _CONVERSIONS = ("to", "cuda", "half", "float", "double", "bfloat16")
@@ -138,13 +138,13 @@ def _changes(call: ast.Call, made: ast.Call, module: Module) -> bool:
     names = {spelled(one) for one in given}
     bound = {spelled(v) for name in names for s in definitions(module.tree, name)
              if (v := value_of(s)) is not None}  # fmt: skip
-    there = {spelled(k.value) for c in walk(made) if isinstance(c, ast.Call) for k in c.keywords}
+    there = {spelled(k.value) for c in nodes_of(made, ast.Call) for k in c.keywords}
     stays = all(_USUAL.fullmatch(name) or name in there for name in bound or names)
     return last_name(call.func) != "float" and not (given and stays)
 
 
 def _registers(owner: ast.ClassDef, name: str) -> bool:
     """Return True if a class makes a parameter of an attribute: `self.w = nn.Parameter(self.w)`."""
-    calls = (n for n in walk(owner) if isinstance(n, ast.Call))
-    calls = (call for call in calls if last_name(call.func) in REGISTERING)
-    return any(mentions(call, name) or repr(name[5:]) in spelled(call) for call in calls)
+    calls = nodes_of(owner, ast.Call)
+    known = (call for call in calls if last_name(call.func) in REGISTERING)
+    return any(mentions(call, name) or repr(name[5:]) in spelled(call) for call in known)

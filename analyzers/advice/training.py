@@ -10,6 +10,7 @@ from analyzers.source.backward import BACKWARD_CALLS, gradient_given, is_guarded
 from analyzers.source.callees import in_library, is_call
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Module, spelled
+from analyzers.source.trees import nodes_of, walk
 
 
 def cache_in_use(node: ast.AST, module: Module) -> str | None:
@@ -148,7 +149,7 @@ def cast_without_graph(node: ast.AST, module: Module) -> Found:
                     for c in _calls(node)
                 ):
                     return short(call.func), call
-    for block in (n for n in ast.walk(node) if isinstance(n, ast.With)):
+    for block in nodes_of(node, ast.With):
         if _enters(block, module, "no_grad", "inference_mode"):
             later = {spelled(c.func) for c in _calls(node) if c.lineno > (block.end_lineno or 0)}
             for call in _calls(block):
@@ -158,7 +159,7 @@ def cast_without_graph(node: ast.AST, module: Module) -> Found:
 
 
 def _calls(node: ast.AST) -> list[ast.Call]:
-    return [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+    return nodes_of(node, ast.Call)
 
 
 def _enters(block: ast.With, module: Module, *names: str) -> bool:
@@ -266,7 +267,7 @@ def backward_in_lightning(node: ast.AST, module: Module) -> str | None:
     if not isinstance(node, ast.Call) or last_name(node.func) != "backward" or node.args:
         return None
     owner = next((n for n in module.ancestors(node) if isinstance(n, ast.ClassDef)), None)
-    for inner in ast.walk(owner) if owner is not None else ():
+    for inner in walk(owner) if owner is not None else ():
         match inner:
             case ast.Assign(targets=[target], value=ast.Constant(value=False)):
                 if last_name(target) == "automatic_optimization":

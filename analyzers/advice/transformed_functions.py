@@ -6,6 +6,7 @@ import ast
 
 from analyzers.advice.looking import last_name
 from analyzers.source.project import Module
+from analyzers.source.trees import nodes_of
 
 _TRANSFORMS = frozenset(
     {"hessian", "jacobian", "hvp", "vhp", "jvp", "vjp", "jacrev", "jacfwd", "grad_and_value"}
@@ -27,6 +28,6 @@ def argument_unread(node: ast.AST, module: Module) -> str | None:
 
 def _reads(function: ast.FunctionDef | ast.Lambda) -> bool:
     """Return True if the function reads one of its arguments, or has none."""
-    names = {arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)}
-    read = (inner for inner in ast.walk(function) if isinstance(inner, ast.Name))
+    names = {arg.arg for arg in nodes_of(function.args, ast.arg)}
+    read = nodes_of(function, ast.Name)
     return not names or any(n.id in names and isinstance(n.ctx, ast.Load) for n in read)

@@ -27,7 +27,7 @@ from analyzers.source.project import Project, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.signatures import named
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import position, walk, whole
+from analyzers.source.trees import nodes_of, position, walk, whole
 from provenance import CodeLine
 
 OTHERS = "the target leads to trained parameters of another network"
@@ -175,7 +175,7 @@ def _target_network_outputs(project: Project) -> Iterator[BootstrapTarget]:
     own = {name.rpartition(".")[2] for name in target_networks(project)}
     for module, statement in project.each(ast.Assign):
         for one, value in assigned_pairs(statement):
-            calls = [node for node in walk(value) if isinstance(node, ast.Call)]
+            calls = nodes_of(value, ast.Call)
             if any(own_name(call) in own for call in calls) and recorded(module, statement):
                 where = SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
                 yield BootstrapTarget(where, one, statement)
@@ -194,7 +194,7 @@ def _alias_unrecorded(
             continue
         for one, value in assigned_pairs(statement):
             if spelled(one) == name and not any(isinstance(n, _WORK) for n in walk(value)):
-                values = [n for n in walk(value) if isinstance(n, ast.Name | ast.Attribute)]
+                values = nodes_of(value, ast.Name, ast.Attribute)
                 if values and not recorded(module, statement):
                     where = SourceLocation(
                         module, statement, CodeLine(module.path, statement.lineno)
@@ -213,7 +213,7 @@ def _is_copy(where: SourceLocation, given: ast.expr) -> bool:
     """Return True if a value is a copy of what the statement compares with it: they differ only in
     what is written into the copy, which is the target.
     """
-    pairs = [node.args for node in walk(where.statement) if isinstance(node, ast.Call)]
+    pairs = [node.args for node in nodes_of(where.statement, ast.Call)]
     compared = {spelled(pair[0]) for pair in pairs if given in pair[1:2]}
     return any(
         spelled(copied.func.value) in compared
@@ -246,7 +246,7 @@ def _words(value: ast.expr) -> set[str]:
     """Return the names that an expression reads, and its string keys: `done`
     for `batch["done"]`.
     """
-    keys = [n.value for n in walk(value) if isinstance(n, ast.Constant)]
+    keys = [n.value for n in nodes_of(value, ast.Constant)]
     return names_read(value) | {key for key in keys if isinstance(key, str)}
 
 

@@ -17,6 +17,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.loop_iterations import iterated
 from analyzers.source.project import Loop, Module
+from analyzers.source.trees import nodes_of
 from provenance import BackwardCall, CodeLine
 
 
@@ -87,7 +88,7 @@ def _by_iteration(store: SourceLocation, statement: ast.Assign, loop: Loop) -> b
     key = statement.targets[0]
     through = iterated(loop, store.scope)
     passing = through.names if through is not None else set()
-    read = {node.id for node in ast.walk(key) if isinstance(node, ast.Name)}
+    read = {node.id for node in nodes_of(key, ast.Name)}
     return bool(read & passing)
 
 

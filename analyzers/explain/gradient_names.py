@@ -12,6 +12,7 @@ from analyzers.source.calls import calls_to
 from analyzers.source.flow import bindings, definitions, names_read, statements_of, walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.targets import assigned_pairs, each_taken, target_names
+from analyzers.source.trees import nodes_of
 
 MAX_CALLS = 3  # that hand a gradient on
 _PASSING = frozenset({"print", "zip", "enumerate", "append", "extend", "mul_", "div_"})
@@ -63,16 +64,15 @@ def handed_back(
     """Yield what the project's functions that are called on this line return
     or yield, recursively.
     """
-    for call in ast.walk(statement):
-        if isinstance(call, ast.Call):
-            for _, function in project.functions_called(call):
-                for returned in (*returns_of(function), *_yields_of(function)):
-                    yield returned
-                    value = returned.value if isinstance(returned, ast.Return) else None
-                    if isinstance(value, ast.Name):
-                        yield from definitions(function, value.id)
-                    if depth > 1:
-                        yield from handed_back(returned, project, depth - 1)
+    for call in nodes_of(statement, ast.Call):
+        for _, function in project.functions_called(call):
+            for returned in (*returns_of(function), *_yields_of(function)):
+                yield returned
+                value = returned.value if isinstance(returned, ast.Return) else None
+                if isinstance(value, ast.Name):
+                    yield from definitions(function, value.id)
+                if depth > 1:
+                    yield from handed_back(returned, project, depth - 1)
 
 
 def _yields_of(function: ast.AST) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ from analyzers.source.callees import operation
 from analyzers.source.calls import PARAMETERS, calls_of
 from analyzers.source.flow import bindings, stored_into, walk_scope
 from analyzers.source.project import Module, spelled
-from analyzers.source.trees import position
+from analyzers.source.trees import nodes_of, position, walk
 
 _NUMBERS = ("norm", "vector_norm", "item", "float", "max", "min", "mean", "print", "isfinite")
 
@@ -105,7 +105,7 @@ def _is_of(owner: ast.expr, leaves: Sequence[str], module: Module) -> bool:
         source
         for around in module.ancestors(owner)
         for target, source in _loops(around)
-        if name in {spelled(node) for node in ast.walk(target)}
+        if name in {spelled(node) for node in walk(target)}
     ]
     roots = {root_of(leaf) for leaf in leaves}
     return any(spelled(s) in roots or calls_of(s, *PARAMETERS) for s in sources)
@@ -128,7 +128,7 @@ def _gives_away(statement: ast.stmt) -> bool:
             return isinstance(value, ast.Yield) or stored_into(value) is not None
         case ast.AugAssign(target=target, value=value):
             return spelled(target).partition(".")[0] not in {
-                spelled(node.value) for node in ast.walk(value) if isinstance(node, ast.Attribute)
+                spelled(node.value) for node in nodes_of(value, ast.Attribute)
             }
         case ast.Assign(targets=targets):
             return any(isinstance(target, ast.Attribute | ast.Subscript) for target in targets)

@@ -22,7 +22,7 @@ from analyzers.source.edits import Edit, Editor, apply, needs_parentheses
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.signatures import positional
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 from provenance import CodeLine
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Constant)
@@ -266,7 +266,7 @@ def _means_the_same(module: Module, helper: ast.FunctionDef, call: ast.Call) -> 
     given = dict(zip(positional(helper), call.args, strict=True))
     read = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
     bound = {n for c in nodes if isinstance(c, ast.comprehension) for n in target_names(c.target)}
-    argument_names = {n.id for a in call.args for n in walk(a) if isinstance(n, ast.Name)}
+    argument_names = {n.id for a in call.args for n in nodes_of(a, ast.Name)}
     if bound & (argument_names | given.keys()):
         return False
     if any(not isinstance(a, _SIMPLE) and read.count(name) != 1 for name, a in given.items()):

@@ -25,7 +25,7 @@ from analyzers.source.flow import definitions, statements_of
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 from analyzers.source.writes import writes
 from provenance import CodeLine, InplaceWrite
 
@@ -215,6 +215,6 @@ def refused(pattern: str, evidence: Evidence, project: Project, kind: str) -> Ma
 
 def _called(where: SourceLocation) -> list[str]:
     """Return the names of the script's own objects that a statement calls, innermost call first."""
-    calls = [n for n in walk(where.statement) if isinstance(n, ast.Call) and n.args]
+    calls = [n for n in nodes_of(where.statement, ast.Call) if n.args]
     own = [c for c in reversed(calls) if not isinstance(c.func, ast.Call) and not in_library(c)]
     return [spelled(call.func) for call in own]

@@ -25,6 +25,7 @@ from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.targets import assigned_pairs, each_taken, taken_by, target_names
+from analyzers.source.trees import nodes_of, walk
 from analyzers.source.writes import writes_in_place
 
 _NOT_RECORDED = WITHOUT_GRAPH | {"grad"}  # of a parameter: no graph is made of them
@@ -50,7 +51,7 @@ def taken_as_old(fault: SilentFault, project: Project) -> bool:
             own_names = plain | named(module, node, taken)
             names = own_names | _computed_after(fault, module, node, own_names, project)
             read = [read_by(module, operand) for operand in operands]
-            whole = [not taken.isdisjoint(ast.walk(operand)) for operand in operands]
+            whole = [not taken.isdisjoint(walk(operand)) for operand in operands]
             kept = [holds(one, names) or own for one, own in zip(read, whole, strict=True)]
             if not any(kept) or _is_rebound(fault, own_names, module, node):
                 continue
@@ -94,8 +95,7 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
         return True
     items = {
         item
-        for loop in ast.walk(statement)
-        if isinstance(loop, ast.For)
+        for loop in nodes_of(statement, ast.For)
         for target, source in taken_by(loop)
         if name in names_read(source)
         for item in target_names(target)
@@ -104,7 +104,7 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
         isinstance(node, ast.Attribute)
         and writes_in_place(node.attr)
         and not names_read(node.value).isdisjoint({name, *items})
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 
@@ -187,5 +187,5 @@ def _of_parameters(module: Module, node: ast.expr) -> bool:
         isinstance(part, ast.Name)
         and part.id in looped
         and getattr(module.parents[part], "attr", "") not in _NOT_RECORDED
-        for part in ast.walk(node)
+        for part in walk(node)
     )

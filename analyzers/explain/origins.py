@@ -10,7 +10,7 @@ from analyzers.explain.source_locations import SourceLocation, values_of
 from analyzers.source.callees import own_name
 from analyzers.source.flow import definitions, names_read, put_in, value_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import CodeLine
 
 MAX_STATEMENTS = 60
@@ -60,9 +60,7 @@ def _flowing_into(scope: ast.AST, wanted: set[str]) -> list[ast.stmt]:
 
 def callees(statement: ast.stmt, project: Project) -> Iterator[tuple[Module, ast.AST]]:
     """Yield the project's functions that a statement calls, by name or by calling an object."""
-    for call in walk(statement):
-        if not isinstance(call, ast.Call):
-            continue
+    for call in nodes_of(statement, ast.Call):
         yield from project.functions_called(call)
         yield from _methods_called(spelled(call.func), project)
 

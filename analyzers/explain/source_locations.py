@@ -15,7 +15,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.flow import walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered, walk
 from provenance import Binding, CodeLine, Referrer
 
 _IN_PLACE = re.compile(r"(\.<locals>\.(<(list|set|dict)comp>|<genexpr>))+$")  # runs in place
@@ -166,7 +166,7 @@ def _callers(tree: ast.Module) -> dict[str, set[str]]:
     """Return the names of a file's functions by what they call."""
     found: dict[str, set[str]] = {}
     for node in walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, FUNCTIONS[:2]):
             for called in calls_in(node):
                 found.setdefault(called, set()).add(node.name)
     return found
@@ -220,11 +220,10 @@ def _assigned(tree: ast.Module) -> dict[str, list[tuple[ast.expr, ast.Assign, as
     the value.
     """
     found: dict[str, list[tuple[ast.expr, ast.Assign, ast.expr]]] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.Assign):
-            for target, value in assigned_pairs(node):
-                last = getattr(target, "id", getattr(target, "attr", ""))
-                found.setdefault(last, []).append((target, node, value))
+    for node in nodes_of(tree, ast.Assign):
+        for target, value in assigned_pairs(node):
+            last = getattr(target, "id", getattr(target, "attr", ""))
+            found.setdefault(last, []).append((target, node, value))
     return found
 
 

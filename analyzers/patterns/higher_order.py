@@ -41,7 +41,7 @@ from analyzers.repair.sites.call_options import option_site
 from analyzers.source.callees import is_call
 from analyzers.source.flow import bindings, names_read_by, walk_scope
 from analyzers.source.project import Project, Scope, spelled
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered, walk
 from provenance import CodeLine
 
 ID = "GM006"
@@ -96,7 +96,7 @@ def _near_inner_update(story: ReuseFeatures, place: CodeLine) -> bool:
 
 @remembered
 def _calls_that_keep(scope: ast.AST) -> list[ast.Call]:
-    return [node for node in walk(scope) if isinstance(node, ast.Call) and _keeps_graph(node)]
+    return [node for node in nodes_of(scope, ast.Call) if _keeps_graph(node)]
 
 
 def _keeps_graph(call: ast.Call) -> bool:
@@ -149,7 +149,7 @@ def _given(statement: ast.stmt) -> list[str]:
 def _handed_back(statement: ast.stmt | None) -> bool:
     """Return True if a function only returns the gradient that it computed: it moves no weight."""
     return isinstance(statement, ast.Return) and not any(
-        isinstance(node, ast.BinOp | ast.comprehension) for node in ast.walk(statement)
+        isinstance(node, ast.BinOp | ast.comprehension) for node in walk(statement)
     )
 
 

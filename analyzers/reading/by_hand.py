@@ -11,7 +11,7 @@ from analyzers.reading.machine import Machine
 from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import Project, spelled
 from analyzers.source.targets import target_names
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered
 from provenance import CodeLine
 
 # Whatever may clear a gradient, or take its place.
@@ -70,9 +70,7 @@ def _updates(loop: ast.For | ast.While) -> list[ast.Assign | ast.AugAssign]:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Attribute) and target.attr == "data":
                 wanted = f"{spelled(target.value)}.grad"
-                if any(
-                    spelled(n) == wanted for n in walk(node.value) if isinstance(n, ast.Attribute)
-                ):
+                if any(spelled(n) == wanted for n in nodes_of(node.value, ast.Attribute)):
                     found.append(node)
     return found
 

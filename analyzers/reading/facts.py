@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from analyzers.source.trees import statements, walk
+from analyzers.source.trees import nodes_of, statements, walk
 
 
 class LoopFacts:
@@ -25,7 +25,7 @@ class LoopFacts:
     @cached_property
     def names(self) -> frozenset[str]:
         """Return the plain names that occur anywhere inside."""
-        return frozenset(inner.id for inner in walk(self.node) if isinstance(inner, ast.Name))
+        return frozenset(inner.id for inner in nodes_of(self.node, ast.Name))
 
     @cached_property
     def bound_names(self) -> frozenset[str]:

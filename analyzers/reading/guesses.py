@@ -24,7 +24,7 @@ from analyzers.source import ops
 from analyzers.source.flow import names_read
 from analyzers.source.project import Project
 from analyzers.source.targets import assigned
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 # Errors that speak of tensors' memory or of lost graphs want tensors for what calls return.
 _OF_TENSORS = ("inplace", "no-grad")
@@ -46,7 +46,7 @@ def leaf_names(project: Project) -> frozenset[str]:
             elif isinstance(node, ast.Assign):
                 made |= set(assigned(node)) - names_read(node.value)
             elif isinstance(node, ast.For):
-                made |= {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
+                made |= {n.id for n in nodes_of(node.target, ast.Name)}
     return frozenset(used - made)
 
 

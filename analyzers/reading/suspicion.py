@@ -27,7 +27,7 @@ from analyzers.reading.values import (
     Unknown,
 )
 from analyzers.source.project import spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import CodeLine
 
 ROUNDS = 3
@@ -80,11 +80,8 @@ def _share(lone: Unknown, frame: InterpreterFrame) -> frozenset[str]:
     return frozenset(
         node.attr
         for method in methods
-        for node in walk(method.definition)
-        if isinstance(node, ast.Attribute)
-        and spelled(node.value) == "self"
-        and node.attr in lone.attrs
-        and node.attr != method.name
+        for node in nodes_of(method.definition, ast.Attribute)
+        if spelled(node.value) == "self" and node.attr in lone.attrs and node.attr != method.name
     )
 
 

@@ -133,15 +133,16 @@ def unindented(editor: Editor, block: ast.If | ast.With) -> str:
 
 def indentation(module: Module) -> str:
     """Return one step of indentation, as the script has it."""
-    for node in walk(module.tree):
-        if isinstance(node, ast.FunctionDef | ast.For | ast.If | ast.With | ast.ClassDef):
-            outer = module.lines[node.lineno - 1]
-            inner = module.lines[node.body[0].lineno - 1]
-            step = inner[: len(inner) - len(inner.lstrip())].removeprefix(
-                outer[: len(outer) - len(outer.lstrip())]
-            )
-            if step and not step.strip() and node.body[0].lineno > node.lineno:
-                return step
+    for node in module.nodes:
+        if not isinstance(node, ast.FunctionDef | ast.For | ast.If | ast.With | ast.ClassDef):
+            continue
+        outer = module.lines[node.lineno - 1]
+        inner = module.lines[node.body[0].lineno - 1]
+        step = inner[: len(inner) - len(inner.lstrip())].removeprefix(
+            outer[: len(outer) - len(outer.lstrip())]
+        )
+        if step and not step.strip() and node.body[0].lineno > node.lineno:
+            return step
     return "    "
 
 

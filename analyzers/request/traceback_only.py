@@ -15,6 +15,7 @@ from analyzers.source.flow import names_read
 from analyzers.source.priors import names_several_losses
 from analyzers.source.project import Project, spelled
 from analyzers.source.targets import assigned
+from analyzers.source.trees import nodes_of, walk
 from analyzers.source.writes import writes
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 from provenance import BackwardCall, CodeLine, Node, Referrer, StaleEdge
@@ -124,10 +125,10 @@ def _asked_for(frame: TracebackFrame) -> tuple[Referrer, ...]:
     statement = next((s for m in project.modules.values() for s in m.tree.body), None)
     if statement is None:
         return ()
-    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    calls = nodes_of(statement, ast.Call)
     computes = any(_is_computed(argument) for call in calls for argument in call.args)
     found = [write.name for write in writes(statement) if not write.name.endswith(".grad")]
-    for node in ast.walk(statement):
+    for node in walk(statement):
         match node:
             case ast.Call(func=ast.Attribute(attr="grad")):
                 found = [spelled(k.value) for k in node.keywords if k.arg == "inputs"]

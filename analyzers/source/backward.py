@@ -9,7 +9,7 @@ from analyzers.source.callees import is_call
 from analyzers.source.flow import mentions
 from analyzers.source.project import Module, spelled
 from analyzers.source.receivers import takes_loss
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 _GRADIENTS = frozenset({"gradient", "grad_tensors", "grad_outputs"})
 
@@ -18,9 +18,8 @@ def backward_calls(node: ast.AST) -> list[ast.Call]:
     """Return the backward calls: `.backward(...)`, `torch.autograd.backward/grad(...)`."""
     return [
         inner
-        for inner in walk(node)
-        if isinstance(inner, ast.Call)
-        and is_call(inner, "torch.Tensor.backward", "torch.autograd.grad")
+        for inner in nodes_of(node, ast.Call)
+        if is_call(inner, "torch.Tensor.backward", "torch.autograd.grad")
     ]
 
 

@@ -9,7 +9,7 @@ from analyzers.source.callees import is_call, own_name, plain_name
 from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.receivers import steps_optimizer
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered, walk
 from analyzers.source.writes import is_true, unsliced, writes_in_place
 
 OPTIMIZER_STEP = "torch.optim.Optimizer.step"
@@ -51,7 +51,7 @@ def own_calls(node: ast.AST, *names: str) -> list[ast.Call]:
 def _named(node: ast.AST, name: str) -> Sequence[ast.Call]:
     if isinstance(node, ast.stmt | ast.mod):
         return calls_in(node).get(name, ())
-    return [n for n in walk(node) if isinstance(n, ast.Call) and plain_name(n) == name]
+    return [n for n in nodes_of(node, ast.Call) if plain_name(n) == name]
 
 
 def _in_order(found: Iterable[ast.Call]) -> list[ast.Call]:
@@ -74,9 +74,8 @@ def receivers_of(methods: Iterable[ast.Call]) -> set[str]:
 def calls_in(tree: ast.stmt | ast.mod) -> dict[str, list[ast.Call]]:
     """Return the calls of a file or a statement by the last part of what they call."""
     found: dict[str, list[ast.Call]] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.Call):
-            found.setdefault(plain_name(node), []).append(node)
+    for node in nodes_of(tree, ast.Call):
+        found.setdefault(plain_name(node), []).append(node)
     return found
 
 
@@ -122,7 +121,7 @@ def makes_leaf(value: ast.expr) -> bool:
     """Return True if a value is created as a leaf: a parameter, or a tensor
     with `requires_grad`.
     """
-    calls = (node for node in walk(value) if isinstance(node, ast.Call))
+    calls = nodes_of(value, ast.Call)
     return any(is_call(call, "torch.nn.Parameter") or asks_for_gradient(call) for call in calls)
 
 
@@ -144,7 +143,7 @@ def updates_by_hand(node: ast.AST) -> list[ast.stmt]:
     """Return the statements that write a step against its gradient to a weight (`p -= lr * p.grad`,
     `p.data.sub_(lr * p.grad)`, `p.value = p.value - rate * p.grad`).
     """
-    return [s for s in walk(node) if isinstance(s, ast.stmt) and _is_update(s)]
+    return [s for s in nodes_of(node, ast.stmt) if _is_update(s)]
 
 
 def _is_update(statement: ast.stmt) -> bool:

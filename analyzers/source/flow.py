@@ -9,7 +9,7 @@ from typing import Literal
 
 from analyzers.source.project import FUNCTIONS, Module, spelled
 from analyzers.source.targets import assigned, assigned_pairs, target_names
-from analyzers.source.trees import children, remembered, walk
+from analyzers.source.trees import children, nodes_of, remembered, walk
 
 STORING_METHODS = frozenset(
     {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push"}
@@ -203,7 +203,7 @@ def names_bound(scope: ast.AST) -> Set[str]:
 
 def bound_within(node: ast.AST) -> set[str]:
     """Return what a node or any statement within it binds, including inner functions."""
-    return {name for s in walk(node) if isinstance(s, ast.stmt) for name in bindings(s)}
+    return {name for s in nodes_of(node, ast.stmt) for name in bindings(s)}
 
 
 @remembered

@@ -88,4 +88,4 @@ def in_each_iteration(loop: Loop, statement: ast.stmt) -> bool:
     if statement not in block:
         return False
     before = [s for s in block[: block.index(statement)] if not isinstance(s, LOOPS)]
-    return not any(isinstance(node, ast.Continue) for s in before for node in ast.walk(s))
+    return not any(isinstance(node, ast.Continue) for s in before for node in walk(s))

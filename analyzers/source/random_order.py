@@ -10,7 +10,7 @@ from analyzers.source.callees import is_call
 from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _SHUFFLED = (
     *("torch.randperm", "numpy.random.permutation", "random.sample"),
@@ -75,13 +75,12 @@ def _iterated(loop: ast.For, project: Project) -> Iterator[ast.expr]:
 
 
 def _shuffles(value: ast.expr) -> bool:
-    for node in walk(value):
-        if isinstance(node, ast.Call):
-            if is_call(node, *_SHUFFLED):
-                return True
-            shuffles = [one.value for one in node.keywords if one.arg == "shuffle"]
-            if any(isinstance(one, ast.Constant) and one.value is True for one in shuffles):
-                return True
+    for node in nodes_of(value, ast.Call):
+        if is_call(node, *_SHUFFLED):
+            return True
+        shuffles = [one.value for one in node.keywords if one.arg == "shuffle"]
+        if any(isinstance(one, ast.Constant) and one.value is True for one in shuffles):
+            return True
     return False
 
 
@@ -90,7 +89,7 @@ def _is_sample(statement: ast.Assign, project: Project) -> bool:
     the script that does."""
     if _draws_index([statement]):
         return True
-    calls = (n for n in walk(statement.value) if isinstance(n, ast.Call))
+    calls = nodes_of(statement.value, ast.Call)
     functions = (f for call in calls for _, f in project.functions_called(call))
     return any(_draws_index(function.body) for function in functions)
 

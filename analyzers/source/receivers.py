@@ -12,7 +12,7 @@ from analyzers.source import priors
 from analyzers.source.name_resolution import Names, names_of
 from analyzers.source.object_sources import Made, Makers
 from analyzers.source.ops import FACTORIES
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered, walk
 
 _OPTIMIZER = re.compile(r"(?i)optim|deepspeed\.initialize|GradScaler")
 _SCHEDULER = re.compile(r"(?i)lr_scheduler|schedule")
@@ -139,8 +139,8 @@ def _takes_loss(call: ast.Call, func: ast.Attribute, makers: Makers, names: Name
 def _hands_on(method: ast.FunctionDef) -> bool:
     """Return True if a `backward` of the script's own calls backward on its argument."""
     given = {argument.arg for argument in method.args.args[1:]}
-    for node in walk(method):
-        if isinstance(node, ast.For) and given & _names(node.iter):
+    for node in nodes_of(method, ast.For):
+        if given & _names(node.iter):
             given |= _names(node.target)
     return any(
         isinstance(node, ast.Call)
@@ -153,7 +153,7 @@ def _hands_on(method: ast.FunctionDef) -> bool:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {inner.id for inner in walk(node) if isinstance(inner, ast.Name)}
+    return {inner.id for inner in nodes_of(node, ast.Name)}
 
 
 def _is_unknown(made: Made) -> bool:

@@ -25,6 +25,7 @@ _KEPT = (ast.stmt, ast.mod)  # of which it is known what is below them
 
 N = TypeVar("N")
 T = TypeVar("T")
+K = TypeVar("K", bound=ast.AST)
 
 
 def remembered(question: Callable[[N], T]) -> Callable[[N], T]:
@@ -97,6 +98,13 @@ def _children(node: ast.AST) -> list[ast.AST]:
 def walk(node: ast.AST) -> list[ast.AST]:
     """Return the node and all below it, breadth first: outer nodes come before inner ones."""
     return [node, *(_kept_below(node) if isinstance(node, _KEPT) else _below(node, children))]
+
+
+def nodes_of(node: ast.AST, *kinds: type[K]) -> list[K]:
+    """Return those of the node and all below it that are of one of these classes, outer ones
+    first.
+    """
+    return [inner for inner in walk(node) if isinstance(inner, kinds)]
 
 
 def below(node: ast.AST) -> list[ast.AST]:

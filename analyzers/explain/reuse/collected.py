@@ -24,7 +24,7 @@ from analyzers.source.flow import bindings, flowing_into, names_read, names_read
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.recording import recorded
 from analyzers.source.targets import keyed
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position, walk
 from provenance import Binding, CodeLine
 
 _COLLECTING = ("list.append", "collections.deque.appendleft")
@@ -139,15 +139,14 @@ def kept_with_graph(reuse: GraphReuse, project: Project) -> CodeLine | None:
     calls = [
         node.func
         for frame in frames(project, reuse.reached)[-1:]
-        for node in walk(frame.scope)
-        if isinstance(node, ast.Call)
+        for node in nodes_of(frame.scope, ast.Call)
     ]
     owners = {_last(func.value) for func in calls if isinstance(func, ast.Attribute)} - {"torch"}
     networks = {_last(func) for func in calls if isinstance(func, ast.Name)} | owners
     for module, function in collectors(reuse, project):
         for put in _puts(module, function):
             kept = [argument for argument in put.args if not is_made_without(argument)]
-            given = [n for argument in kept for n in walk(argument) if isinstance(n, ast.Call)]
+            given = [n for argument in kept for n in nodes_of(argument, ast.Call)]
             for one in given:
                 of = one.func.value if isinstance(one.func, ast.Attribute) else one.func
                 if is_call(one, "torch.Tensor.log_prob") or _last(of) in networks:

@@ -10,7 +10,7 @@ from analyzers.explain.reuse.kept_values import fresh_names, is_average, taken_f
 from analyzers.explain.source_locations import returns_of
 from analyzers.source.flow import feeding, names_read, part_for, put_in, value_of
 from analyzers.source.project import Project, Scope
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def feeds(
@@ -39,7 +39,7 @@ def feeds_by_call(project: Project, statement: ast.stmt, is_carrier: Callable[[s
     from the last, which it reads itself as an attribute: `self.h = self.advance(x)`.
     """
     value = part_for(statement, is_carrier)
-    calls = [n for n in walk(value) if isinstance(n, ast.Call)] if value is not None else []
+    calls = nodes_of(value, ast.Call) if value is not None else []
     made = [
         (function, answer)
         for call in calls

@@ -18,7 +18,7 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.signatures import positional
 from analyzers.source.targets import assigned_pairs, taken_by, target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import Binding, CodeLine
 
 
@@ -51,8 +51,8 @@ def handings(
     that stores it, or where a function computes from it what its object keeps and the function does
     not read again.
     """
-    for call in walk(region):
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    for call in nodes_of(region, ast.Call):
+        if not isinstance(call.func, ast.Attribute):
             continue
         for position, argument in enumerate(call.args):
             if spelled(argument) != name:

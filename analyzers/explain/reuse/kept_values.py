@@ -21,7 +21,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.targets import taken_by, target_names
-from analyzers.source.trees import remembered, walk, whole
+from analyzers.source.trees import nodes_of, remembered, walk, whole
 
 _KEEPING_CALLS = frozenset(
     {"cat", "concat", "stack", "vstack", "hstack", "roll", "where", "max", "min", "sorted", "len"}
@@ -229,8 +229,7 @@ def _is_gate(name: str, scope: Scope) -> bool:
     calls = [
         node
         for statement in definitions(scope, name)
-        for node in walk(value_of(statement) or ast.Pass())
-        if isinstance(node, ast.Call)
+        for node in nodes_of(value_of(statement) or ast.Pass(), ast.Call)
     ]
     plain = {"math", "np", "numpy", *dir(builtins)}
     return any(spelled(call.func).partition(".")[0] not in plain for call in calls)

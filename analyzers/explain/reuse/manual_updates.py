@@ -9,7 +9,7 @@ import ast
 from analyzers.source.calls import updates_by_hand
 from analyzers.source.flow import names_read
 from analyzers.source.project import Project
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def updates_in(project: Project, node: ast.AST) -> list[set[str]]:
@@ -18,8 +18,7 @@ def updates_in(project: Project, node: ast.AST) -> list[set[str]]:
     own = [names_read(s) for s in updates_by_hand(node)]
     called = {
         function: names_read(call)
-        for call in walk(node)
-        if isinstance(call, ast.Call)
+        for call in nodes_of(node, ast.Call)
         for _, function in project.functions_called(call)
     }
     return own + [names for function, names in called.items() for _ in updates_by_hand(function)]

@@ -13,6 +13,7 @@ from analyzers.explain.source_locations import resolve_location
 from analyzers.source.callees import own_name
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.signatures import positional
+from analyzers.source.trees import nodes_of
 from provenance import BackwardCall, CodeLine
 
 _CALLED_OTHERWISE = ("forward", "__call__", "__init__")  # `model(x)` calls the first two
@@ -45,7 +46,7 @@ def frames(project: Project, backward_call: BackwardCall) -> list[CallFrame]:
 def call_into(frame: CallFrame, function: Scope) -> ast.Call | None:
     """Return the call in the frame's statement that runs the function; None if several might."""
     name = getattr(function, "name", "")
-    calls = [node for node in ast.walk(frame.statement) if isinstance(node, ast.Call)]
+    calls = nodes_of(frame.statement, ast.Call)
     named = [call for call in calls if own_name(call) == name]
     if not named and name in _CALLED_OTHERWISE:
         named = [call for call in calls if call.args or call.keywords]

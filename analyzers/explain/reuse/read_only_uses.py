@@ -21,7 +21,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.targets import each_taken, target_names
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered, walk
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -153,13 +153,12 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
     """
     members = {name for m in project.modules.values() for name in _own_attributes(m.tree)}
     found: set[str] = set()
-    for call in walk(node):
-        if isinstance(call, ast.Call):
-            if _is_model_call(call):
-                name = own_name(call)
-                found.add(name if name in members else spelled(call.func))
-            for _, function in project.functions_called(call) if deep else ():
-                found |= _models_called(project, function, deep=False)
+    for call in nodes_of(node, ast.Call):
+        if _is_model_call(call):
+            name = own_name(call)
+            found.add(name if name in members else spelled(call.func))
+        for _, function in project.functions_called(call) if deep else ():
+            found |= _models_called(project, function, deep=False)
     return found
 
 
@@ -168,8 +167,7 @@ def _own_attributes(tree: ast.Module) -> set[str]:
     """Return the attributes that methods of a file bind on `self`."""
     return {
         name.partition(".")[2]
-        for statement in walk(tree)
-        if isinstance(statement, ast.Assign)
+        for statement in nodes_of(tree, ast.Assign)
         for name in bindings(statement)
         if name.startswith("self.") and name.count(".") == 1
     }

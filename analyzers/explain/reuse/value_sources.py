@@ -10,7 +10,7 @@ from analyzers.source.callees import creates_object, in_library, is_call, own_na
 from analyzers.source.calls import asks_for_gradient
 from analyzers.source.flow import bindings, mentions, names_read, value_of
 from analyzers.source.project import Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 
 def built_by_a_module(story: ReuseFeatures) -> bool:
@@ -19,8 +19,8 @@ def built_by_a_module(story: ReuseFeatures) -> bool:
         value = value_of(statement)
         if value is None:
             continue
-        for node in walk(value):
-            if isinstance(node, ast.Call) and node.args and _calls_an_object(story.project, node):
+        for node in nodes_of(value, ast.Call):
+            if node.args and _calls_an_object(story.project, node):
                 if any(not _is_parameter(story, argument) for argument in node.args):
                     return True
                 return not _forward_in_loop(story)

@@ -29,7 +29,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bound_within, definitions, names_read
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def sum_after_loop(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -189,8 +189,8 @@ def fitting_gradient(where: SourceLocation, message: str) -> Iterator[Proposal]:
 def _conventions(where: SourceLocation) -> list[str]:
     """Return `mean` and `sum`, first the one that the script uses for its losses."""
     means = sums = 0
-    for node in walk(where.module.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    for node in nodes_of(where.module.tree, ast.Call):
+        if isinstance(node.func, ast.Attribute):
             means += node.func.attr == "mean"
             sums += node.func.attr == "sum" and not node.args
     return ["sum", "mean"] if sums > means else ["mean", "sum"]

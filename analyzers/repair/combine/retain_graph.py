@@ -20,7 +20,7 @@ from analyzers.source.flow import definitions, is_dotted, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.signatures import switches
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _MAX_CALLERS = 4
 
@@ -93,8 +93,8 @@ def _that_permit(kind: ast.ClassDef) -> Iterator[str]:
     """
     inits = [s for s in kind.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"]
     options = {name for init in inits for name in switches(init)}
-    for node in walk(kind):
-        if isinstance(node, ast.If) and any(isinstance(s, ast.Raise) for s in node.body):
+    for node in nodes_of(kind, ast.If):
+        if any(isinstance(s, ast.Raise) for s in node.body):
             for part in walk(node.test):
                 match part:
                     case ast.UnaryOp(

@@ -30,7 +30,7 @@ from analyzers.source.loop_iterations import in_each_iteration
 from analyzers.source.project import Loop, Scope, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.statement_ranges import statements_after
-from analyzers.source.trees import position
+from analyzers.source.trees import position, walk
 
 _BLANK = ("zeros", "zeros_like", "new_zeros", "tensor", "float")
 
@@ -136,7 +136,7 @@ def _adds(statement: ast.stmt) -> bool:
 
 def _beginnings(story: ReuseFeatures, loop: Loop) -> Iterator[tuple[Scope, ast.expr]]:
     """Yield the values to which the total is bound outside of a loop, except additions."""
-    inside = set(ast.walk(loop))
+    inside = set(walk(loop))
     for _, scope, statement in story.binders:
         if statement not in inside and isinstance(statement, ast.Assign) and not _adds(statement):
             if (begun := part_for(statement, story.name.__eq__)) is not None:

@@ -18,6 +18,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import statements_of
 from analyzers.source.project import spelled
 from analyzers.source.targets import assigned_pairs, keyed
+from analyzers.source.trees import nodes_of
 from analyzers.source.writes import Write, is_true, unsliced, writes
 
 
@@ -92,8 +93,8 @@ def clone_made(stale: StaleValue, rank: int = 3) -> Iterator[Proposal]:
 def _reads(where: SourceLocation, statement: ast.stmt, stale: StaleValue) -> Iterator[ast.expr]:
     """Yield the outermost expressions of a statement that read the tensor or a part of it."""
     parents = where.module.parents
-    for node in ast.walk(statement):
-        if not isinstance(node, ast.Name | ast.Attribute) or not stale.concerns(spelled(node)):
+    for node in nodes_of(statement, ast.Name, ast.Attribute):
+        if not stale.concerns(spelled(node)):
             continue
         outer: ast.expr = node
         while isinstance(parent := parents.get(outer), ast.Subscript) and parent.value is outer:
@@ -112,7 +113,7 @@ def without_flag(stale: StaleValue) -> Iterator[Proposal]:
     for change, where in stale.changes:
         if list(writes(where.statement)):
             continue
-        calls = [call for call in ast.walk(where.statement) if isinstance(call, ast.Call)]
+        calls = nodes_of(where.statement, ast.Call)
         found = [e for call in calls for e in _flags_of(stale, spelled(unsliced(call.func)))]
         edits.update(dict.fromkeys(found or _flags_named(stale, change.op)))
         edits = edits or dict.fromkeys(_flags_passed_on(stale))
@@ -135,9 +136,8 @@ def _flags_passed_on(stale: StaleValue) -> Iterator[Edit]:
 def _flags_of(stale: StaleValue, name: str) -> Iterator[Edit]:
     """Yield edits that remove `inplace=True` from what is assigned to a name."""
     for module, assignment in assignments_to(stale.project, name):
-        for call in ast.walk(assignment.value):
-            if isinstance(call, ast.Call):
-                yield from _flag(Editor(module), call)
+        for call in nodes_of(assignment.value, ast.Call):
+            yield from _flag(Editor(module), call)
 
 
 def _flags_named(stale: StaleValue, op: str) -> list[Edit]:

@@ -16,7 +16,7 @@ from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings
 from analyzers.source.project import Project, spelled
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position, walk
 from provenance import CodeLine, Referrer
 
 _CONTAINERS = ("list", "dict", "set")
@@ -43,7 +43,7 @@ def shared_copy(
         kinds = [kind for _, kind in project.each(ast.ClassDef) if parts and parts <= _fields(kind)]
         if where is None or len(kinds) != 1 or not held.isidentifier() or not _goes_on(where):
             continue
-        added = {spelled(n.target) for n in walk(kinds[0]) if isinstance(n, ast.AugAssign)}
+        added = {spelled(n.target) for n in nodes_of(kinds[0], ast.AugAssign)}
         if added & {f"self.{name}" for name in parts}:
             continue  # it writes into the tensor itself
         if _changed(kinds[0]) - {name for name, _ in _containers(kinds[0])}:
@@ -59,9 +59,7 @@ def shared_copy(
 def _fields(kind: ast.ClassDef) -> set[str]:
     """Return the attributes that objects of a class get."""
     own = {spelled(s.target) for s in kind.body if isinstance(s, ast.AnnAssign)}
-    stores = (
-        n for n in walk(kind) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
-    )
+    stores = (n for n in nodes_of(kind, ast.Attribute) if isinstance(n.ctx, ast.Store))
     return own | {node.attr for node in stores if spelled(node.value) == "self"}
 
 
@@ -136,7 +134,7 @@ def _called(node: ast.expr) -> ast.expr:
 def _goes_on(where: SourceLocation) -> bool:
     """Return True if a method of the copy is called after it."""
     names = set(bindings(where.statement))
-    called = (node.func for node in walk(where.scope) if isinstance(node, ast.Call))
+    called = (node.func for node in nodes_of(where.scope, ast.Call))
     return any(
         isinstance(func, ast.Attribute)
         and spelled(func.value) in names

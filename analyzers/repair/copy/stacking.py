@@ -16,7 +16,7 @@ from analyzers.source.edits import Edit
 from analyzers.source.flow import definitions, is_dotted, value_of
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.reads import reads_after
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import CodeLine
 
 
@@ -130,8 +130,8 @@ def _is_regular(where: SourceLocation, loop: Loop, buffer: Buffer) -> bool:
 
 def _mentions(where: SourceLocation, loop: Loop, buffer: Buffer) -> Iterator[ast.AST]:
     """Yield other occurrences of the buffer: the indexed expression, or the bare name."""
-    for node in walk(loop):
-        if isinstance(node, ast.Name | ast.Attribute) and spelled(node) == buffer.name:
+    for node in nodes_of(loop, ast.Name, ast.Attribute):
+        if spelled(node) == buffer.name:
             parent = where.module.parents.get(node)
             part = parent if isinstance(parent, ast.Subscript) and parent.value is node else node
             if part is not buffer.writes[0][1]:

@@ -22,7 +22,7 @@ from analyzers.source.calls import asks_for_gradient, own_calls
 from analyzers.source.flow import bindings, bound_within, declared_outer, reads, value_of
 from analyzers.source.project import Scope, spelled
 from analyzers.source.signatures import positional
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 from provenance import Binding, CodeLine, ValueKind, ValuePart, ValueShape
 
 _TENSOR = ValueShape("tensor", "Tensor", graph=True)
@@ -83,7 +83,7 @@ def _stores(story: ReuseFeatures) -> Iterator[Binding]:
 
 def _spellings(story: ReuseFeatures, statement: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement uses for the carrier."""
-    named = [node for node in walk(statement) if isinstance(node, ast.Name | ast.Attribute)]
+    named = nodes_of(statement, ast.Name, ast.Attribute)
     for name in dict.fromkeys(spelled(node) for node in named):
         own = "." in name and name.rpartition(".")[2] == story.attribute
         if name == story.name or own:
@@ -115,9 +115,10 @@ def _among_entries(story: ReuseFeatures) -> bool:
         where = resolve_location(story.project, edge.new.at if edge.new is not None else None)
         entries = {
             spelled(node.slice)
-            for node in walk(where.statement if where is not None else ast.Pass())
-            if isinstance(node, ast.Subscript)
-            and spelled(node.value).rpartition(".")[2] == (story.attribute or story.name)
+            for node in nodes_of(
+                where.statement if where is not None else ast.Pass(), ast.Subscript
+            )
+            if spelled(node.value).rpartition(".")[2] == (story.attribute or story.name)
         }
         if len(entries) > 1:
             return True
@@ -137,8 +138,8 @@ def _began_as_leaf(story: ReuseFeatures) -> bool:
     return any(
         isinstance(node, ast.Call) and asks_for_gradient(node)
         for _, _, statement in story.binders
-        if story.loop is None or statement not in set(ast.walk(story.loop))
-        for node in ast.walk(value_of(statement) or ast.Pass())
+        if story.loop is None or statement not in set(walk(story.loop))
+        for node in walk(value_of(statement) or ast.Pass())
     )
 
 

@@ -19,7 +19,7 @@ from analyzers.source.flow import bindings, names_read
 from analyzers.source.ops import FACTORIES
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.random_order import is_shuffled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 _PLACING = ("cpu", "cuda", "requires_grad_", "to", "type")
 _FRESH_STATE = "Each iteration starts without the state of the one before."
@@ -106,7 +106,7 @@ def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
             continue
         if story.attribute and _only_begins(function, f"self.{story.attribute}"):
             return True
-        inner = [n for n in walk(function) if isinstance(n, ast.Call) and not n.args]
+        inner = [n for n in nodes_of(function, ast.Call) if not n.args]
         if depth > 1 and any(_resets(story, one, depth - 1) for one in inner):
             return True
     return False

@@ -32,7 +32,7 @@ from analyzers.source.callees import creates_object
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read
 from analyzers.source.project import Project
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import BackwardCall
 
 
@@ -102,7 +102,7 @@ def _copied(
     run backward, which would train twice, or create an object, which may hold what is learned.
     """
     for chain in chains_of(frame.module, frame.scope, before, names):
-        calls = [n for s in chain for n in walk(s) if isinstance(n, ast.Call)]
+        calls = [n for s in chain for n in nodes_of(s, ast.Call)]
         trains = any(reaching(project, statement, *BACKWARD_CALLS) for statement in chain)
         if not (trains or any(map(creates_object, calls))):
             cost = "Random numbers are drawn again each time." * draws(chain)

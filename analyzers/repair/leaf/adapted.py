@@ -21,7 +21,7 @@ from analyzers.source.edits import Edit
 from analyzers.source.flow import is_dotted, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import reads_after
-from analyzers.source.trees import end_of, position, walk
+from analyzers.source.trees import end_of, nodes_of, position, walk
 from analyzers.source.writes import writes
 
 
@@ -125,7 +125,7 @@ def _of_module(
     edits += [editor.replace(n, functional_call(editor, n, original, weights)) for n in called]
     for node in within:
         asked = [one for one in node.args if is_call(node, "torch.autograd.grad")]
-        for given in [n for one in asked for n in walk(one) if isinstance(n, ast.Call)]:
+        for given in [n for one in asked for n in nodes_of(one, ast.Call)]:
             if (
                 is_call(given, *PARAMETERS)
                 and spelled(given.func) == f"{spelled(owner)}.parameters"

@@ -18,6 +18,7 @@ from analyzers.source.ops import VIEWS
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs, keyed
+from analyzers.source.trees import walk
 from provenance import CodeLine
 
 NAMES = 3  # length of a chain of names by which a gradient reaches its store
@@ -76,7 +77,7 @@ def _gradients(module: Module, statement: ast.stmt) -> Iterator[ast.expr]:
     """Yield the places where `.grad`, or a view of it, is passed on unchanged: not copied, indexed
     or computed with.
     """
-    for gradient in attributes_loaded(ast.walk(statement), "grad"):
+    for gradient in attributes_loaded(walk(statement), "grad"):
         node: ast.expr = gradient
         while (shared := _same_values(module, node)) is not None:
             node = shared

@@ -17,7 +17,7 @@ from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import bindings, statements_of
 from analyzers.source.project import Project
 from analyzers.source.targets import target_names
-from analyzers.source.trees import position
+from analyzers.source.trees import position, walk
 
 
 def leaf_last(evidence: MissingGraph, project: Project, rank: int = 0) -> Iterator[Proposal]:
@@ -53,7 +53,7 @@ def _set_last(editor: Editor, value: ast.expr) -> tuple[Edit, ...]:
     """Return edits for `(randn(n) / s).requires_grad_()` instead of `randn(n, requires_grad=True) /
     s`.
     """
-    inner = [e for node in ast.walk(value) if node is not value for e in _unset(editor, node)]
+    inner = [e for node in walk(value) if node is not value for e in _unset(editor, node)]
     if not inner:
         return ()
     (start, end), path = editor.span(value), editor.module.path

@@ -13,7 +13,7 @@ from analyzers.source.calls import ZERO_GRAD, calls_of
 from analyzers.source.flow import own_expressions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.statement_ranges import ahead_of, statements_after
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 READ_AS_NONE = "gradient-read-as-none"
 _TESTS = (ast.Compare, ast.BoolOp, ast.IfExp, ast.UnaryOp)
@@ -41,8 +41,8 @@ def _shown(module: Module, statement: ast.stmt) -> Iterator[ast.Attribute]:
     if not isinstance(statement, ast.Expr | ast.Return):
         return
     for top in own_expressions(statement):
-        for node in walk(top):
-            if isinstance(node, ast.Attribute) and node.attr == "grad":
+        for node in nodes_of(top, ast.Attribute):
+            if node.attr == "grad":
                 parents = [parent for parent in module.ancestors(node) if parent is not statement]
                 if isinstance(node.ctx, ast.Load) and not _is_tested(module, node, parents):
                     yield node

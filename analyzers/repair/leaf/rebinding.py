@@ -20,7 +20,7 @@ from analyzers.source.flow import bindings, is_dotted, mentions, rebinds, run_ar
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs, target_names
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position
 from provenance import CodeLine
 
 _COMPREHENSIONS = (ast.ListComp, ast.DictComp)
@@ -83,7 +83,7 @@ def _names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocat
         for statement in loop.body if seen is None or seen.file == module.path else ():
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() as value):
-                    read = {spelled(n) for n in walk(value) if isinstance(n, ast.Attribute)}
+                    read = {spelled(n) for n in nodes_of(value, ast.Attribute)}
                     updates = name in own and mentions(value, name) and f"{name}.grad" in read
                     if updates and not _read_on(module, loop, statement, name):
                         yield SourceLocation(

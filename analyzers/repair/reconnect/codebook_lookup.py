@@ -19,7 +19,7 @@ from analyzers.repair.reconnect.gradient_paths import functions_called
 from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, definitions, statements_of
 from analyzers.source.project import Project, Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 DEPTH = 2  # of functions that pass on their arguments
 
@@ -119,7 +119,7 @@ def _returned(function: ast.FunctionDef) -> list[str]:
 def _as_seen(where: SourceLocation, made: ast.expr, seen: CallerView) -> str | None:
     """Return an expression of the cutting function in the caller's names."""
     names = {"self": seen.owner, **seen.names}
-    read = [n for n in walk(made) if isinstance(n, ast.Name)]
+    read = nodes_of(made, ast.Name)
     if any(node.id not in names for node in read):
         return None
     edits = [where.editor.replace(node, names[node.id]) for node in read]

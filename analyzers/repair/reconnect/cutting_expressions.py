@@ -15,7 +15,7 @@ from analyzers.source.detached import VALUES
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import is_dotted, own_expressions
 from analyzers.source.project import Scope, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _ENDING_METHODS = VALUES | {"cpu"}
 _TENSOR_MAKERS = frozenset(
@@ -176,7 +176,7 @@ def opposed(total: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
     match total:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             for kept, other in ((left, right), (right, left)):
-                taken = [n for n in walk(other) if isinstance(n, ast.BinOp)]
+                taken = nodes_of(other, ast.BinOp)
                 negative = [spelled(n.right) for n in taken if isinstance(n.op, ast.Sub)]
                 if spelled(kept) in negative:
                     yield kept, other

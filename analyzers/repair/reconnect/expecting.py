@@ -17,7 +17,7 @@ from analyzers.source.edits import Edit, needs_parentheses
 from analyzers.source.flow import is_dotted, names_read
 from analyzers.source.project import Module, spelled
 from analyzers.source.statement_ranges import statements_after
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _LISTED = (ast.List, ast.Tuple)
 
@@ -64,7 +64,7 @@ def _weighed_all(where: SourceLocation, name: str, places: str) -> list[Edit]:
     """Return the products in place of everything computed from the position; empty if one is
     impossible.
     """
-    reads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
+    reads = [n for n in nodes_of(where.scope, ast.Name) if n.id == name]
     reads = [node for node in reads if isinstance(node.ctx, ast.Load)]
     edits: list[Edit] = []
     for statement in statements_after(where.module, where.statement):
@@ -133,7 +133,7 @@ def _computed(module: Module, value: ast.expr, reads: list[ast.Name]) -> ast.exp
 
 def _is_float(module: Module, part: ast.expr, reads: list[ast.Name]) -> bool:
     """Return True if it is cast, or looked up in a table or by one of the script's objects."""
-    calls = [node for node in walk(part) if isinstance(node, ast.Call)]
+    calls = nodes_of(part, ast.Call)
     own = any(
         module.holds(argument, read) and not in_library(call)
         for call in calls

@@ -17,7 +17,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import named
 from analyzers.source.statement_ranges import ahead_of
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import CodeLine
 
 
@@ -79,7 +79,7 @@ def _handed_to_optimizers(project: Project) -> Iterator[ast.Call]:
     """Yield the calls that hand the parameters of a module to the maker of an optimizer."""
     for _, making in project.each(ast.Call):
         if "optim" in spelled(making.func).lower():
-            asked = (n for given in making.args for n in walk(given) if isinstance(n, ast.Call))
+            asked = (n for given in making.args for n in nodes_of(given, ast.Call))
             yield from (node for node in asked if is_call(node, *PARAMETERS))
 
 

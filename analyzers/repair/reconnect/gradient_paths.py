@@ -21,7 +21,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Module, Project, Scope
 from analyzers.source.signatures import parameters
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered
 
 _PASSING_ON = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.For)
 _OF_OBJECTS = ("forward", "__call__")  # what they do when they are called themselves
@@ -92,9 +92,7 @@ def called_by(
 ) -> Iterator[FlowPath]:
     """Yield a path into each of the project's functions that the statement passes such values
     to."""
-    for call in walk(statement):
-        if not isinstance(call, ast.Call):
-            continue
+    for call in nodes_of(statement, ast.Call):
         places: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
         places += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
         found = ((key, source_of(ast.Return(value), wanted, derived)) for key, value in places)
@@ -153,8 +151,8 @@ def functions_called(call: ast.Call, project: Project) -> Iterator[tuple[Module,
 def _called_as_objects(tree: ast.Module) -> dict[int, list[ast.FunctionDef]]:
     """Return a file's `__call__` and `forward` methods by their number of arguments."""
     found: dict[int, list[ast.FunctionDef]] = {}
-    for node in walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name in _OF_OBJECTS:
+    for node in nodes_of(tree, ast.FunctionDef):
+        if node.name in _OF_OBJECTS:
             found.setdefault(len(node.args.args) - 1, []).append(node)
     return found
 

@@ -37,7 +37,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.project import Project, Scope
 from analyzers.source.samples import samples
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import CodeLine
 
 MAX_CUTS = 3
@@ -156,8 +156,8 @@ def _cuts_a_target(cut: Cut) -> bool:
     cuts = cuts_in(cut.where.statement)
     targets = {
         id(call.args[1])
-        for call in walk(cut.where.statement)
-        if isinstance(call, ast.Call) and len(call.args) > 1 and is_loss(call)
+        for call in nodes_of(cut.where.statement, ast.Call)
+        if len(call.args) > 1 and is_loss(call)
     }
     return bool(cuts) and all(id(one) in targets for one in cuts)
 

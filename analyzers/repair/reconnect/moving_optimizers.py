@@ -19,7 +19,7 @@ from analyzers.source.edits import Edit
 from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Project
 from analyzers.source.statement_ranges import statements_after
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def moved_after(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
@@ -59,7 +59,7 @@ def moving(
 def _changes(statement: ast.stmt, name: str) -> bool:
     """Return True if a statement may rebind a name or a part of its value."""
     within = re.compile(rf"{re.escape(name)}(?:[.\[].*)?")
-    given = (n for n in walk(statement) if isinstance(n, ast.Call) and name in names_read(n))
+    given = (n for n in nodes_of(statement, ast.Call) if name in names_read(n))
     bound = any(within.fullmatch(target) for target in bindings(statement))
     return bound or (isinstance(statement, ast.Expr) and any(given))
 

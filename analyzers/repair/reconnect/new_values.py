@@ -8,7 +8,7 @@ from analyzers.repair.blocks import text_with
 from analyzers.repair.leaf.leaves import SIGNS
 from analyzers.source.edits import Editor, needs_parentheses
 from analyzers.source.project import spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 _ADDING = {"sub_": "-", "add_": "+"}
 
@@ -42,5 +42,5 @@ def operand(value: ast.expr, editor: Editor) -> str:
 
 def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
     """Return an expression that reads the parameter itself instead of its `.data`."""
-    data = [n for n in walk(value) if isinstance(n, ast.expr) and spelled(n) == f"{own}.data"]
+    data = [n for n in nodes_of(value, ast.expr) if spelled(n) == f"{own}.data"]
     return text_with(editor, value, [editor.replace(n, own) for n in data])

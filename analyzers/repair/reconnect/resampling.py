@@ -18,7 +18,7 @@ from analyzers.source.flow import bindings, definitions, names_read
 from analyzers.source.ops import NO_RSAMPLE
 from analyzers.source.project import spelled
 from analyzers.source.samples import samples
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 _NO_RSAMPLE = [f"torch.distributions.{name}" for name in sorted(NO_RSAMPLE)]
 
@@ -56,7 +56,7 @@ def _cannot_pass_on(where: SourceLocation, sample: ast.Call) -> bool:
         made,
         *(d.value for d in definitions(where.scope, spelled(made)) if isinstance(d, ast.Assign)),
     ]
-    calls = [call for value in written for call in walk(value) if isinstance(call, ast.Call)]
+    calls = [call for value in written for call in nodes_of(value, ast.Call)]
     return any(is_call(call, *_NO_RSAMPLE) for call in calls)
 
 

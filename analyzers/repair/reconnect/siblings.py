@@ -12,7 +12,7 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import parameters
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 MOST = 4  # calls that are tried
 
@@ -51,8 +51,8 @@ def _in_words_of(editor: Editor, given: ast.expr, other: str, part: str) -> str:
     change."""
     edits = [
         editor.replace(node, editor.text_of(node).replace(other, part, 1))
-        for node in walk(given)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for node in nodes_of(given, ast.Constant)
+        if isinstance(node.value, str)
         if node.value == other or node.value.startswith(f"{other}.")
     ]
     return text_with(editor, given, edits)

@@ -26,6 +26,7 @@ from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import bindings, is_dotted, mentions, names_read
 from analyzers.source.project import is_path, spelled
 from analyzers.source.statement_ranges import statements_after
+from analyzers.source.trees import nodes_of
 
 _FLOATING = re.compile(r"float|double|half", re.IGNORECASE)
 
@@ -151,9 +152,8 @@ def _loss_on(statement: ast.stmt, name: str) -> ast.Call | None:
     """Return the innermost call of two arguments of which one reads the name, or None."""
     found = [
         node
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call)
-        and len(node.args) == 2
+        for node in nodes_of(statement, ast.Call)
+        if len(node.args) == 2
         and not is_call(node, "torch.Tensor.one_hot")
         and sum(mentions(a, name) for a in node.args) == 1
         and all(map(names_read, node.args))

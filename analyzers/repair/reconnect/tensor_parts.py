@@ -16,7 +16,7 @@ from analyzers.source.edits import Edit
 from analyzers.source.flow import definitions, names_bound, part_for
 from analyzers.source.project import spelled
 from analyzers.source.targets import target_names
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position
 from analyzers.source.unpacking import unpacking
 
 _SAME = frozenset({"clone", "contiguous", "to", "float", "double", "cuda", "cpu"})
@@ -93,7 +93,7 @@ def joined_again(where: SourceLocation, outputs: ast.stmt) -> Iterator[Proposal]
         return
     how, dim = way
     again = f"{alias(where.module, 'torch')}.{how}([{', '.join(found)}], dim={dim})"
-    given = [n for n in walk(outputs) if isinstance(n, ast.expr) and spelled(n) == whole]
+    given = [n for n in nodes_of(outputs, ast.expr) if spelled(n) == whole]
     edits = tuple(where.editor.replace(node, again) for node in given)
     if edits:
         names = " and ".join(f"`{name}`" for name in found)

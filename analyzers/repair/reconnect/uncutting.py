@@ -36,7 +36,7 @@ from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import definitions, is_dotted, names_read, own_expressions, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 MAX_SUSPECTS = 3
 _NUMBERS = {"item", "shape", "size", "dim", "numel", "tolist"}
@@ -154,7 +154,7 @@ def _computed_with_torch(where: SourceLocation, statement: ast.stmt) -> Iterator
         if isinstance(value, ast.Call) and is_call(value, "torch.nn.Parameter")
     }
     for call in operations_in(statement, SHARED):
-        read = {spelled(n) for a in call.args for n in walk(a) if isinstance(n, ast.Attribute)}
+        read = {spelled(n) for a in call.args for n in nodes_of(a, ast.Attribute)}
         left = {name.rpartition(".")[2] for name in read} & _NUMBERS  # a plain number by then
         one = len(call.args) == 1 and not any(
             calls_of(call.args[0], "torch.Tensor.float", "builtins.len")

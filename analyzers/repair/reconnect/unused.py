@@ -33,7 +33,7 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.signatures import parameters
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.targets import target_names
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position, walk
 from provenance import CodeLine
 
 MAX_SOURCES = 2
@@ -82,7 +82,7 @@ def used_instead(question: Question, rank: int = 0) -> Iterator[Proposal]:
     if value is None or late or question.wanted in names_read(value):
         return
     used = {
-        source: [n for n in walk(value) if isinstance(n, ast.expr) and spelled(n) == source]
+        source: [n for n in nodes_of(value, ast.expr) if spelled(n) == source]
         for source in map(spelled, _sources(question))
     }
     for source, nodes in [pair for pair in used.items() if pair[1]][:MAX_SOURCES]:

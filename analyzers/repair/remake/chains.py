@@ -34,7 +34,7 @@ from analyzers.source.reads import names_loaded
 from analyzers.source.signatures import named
 from analyzers.source.statement_ranges import bound_by, read_by
 from analyzers.source.targets import target_names
-from analyzers.source.trees import position, remembered, walk
+from analyzers.source.trees import nodes_of, position, remembered, walk
 
 _MADE_ONCE = ("builtins.iter", "torch.compile", "torch.jit.script", "torch.jit.trace")
 _BASES, _LOADER = ("Module", "Optimizer", "Dataset"), "torch.utils.data.DataLoader"
@@ -82,7 +82,7 @@ def _changed_in(loop: ast.stmt) -> set[str]:
     """Return the names that the iterations of a loop bind, or store into."""
     if not isinstance(loop, ast.For | ast.While):
         return set()
-    calls = (node for node in walk(loop) if isinstance(node, ast.Call))
+    calls = nodes_of(loop, ast.Call)
     return bound_within(loop) | {name for call in calls if (name := stored_into(call))}
 
 
@@ -92,7 +92,7 @@ def _apart(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """
     for statement in statements:
         if hasattr(statement, "body") and (steps(statement) or backward_calls(statement)):
-            inner = [s for s in walk(statement) if isinstance(s, ast.stmt)]
+            inner = nodes_of(statement, ast.stmt)
             yield from sorted((s for s in inner if not hasattr(s, "body")), key=position)
         else:
             yield statement
@@ -195,14 +195,12 @@ def _makes_graph(module: Module, scope: Scope, statement: ast.stmt) -> bool:
     value: ast.AST = value_of(statement) or statement
     if isinstance(value, ast.Call) and is_made_without(value) and not asks_for_gradient(value):
         return False
-    for node in walk(value):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in nodes_of(value, ast.Call):
         if plain_name(node) in {*DATA, "manual_seed"} or creates_object(node):
             return False
     if not any(isinstance(node, ast.Call | ast.BinOp | ast.Tuple) for node in walk(value)):
         return False
-    loops = [node for node in walk(value) if isinstance(node, ast.For)]
+    loops = nodes_of(value, ast.For)
     items = {
         name for loop in loops for name in target_names(loop.target)
     }  # also those of what is read
@@ -238,8 +236,7 @@ def _is_learned(module: Module, scope: Scope, name: str, depth: int = 6) -> bool
 def _makes_leaves(value: ast.AST) -> bool:
     return any(
         (creates_object(call) and "Data" not in plain_name(call)) or asks_for_gradient(call)
-        for call in walk(value)
-        if isinstance(call, ast.Call)
+        for call in nodes_of(value, ast.Call)
     )
 
 

@@ -29,7 +29,7 @@ from analyzers.source.project import Scope, spelled
 from analyzers.source.signatures import named, own_names
 from analyzers.source.statement_ranges import bound_by, computing, read_by
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position, walk
 
 
 def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -48,7 +48,7 @@ def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
             put = editor.insert_before(head_of(readers[0]), *moved.lines(moved.chain))
             title = f"Compute `{own}` in `{readers[0].name}`"
             yield recomputed("compute-in-method", title, *gone, put)
-        given = [s for s in walk(moved.owner) if isinstance(s, ast.stmt) and own in bindings(s)]
+        given = [s for s in nodes_of(moved.owner, ast.stmt) if own in bindings(s)]
         others = [s for s in given if s is not last]
         single = all(isinstance(target, ast.Attribute) for target in last.targets)
         if single and all(map(binds_nothing, others)):
@@ -144,8 +144,8 @@ class _Moved:
         """Return edits that replace arguments of the constructor by their attributes."""
         return [
             self.editor.replace(name, f"self.{self.kept[name.id]}")
-            for name in walk(node)
-            if isinstance(name, ast.Name) and name.id in self.kept
+            for name in nodes_of(node, ast.Name)
+            if name.id in self.kept
         ]
 
 

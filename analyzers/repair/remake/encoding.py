@@ -15,7 +15,7 @@ from analyzers.source.calls import calls_of, operations_in
 from analyzers.source.edits import Editor
 from analyzers.source.flow import definitions, names_read, statements_of, walk_scope
 from analyzers.source.project import Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from analyzers.source.writes import unsliced, writes
 
 _JOINING = ("stack", "cat")
@@ -47,7 +47,7 @@ def _with_inputs_kept(
     project: Project, where: SourceLocation, name: str, call: ast.Call, rank: int
 ) -> Iterator[Proposal]:
     owner, editor = where.module.class_of(where.statement), Editor(where.module)
-    loads = [n for n in walk(where.scope) if isinstance(n, ast.Name) and n.id == name]
+    loads = [n for n in nodes_of(where.scope, ast.Name) if n.id == name]
     puts = [c for c in calls_of(where.scope, "list.append") if [*map(spelled, c.args)] == [name]]
     if (
         owner is None or len(puts) != 1 or len(loads) != 2

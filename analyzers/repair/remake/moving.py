@@ -32,7 +32,7 @@ from analyzers.source.statement_ranges import (
     read_by,
 )
 from analyzers.source.targets import assigned_pairs, taken_by
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position
 
 
 def forward_into_loop(story: ReuseFeatures, rank: int = 0) -> Iterator[Proposal]:
@@ -79,8 +79,7 @@ def _loses_entries(loop: Loop, chain: Sequence[ast.stmt]) -> bool:
     }
     return any(
         spelled(node.value) in made and isinstance(node.ctx, ast.Store)
-        for node in walk(loop)
-        if isinstance(node, ast.Subscript)
+        for node in nodes_of(loop, ast.Subscript)
     )
 
 

@@ -13,6 +13,7 @@ from analyzers.source.calls import operations_in
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, names_read, value_of
 from analyzers.source.project import spelled
+from analyzers.source.trees import nodes_of
 
 DATA = frozenset(
     {"rand", "randn", "randint", "randperm", "zeros", "ones", "tensor", "arange", "linspace"}
@@ -63,7 +64,7 @@ def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool
     """Return True if a value is computed from data only, as far as its calls show; without any,
     those by which the block computed its parts.
     """
-    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    calls = nodes_of(value, ast.Call)
     if calls or not depth:
         return all(plain_name(call) in DATA for call in calls)
     made = [s for s in before if s.lineno < value.lineno and set(bindings(s)) & names_read(value)]

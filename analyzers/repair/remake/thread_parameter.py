@@ -31,7 +31,7 @@ from analyzers.source.project import FUNCTIONS, Loop, Module, Project, spelled
 from analyzers.source.reads import attributes_loaded, names_loaded
 from analyzers.source.signatures import own_names
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 
 def computed_below(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -68,8 +68,8 @@ def in_names_of(module: Module, home: Module, value: ast.expr, names: dict[str, 
     own = own_names(home.scope_of(value))
     editor = Editor(home)
     edits: list[Edit] = []
-    for node in walk(value):
-        if not isinstance(node, ast.Name) or hasattr(builtins, node.id):
+    for node in nodes_of(value, ast.Name):
+        if hasattr(builtins, node.id):
             continue
         if node.id in names:
             edits.append(editor.replace(node, names[node.id]))
@@ -166,7 +166,7 @@ def called_again(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[Pr
 
 def _members_read(project: Project, statements: Sequence[ast.stmt]) -> Iterator[str]:
     """Yield the members of objects that statements, or the functions that they call, read."""
-    called = {own_name(n) for s in statements for n in walk(s) if isinstance(n, ast.Call)}
+    called = {own_name(n) for s in statements for n in nodes_of(s, ast.Call)}
     functions = [f for name in called - {""} for _, f in project.functions_named(name)]
     names = [name for node in (*statements, *functions) for name in sorted(names_read(node))]
     yield from dict.fromkeys(name for name in names if "." in name)

@@ -19,7 +19,7 @@ from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.signatures import switches
 from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def optimizer_stepped(where: SourceLocation) -> str | None:
@@ -170,13 +170,13 @@ def _calls_since_backward(where: SourceLocation) -> list[ast.Call]:
     ahead = ahead_of(where.module, where.statement)
     backwards = [at for at, s in enumerate(ahead) if calls_of(s, "torch.Tensor.backward")]
     between = ahead[backwards[-1] + 1 :] if backwards else ahead
-    return [n for s in between for n in walk(s) if isinstance(n, ast.Call)]
+    return [n for s in between for n in nodes_of(s, ast.Call)]
 
 
 def _clearing_option(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     """Return an option by which a function clears gradients, off by default."""
     options = set(switches(function))
-    asked = (n for n in walk(function) if isinstance(n, ast.If) and spelled(n.test) in options)
+    asked = (n for n in nodes_of(function, ast.If) if spelled(n.test) in options)
     return next((spelled(node.test) for node in asked if calls_of(node, *ZERO_GRAD)), None)
 
 

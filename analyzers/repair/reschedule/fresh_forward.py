@@ -17,7 +17,7 @@ from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.project import Loop
 from analyzers.source.statement_ranges import ahead_of, bound_by, names_feeding
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position
 
 _FRESH = "The loss is computed from the weights as the step has left them"
 
@@ -66,7 +66,7 @@ def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt
     detached; empty if there is none.
     """
     made = bound_by(s for s in before if (v := value_of(s)) and not is_data(v, before))
-    calls = [n for n in walk(value_of(statement) or statement) if isinstance(n, ast.Call)]
+    calls = nodes_of(value_of(statement) or statement, ast.Call)
     given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
     cuts = [editor.append_to(a, ".detach()") for a in given]
     return lines_with(editor, statement, cuts) if cuts else []
@@ -79,7 +79,7 @@ def forward_in_loop(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator
     for loop in schedule.loops[:1]:
         module, editor = schedule.where.module, schedule.where.editor
         preceding = ahead_of(module, loop)
-        inner = [s for node in preceding for s in walk(node) if isinstance(s, ast.stmt)]
+        inner = [s for node in preceding for s in nodes_of(node, ast.stmt)]
         before = [s for s in inner if not constructs(module, s)]
         leading = schedule.block[: schedule.block.index(schedule.backward)]
         # gradients cleared only before the loop should accumulate: one step after it

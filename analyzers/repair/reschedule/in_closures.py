@@ -14,7 +14,7 @@ from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.calls import calls_of, steps
 from analyzers.source.flow import statements_of
 from analyzers.source.project import spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def backward_in_closure(where: SourceLocation) -> ast.stmt | None:
@@ -22,8 +22,8 @@ def backward_in_closure(where: SourceLocation) -> ast.stmt | None:
     None."""
     calls = steps(where.statement)
     given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
-    for node in walk(where.scope):
-        if isinstance(node, ast.FunctionDef) and node.name in given:
+    for node in nodes_of(where.scope, ast.FunctionDef):
+        if node.name in given:
             return next(
                 (s for s in statements_of(node) if calls_of(s, "torch.Tensor.backward")), None
             )

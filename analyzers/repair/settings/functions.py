@@ -13,6 +13,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project
+from analyzers.source.trees import walk
 
 _OPEN = (ast.BinOp, ast.IfExp, ast.Compare, ast.Lambda)  # what binds no closer than a product
 _NO_DERIVATIVE = "not-the-derivative"  # the error of a gradcheck
@@ -39,7 +40,7 @@ def inputs_of(methods: Methods) -> list[str] | None:
 def returned(method: ast.FunctionDef | None) -> list[tuple[ast.Return, list[ast.expr]]]:
     """Return what a backward returns, value by value."""
     found = []
-    for node in ast.walk(method) if method is not None else ():
+    for node in walk(method) if method is not None else ():
         if isinstance(node, ast.Return) and node.value is not None:
             parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
             found.append((node, parts))

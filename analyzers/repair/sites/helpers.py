@@ -10,7 +10,7 @@ from analyzers.source.callees import plain_name
 from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 from provenance import Binding
 
 _CUTS = ("detach", "detach_", "data")
@@ -75,14 +75,14 @@ def bare_methods(project: Project) -> Iterator[tuple[ast.ClassDef, ast.FunctionD
 
 def _cut_in(method: ast.FunctionDef) -> set[str]:
     """Return the attributes that a method rebinds or calls a method of."""
-    calls = [node for node in walk(method) if isinstance(node, ast.Call)]
+    calls = nodes_of(method, ast.Call)
     called = {spelled(call.func).rpartition(".")[0] for call in calls}
     return called | {spelled(target) for n in walk(method) for target, _ in assigned_pairs(n)}
 
 
 def _only_cuts(function: ast.FunctionDef, known: set[str]) -> bool:
     """Return True if a function detaches, and calls nothing that does anything else."""
-    calls = {plain_name(node) for node in walk(function) if isinstance(node, ast.Call)}
+    calls = {plain_name(node) for node in nodes_of(function, ast.Call)}
     cuts = any(isinstance(n, ast.Attribute) and n.attr in _CUTS for n in walk(function))
     inner = any(isinstance(n, FUNCTIONS) for n in walk_scope(function))
     return cuts and not inner and calls <= {*_MAY_CALL, *known, function.name}

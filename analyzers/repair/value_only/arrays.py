@@ -18,7 +18,7 @@ from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import definitions, walk_scope
 from analyzers.source.project import Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 from provenance import CodeLine
 
 # Functions that torch has under the same name with the same meaning for tensors.
@@ -130,8 +130,7 @@ def _in_numpy(where: SourceLocation, statement: ast.stmt) -> bool:
     """Return True if an assignment calls the same NumPy function as the statement of the place."""
     numpy = alias(where.module, "numpy")
     called, other = (
-        {spelled(n.func) for n in walk(s) if isinstance(n, ast.Call)}
-        for s in (where.statement, statement)
+        {spelled(n.func) for n in nodes_of(s, ast.Call)} for s in (where.statement, statement)
     )
     shared = called & other if isinstance(statement, ast.Assign) else set()
     return any(name.startswith(f"{numpy}.") for name in shared)

@@ -21,7 +21,7 @@ from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, is_path, spelled
 from analyzers.source.targets import assigned_pairs, keyed
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 from provenance import CodeLine, Referrer
 
 _OF_ENTRY = re.compile(r"(.+)\.\d+\.(\w+)")  # `net.layers.0.gate`, as parameters are called
@@ -117,7 +117,7 @@ def derive_by_property(
             continue
         module, store = stores[0]
         maker, owner = module.scope_of(store), module.class_of(store)
-        others = [n.id for n in walk(store.value) if isinstance(n, ast.Name) and n.id != "self"]
+        others = [n.id for n in nodes_of(store.value, ast.Name) if n.id != "self"]
         target = spelled(store.targets[0])
         if isinstance(maker, ast.FunctionDef) and owner is not None:
             if target.startswith("self.") and all(map(module.in_library, others)):
@@ -142,8 +142,8 @@ def _as_property(
         yield editor.insert_before(maker, *lines, "")
         return
     yield rewritten(editor, [maker], lines)
-    for node in walk(owner):
-        if isinstance(node, ast.Expr) and spelled(node.value) == f"self.{maker.name}()":
+    for node in nodes_of(owner, ast.Expr):
+        if spelled(node.value) == f"self.{maker.name}()":
             yield editor.delete(node)
 
 
