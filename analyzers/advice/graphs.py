@@ -15,7 +15,8 @@ from analyzers.advice.looking import (
 )
 from analyzers.source import priors
 from analyzers.source.backward import backward_calls, backward_root
-from analyzers.source.callees import creates_module, is_call
+from analyzers.source.callees import creates_module, is_call, keyword
+from analyzers.source.calls import is_false
 from analyzers.source.detached import names_attached
 from analyzers.source.flow import bindings, names_read, statements_of, value_of
 from analyzers.source.project import Module, spelled
@@ -61,7 +62,7 @@ def broadcasting_wrapper(node: ast.AST, module: Module) -> str | None:
     """Match DDP that broadcasts buffers, of a module that has some."""
     if not isinstance(node, ast.Call) or last_name(node.func) not in WRAPPERS[:2]:
         return None
-    if any(k.arg == "broadcast_buffers" and spelled(k.value) == "False" for k in node.keywords):
+    if is_false(keyword(node, "broadcast_buffers")):
         return None
     return short(node.func) if "BatchNorm" in module.text or "buffer" in module.text else None
 
@@ -102,7 +103,7 @@ def derived_without_graph(node: ast.AST, module: Module) -> str | None:
     what it gives."""
     if not isinstance(node, ast.Call) or not spelled(node.func).endswith("grad"):
         return None
-    if last_name(node.func) != "grad" or any(k.arg == "create_graph" for k in node.keywords):
+    if last_name(node.func) != "grad" or keyword(node, "create_graph") is not None:
         return None
     if not any(call is not node for call in backward_calls(module.tree)):
         return None

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from analyzers.advice.iterations import WRAPPERS
 from analyzers.advice.looking import REGISTERING, last_name, short
 from analyzers.source.backward import backward_calls, backward_root, starts_later
-from analyzers.source.callees import creates_module
+from analyzers.source.callees import creates_module, keyword
 from analyzers.source.calls import asks_for_gradient, makes_leaf, steps
 from analyzers.source.flow import definitions, mentions, value_of
 from analyzers.source.project import Module, spelled
@@ -91,8 +91,8 @@ def frozen_adapters(node: ast.AST, module: Module) -> str | None:
     """Match `PeftModel.from_pretrained(...)` without `is_trainable=True`."""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="from_pretrained") as func):
-            trainable = any(k.arg == "is_trainable" for k in node.keywords)
-            return short(func) if "Peft" in spelled(owner) and not trainable else None
+            trainable = keyword(node, "is_trainable")
+            return short(func) if "Peft" in spelled(owner) and trainable is None else None
     return None
 
 

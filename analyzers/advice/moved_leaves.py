@@ -7,7 +7,8 @@ import re
 
 from analyzers.advice.looking import REGISTERING, Found, last_name, requires_grad, short
 from analyzers.source.backward import backward_calls
-from analyzers.source.calls import makes_leaf
+from analyzers.source.callees import keyword
+from analyzers.source.calls import is_false, makes_leaf
 from analyzers.source.flow import bindings, definitions, mentions, value_of, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import assigned
@@ -28,7 +29,7 @@ def moved_leaf(node: ast.AST, module: Module) -> Found:
         return (name, node) if name is not None else None
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="cuda" | "to" | "double")):
-            if any(k.arg == "requires_grad" for k in made.keywords):
+            if keyword(made, "requires_grad") is not None:
                 return short(made.func)
     return None
 
@@ -91,9 +92,7 @@ def layer_after_move(node: ast.AST, module: Module) -> Found:
             targets=[ast.Attribute(value=ast.Name(id=owner))], value=ast.Call() as made
         ):
             qualified = module.names.qualified(made.func)
-            if not qualified.startswith("torch.nn.") or any(
-                k.arg == "device" for k in made.keywords
-            ):
+            if not qualified.startswith("torch.nn.") or keyword(made, "device") is not None:
                 return None
             moves = [n.lineno for n in module.each(ast.Call) if _moves(n, owner, module)]
             before = any(line < node.lineno for line in moves)
@@ -123,8 +122,7 @@ def moved_parameter(node: ast.AST, module: Module) -> str | None:
         value = value.func.value
     if not isinstance(value, ast.Call) or module.names.qualified(value.func) not in _PARAMETERS:
         return None
-    frozen = any(k.arg == "requires_grad" and spelled(k.value) == "False" for k in value.keywords)
-    if frozen or (owner is not None and not owner.bases):
+    if is_false(keyword(value, "requires_grad")) or (owner is not None and not owner.bases):
         return None
     named = node.targets[0]
     moved = any(_changes(move, value, module) for move in moves)

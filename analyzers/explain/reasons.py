@@ -11,10 +11,11 @@ from analyzers.advice.custom_functions import function_class
 from analyzers.advice.graphs import flag_on_module
 from analyzers.evidence import MissingGraph
 from analyzers.explain.source_locations import resolve_location
-from analyzers.source.callees import is_call
+from analyzers.source.callees import is_call, keyword
 from analyzers.source.flow import definitions
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
+from analyzers.source.writes import is_true
 from provenance import CodeLine
 
 TRANSFORMS = tuple(
@@ -138,7 +139,7 @@ def _constant(evidence: MissingGraph, project: Project) -> Reason | None:
 
 
 def _makes_graph(call: ast.Call) -> bool:
-    return any(k.arg == "create_graph" and spelled(k.value) == "True" for k in call.keywords)
+    return is_true(keyword(call, "create_graph"))
 
 
 def _in_source(project: Project) -> Iterator[Reason]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-from analyzers.source.callees import is_call
+from analyzers.source.callees import is_call, keyword
 from analyzers.source.flow import mentions
 from analyzers.source.project import Module, spelled
 from analyzers.source.receivers import takes_loss
@@ -38,10 +38,7 @@ def backward_root(call: ast.Call) -> ast.expr | None:
             return call.args[0]
         if spelled(receiver) not in ("torch.autograd", "autograd"):
             return receiver
-    for keyword in call.keywords:
-        if keyword.arg in ("outputs", "tensors"):
-            return keyword.value
-    return call.args[0] if call.args else None
+    return keyword(call, "outputs", "tensors") or next(iter(call.args), None)
 
 
 def starts_later(node: ast.AST, name: str, module: Module) -> bool:
@@ -54,8 +51,7 @@ def starts_later(node: ast.AST, name: str, module: Module) -> bool:
 
 def gradient_given(call: ast.Call) -> ast.expr | None:
     """Return the gradient that a backward call begins with, where it is handed one."""
-    named = (k.value for k in call.keywords if k.arg in _GRADIENTS)
-    given = next(named, None) or _second_argument(call)
+    given = keyword(call, *_GRADIENTS) or _second_argument(call)
     return None if isinstance(given, ast.Constant) and given.value is None else given
 
 

@@ -68,6 +68,11 @@ def plain_name(call: ast.Call) -> str:
     return ""
 
 
+def keyword(call: ast.Call, *names: str) -> ast.expr | None:
+    """Return what a call gives by the first of its keywords that has one of these names."""
+    return next((given.value for given in call.keywords if given.arg in names), None)
+
+
 def operation(call: ast.Call) -> str:
     """Return the operation on tensors that a call may apply: `relu` for `F.relu(x)`; empty if it is
     known to call something else.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from analyzers.source.callees import is_call, own_name, plain_name
+from analyzers.source.callees import is_call, keyword, own_name, plain_name
 from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.receivers import steps_optimizer
@@ -39,7 +39,7 @@ def keeps_gradients(scope: ast.AST) -> bool:
     part of it.
     """
     asked = calls_of(scope, "torch.autograd.grad", "torch.Tensor.backward")
-    return any(k.arg == "create_graph" and is_true(k.value) for one in asked for k in one.keywords)
+    return any(is_true(keyword(one, "create_graph")) for one in asked)
 
 
 def own_calls(node: ast.AST, *names: str) -> list[ast.Call]:
@@ -98,21 +98,17 @@ def each_call(project: Project, *wanted: str) -> Iterator[tuple[Module, ast.Call
 
 def argument_for(call: ast.Call, parameters: Sequence[str], name: str) -> ast.expr | None:
     """Return the argument that a call passes for a parameter, by keyword or by position."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    place = parameters.index(name)
-    return call.args[place] if place < len(call.args) else None
+    return keyword(call, name) or next(iter(call.args[parameters.index(name) :]), None)
 
 
 def asks_for_gradient(call: ast.Call) -> bool:
     """Return True if a call has its tensor require a gradient: not with `False`."""
     is_method = is_call(call, "torch.Tensor.requires_grad_")
-    given = [k.value for k in call.keywords if k.arg == "requires_grad"] or call.args * is_method
-    return not is_false(given[0]) if given else is_method
+    given = keyword(call, "requires_grad") or next(iter(call.args * is_method), None)
+    return not is_false(given) if given is not None else is_method
 
 
-def is_false(value: ast.AST) -> bool:
+def is_false(value: ast.AST | None) -> bool:
     """Return True for the constant `False`."""
     return isinstance(value, ast.Constant) and value.value is False
 

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
-from analyzers.source.callees import is_call
+from analyzers.source.callees import is_call, keyword
 from analyzers.source.flow import bindings, names_read
 from analyzers.source.project import Loop, Project, spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import nodes_of, walk
+from analyzers.source.writes import is_true
 
 _SHUFFLED = (
     *("torch.randperm", "numpy.random.permutation", "random.sample"),
@@ -76,10 +77,7 @@ def _iterated(loop: ast.For, project: Project) -> Iterator[ast.expr]:
 
 def _shuffles(value: ast.expr) -> bool:
     for node in nodes_of(value, ast.Call):
-        if is_call(node, *_SHUFFLED):
-            return True
-        shuffles = [one.value for one in node.keywords if one.arg == "shuffle"]
-        if any(isinstance(one, ast.Constant) and one.value is True for one in shuffles):
+        if is_call(node, *_SHUFFLED) or is_true(keyword(node, "shuffle")):
             return True
     return False
 

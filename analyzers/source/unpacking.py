@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from analyzers.source.callees import is_call, operation
+from analyzers.source.callees import is_call, keyword, operation
 from analyzers.source.ops import MULTI_VIEWS
 from analyzers.source.project import spelled
 
@@ -33,7 +33,7 @@ def unpacking(node: ast.expr) -> Unpacking | None:
     if not given:
         return None
     alone = is_call(node, "torch.Tensor.unbind")
-    named = next((keyword.value for keyword in node.keywords if keyword.arg == "dim"), None)
+    named = keyword(node, "dim")
     placed = given[1:] if alone else given[2:]  # the others take a size or a number of parts
     return Unpacking(given[0], "stack" if alone else "cat", named or next(iter(placed), None))
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analyzers.source.callees import in_library, operation
+from analyzers.source.callees import in_library, keyword, operation
 from analyzers.source.flow import is_dotted, own_expressions
 from analyzers.source.ops import VIEWS
 from analyzers.source.project import spelled
@@ -79,14 +79,13 @@ def _written_by(call: ast.Call) -> Iterator[Write]:
         yield Write(call.func.value, call)
     elif writes_in_place(name) and call.args:
         yield Write(call.args[0], call)
-    for keyword in call.keywords:
-        if keyword.arg == "inplace" and call.args and is_true(keyword.value):
-            yield Write(call.args[0], call)
-        if keyword.arg == "out":
-            yield Write(keyword.value, call)
+    if call.args and is_true(keyword(call, "inplace")):
+        yield Write(call.args[0], call)
+    if (written := keyword(call, "out")) is not None:
+        yield Write(written, call)
 
 
-def is_true(node: ast.expr) -> bool:
+def is_true(node: ast.expr | None) -> bool:
     """Return True if the expression is the literal `True`."""
     return isinstance(node, ast.Constant) and node.value is True
 

@@ -13,7 +13,7 @@ from analyzers.repair.sites.ascent import moves_its_input
 from analyzers.repair.sites.call_options import option_site
 from analyzers.repair.sites.uses import carried_from, carrying
 from analyzers.source.backward import backward_root
-from analyzers.source.callees import own_name
+from analyzers.source.callees import keyword, own_name
 from analyzers.source.calls import ZERO_GRAD, calls_of, calls_to, reads_gradient
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import definitions, is_dotted, walk_scope
@@ -186,7 +186,7 @@ def _in_hook(story: ReuseFeatures) -> bool:
         for where in outer
         if where and (call := where.call("torch.Tensor.backward")) is not None
     ]
-    return any(not {"create_graph"} & {k.arg for k in call.keywords} for call in calls)
+    return any(keyword(call, "create_graph") is None for call in calls)
 
 
 def _reaches_backward(

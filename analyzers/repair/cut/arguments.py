@@ -9,6 +9,7 @@ from analyzers.advice.training import loss_call
 from analyzers.evidence import KnownError
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
+from analyzers.source.callees import keyword
 from analyzers.source.edits import Editor
 from analyzers.source.project import Project, spelled
 from analyzers.source.trees import walk
@@ -22,7 +23,7 @@ def detached_argument(error: KnownError, project: Project) -> Iterator[Proposal]
     for call in walk(where.statement) if where is not None else ():
         if where is None or not isinstance(call, ast.Call) or loss_call(call, where.module) is None:
             continue
-        target = next((k.value for k in call.keywords if k.arg in ("target", "y")), None)
+        target = keyword(call, "target", "y")
         if target is None and len(call.args) > 1:
             target = call.args[1]
         if target is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias
-from analyzers.source.callees import in_library, is_call, operation
+from analyzers.source.callees import in_library, is_call, keyword, operation
 from analyzers.source.calls import calls_of, operations_in
 from analyzers.source.flow import bindings, definitions, is_dotted, names_read, value_of
 from analyzers.source.project import Module, spelled
@@ -154,7 +154,7 @@ def choosing(where: SourceLocation) -> Iterator[ast.Call]:
     yield from calls_of(where.statement, "torch.Tensor.argmax")
     for call in calls_of(where.statement, "torch.Tensor.max"):
         given = len(call.args) - (operand_of(call) in call.args)
-        if given == 1 or any(keyword.arg == "dim" for keyword in call.keywords):
+        if given == 1 or keyword(call, "dim") is not None:
             yield call
 
 

@@ -19,10 +19,12 @@ from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.rewrite import with_keyword
-from analyzers.source.callees import is_call
+from analyzers.source.callees import is_call, keyword
+from analyzers.source.calls import is_false
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import walk
+from analyzers.source.writes import is_true
 from analyzers.tracebacks import ParsedTraceback
 from provenance import CodeLine
 
@@ -59,8 +61,7 @@ def _checkpoints(project: Project) -> Iterator[tuple[Editor, ast.Call]]:
 
 def _is_explicit(call: ast.Call) -> bool:
     """Return True if a checkpoint is explicitly reentrant."""
-    state = [k for k in call.keywords if k.arg == NOT_REENTRANT and spelled(k.value) == "True"]
-    return is_call(call, *_CHECKPOINT) and bool(state)
+    return is_call(call, *_CHECKPOINT) and is_true(keyword(call, NOT_REENTRANT))
 
 
 def _not_reentrant(editor: Editor, call: ast.Call) -> Iterator[Edit]:
@@ -104,9 +105,9 @@ def drawn_before(_: Evidence, project: Project) -> Iterator[Proposal]:
                 edit = editor.replace(node, "torch.rand(()).item()")
                 yield Proposal("restored-draw", title, (edit,), "", 3)
         for call in module.each(ast.Call):
-            kept = [k for k in call.keywords if k.arg == "preserve_rng_state"]
-            if kept and spelled(kept[0].value) == "False":
-                edit = Editor(module).replace(kept[0].value, "True")
+            kept = keyword(call, "preserve_rng_state")
+            if kept is not None and is_false(kept):
+                edit = Editor(module).replace(kept, "True")
                 title = "Restore the random state for the recomputation"
                 yield Proposal("restored-draw", title, (edit,), "", 3)
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.rewrite import with_keyword, without_argument
+from analyzers.repair.rewrite import with_keyword, without_true
 from analyzers.source.callees import is_call
 from analyzers.source.edits import Editor
-from analyzers.source.project import Module, Project, spelled
+from analyzers.source.project import Module, Project
 
 _WRAPPERS = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.DDP")
 
@@ -24,11 +24,8 @@ def _wrappers(project: Project) -> Iterator[tuple[Module, ast.Call]]:
 def all_used(_: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal for DDP without `find_unused_parameters`."""
     for module, call in _wrappers(project):
-        for keyword in call.keywords:
-            if keyword.arg == "find_unused_parameters" and spelled(keyword.value) == "True":
-                edit = without_argument(Editor(module), call, keyword)
-                title = "Do not count parameters as unused"
-                yield Proposal("all-used", title, (edit,), "", 1)
+        for edit in without_true(Editor(module), call, "find_unused_parameters"):
+            yield Proposal("all-used", "Do not count parameters as unused", (edit,), "", 1)
 
 
 def static_graph(_: Evidence, project: Project) -> Iterator[Proposal]:
