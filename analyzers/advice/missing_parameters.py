@@ -105,8 +105,8 @@ def used_up_generator(node: ast.AST, module: Module) -> str | None:
     if called not in _GENERATORS and not isinstance(value, ast.GeneratorExp):
         return None
     scope = module.scope_of(node)
-    reads = sum(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id == name
-                for n in walk(scope))  # fmt: skip
+    reads = sum(isinstance(n.ctx, ast.Load) and n.id == name
+                for n in nodes_of(scope, ast.Name))  # fmt: skip
     return name if reads >= _DRAINED_BY and len(definitions(scope, name)) == 1 else None
 
 

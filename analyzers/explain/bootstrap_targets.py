@@ -231,14 +231,13 @@ def _is_discounted(value: ast.AST) -> bool:
     if any(map(priors.is_plain_discount, names_read(value))):
         return True
     return any(
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Add)
+        isinstance(node.op, ast.Add)
         and any(map(priors.is_gamma, names_read(node.right)))
         and (
             priors.is_reward(spelled(node.left).partition("[")[0])
             or any(map(priors.is_done, _words(node.right)))
         )
-        for node in walk(value)
+        for node in nodes_of(value, ast.BinOp)
     )
 
 

@@ -184,7 +184,7 @@ def _is_deep(loop: Loop) -> bool:
     not time.
     """
     own = set(target_names(loop.target)) if isinstance(loop, ast.For) else set()
-    return any(isinstance(node, ast.Call) and spelled(node.func) in own for node in walk(loop))
+    return any(spelled(node.func) in own for node in nodes_of(loop, ast.Call))
 
 
 def _writing(where: SourceLocation) -> SourceLocation:

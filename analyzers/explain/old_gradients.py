@@ -101,10 +101,8 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
         for item in target_names(target)
     }
     return any(
-        isinstance(node, ast.Attribute)
-        and writes_in_place(node.attr)
-        and not names_read(node.value).isdisjoint({name, *items})
-        for node in walk(statement)
+        writes_in_place(node.attr) and not names_read(node.value).isdisjoint({name, *items})
+        for node in nodes_of(statement, ast.Attribute)
     )
 
 
@@ -184,8 +182,6 @@ def _of_parameters(module: Module, node: ast.expr) -> bool:
         if any(n.endswith("parameters") for n in names_read(source))
     }
     return any(
-        isinstance(part, ast.Name)
-        and part.id in looped
-        and getattr(module.parents[part], "attr", "") not in _NOT_RECORDED
-        for part in walk(node)
+        part.id in looped and getattr(module.parents[part], "attr", "") not in _NOT_RECORDED
+        for part in nodes_of(node, ast.Name)
     )

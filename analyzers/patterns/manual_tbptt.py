@@ -44,7 +44,7 @@ from analyzers.repair.edit_search import combine, cut, keep_graph, reset
 from analyzers.source.flow import mentions
 from analyzers.source.project import Project
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 ID = "GM008"
 NAME = "manual-tbptt"
@@ -80,14 +80,13 @@ def _has_state(story: ReuseFeatures) -> bool:
     if isinstance(story.loop, ast.For):
         own |= set(target_names(story.loop.target))
     return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
+        isinstance(node.value, ast.Call)
         and any(
             name not in own and mentions(node.value, name)
             for target in node.targets
             for name in target_names(target)
         )
-        for node in walk(story.loop)
+        for node in nodes_of(story.loop, ast.Assign)
     )
 
 
@@ -97,7 +96,7 @@ def _windowed(story: ReuseFeatures) -> bool:
         return False
     return any(
         isinstance(parent, ast.If)
-        and any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in walk(parent.test))
+        and any(isinstance(n.op, ast.Mod) for n in nodes_of(parent.test, ast.BinOp))
         for parent in story.shared.module.ancestors(story.shared.reached)
     )
 

@@ -18,8 +18,8 @@ class LoopFacts:
     def freezes(self) -> bool:
         """Return True if the loop sets which tensors require a gradient."""
         return any(
-            isinstance(inner, ast.Attribute) and inner.attr in ("requires_grad", "requires_grad_")
-            for inner in walk(self.node)
+            inner.attr in ("requires_grad", "requires_grad_")
+            for inner in nodes_of(self.node, ast.Attribute)
         )
 
     @cached_property

@@ -76,11 +76,8 @@ def argument(
 
 def _is_object(function: FunctionValue, name: str) -> bool:
     return any(
-        isinstance(node, ast.Attribute)
-        and node.attr in _OF_OBJECTS
-        and isinstance(node.value, ast.Name)
-        and node.value.id == name
-        for node in walk(function.definition)
+        node.attr in _OF_OBJECTS and isinstance(node.value, ast.Name) and node.value.id == name
+        for node in nodes_of(function.definition, ast.Attribute)
     )
 
 

@@ -9,7 +9,7 @@ from analyzers.reading.graph import TapeNode
 from analyzers.reading.machine import Machine
 from analyzers.reading.value_graphs import parts
 from analyzers.reading.values import AbstractValue, Class, FunctionValue, Instance
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 
 def backward_method(cls: Class) -> str:
@@ -23,9 +23,9 @@ def backward_method(cls: Class) -> str:
     if any(path not in ("builtins.object", "object") for path in cls.library_bases()):
         return ""
     if not any(
-        isinstance(node, ast.Call) and _makes(node.func, cls.name)
+        _makes(node.func, cls.name)
         for owner in cls.lineage()
-        for node in walk(owner.definition)
+        for node in nodes_of(owner.definition, ast.Call)
     ):
         return ""
     if (backward := cls.lookup("backward")) is not None:
@@ -48,12 +48,11 @@ def _feeds_others(method: ast.FunctionDef) -> bool:
     """Return True if a method adds to, or sets, the gradient of another object."""
     own = method.args.args[0].arg if method.args.args else ""
     return not method.name.startswith("__") and any(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
+        isinstance(node.ctx, ast.Store)
         and "grad" in node.attr
         and isinstance(node.value, ast.Name)
         and node.value.id != own
-        for node in walk(method)
+        for node in nodes_of(method, ast.Attribute)
     )
 
 

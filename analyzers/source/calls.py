@@ -9,7 +9,7 @@ from analyzers.source.callees import is_call, keyword, own_name, plain_name
 from analyzers.source.flow import names_read
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.receivers import steps_optimizer
-from analyzers.source.trees import nodes_of, remembered, walk
+from analyzers.source.trees import nodes_of, remembered
 from analyzers.source.writes import is_true, unsliced, writes_in_place
 
 OPTIMIZER_STEP = "torch.optim.Optimizer.step"
@@ -123,7 +123,7 @@ def makes_leaf(value: ast.expr) -> bool:
 
 def reads_gradient(node: ast.AST) -> bool:
     """Return True if a `.grad` occurs in a tree."""
-    return any(isinstance(inner, ast.Attribute) and inner.attr == "grad" for inner in walk(node))
+    return any(inner.attr == "grad" for inner in nodes_of(node, ast.Attribute))
 
 
 def steps(node: ast.AST) -> list[ast.Call]:
@@ -160,8 +160,6 @@ def _by_gradient(target: ast.expr, value: ast.expr) -> bool:
         return False  # gradients that are added up, or clipped
     root = spelled(unsliced(target)).partition(".")[0]
     return any(
-        isinstance(n, ast.Attribute)
-        and n.attr == "grad"
-        and spelled(n.value).partition(".")[0] == root
-        for n in walk(value)
+        n.attr == "grad" and spelled(n.value).partition(".")[0] == root
+        for n in nodes_of(value, ast.Attribute)
     )

@@ -123,7 +123,7 @@ def _dumped(path: str) -> str:
 def reads(node: ast.AST, path: str) -> bool:
     """Return True if a statement (with its body) or expression reads the path."""
     return mentions(node, path) or any(
-        isinstance(inner, ast.AugAssign) and spelled(inner.target) == path for inner in walk(node)
+        spelled(inner.target) == path for inner in nodes_of(node, ast.AugAssign)
     )
 
 

@@ -13,7 +13,7 @@ from analyzers.source.callees import is_call
 from analyzers.source.flow import definitions, names_read, walk_scope
 from analyzers.source.project import LOOPS, Loop, Scope
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _TAKING = ("pop", "popleft", "get", "get_nowait")
 
@@ -59,7 +59,7 @@ def _asked(value: ast.expr, loop: ast.While, scope: Scope) -> ast.expr | None:
                 return made[0].args[0] if made[0].args else None
             return made[0] if len(made) == 1 else None
         case ast.Call(func=ast.Attribute(value=ast.Name(id=queue) as over, attr=attr)):
-            asked = any(isinstance(n, ast.Name) and n.id == queue for n in walk(loop.test))
+            asked = any(n.id == queue for n in nodes_of(loop.test, ast.Name))
             return over if asked and attr in _TAKING else None
     return None
 

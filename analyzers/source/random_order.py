@@ -67,7 +67,7 @@ def _certain(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def _iterated(loop: ast.For, project: Project) -> Iterator[ast.expr]:
     """Yield what a loop iterates over, and what its names were given."""
     yield loop.iter
-    if any(isinstance(n, ast.Call) and "range" in spelled(n.func) for n in walk(loop.iter)):
+    if any("range" in spelled(call.func) for call in nodes_of(loop.iter, ast.Call)):
         return
     names = {name.rpartition(".")[2] for name in names_read(loop.iter)}
     for _, made in project.each(ast.Assign):
@@ -76,10 +76,8 @@ def _iterated(loop: ast.For, project: Project) -> Iterator[ast.expr]:
 
 
 def _shuffles(value: ast.expr) -> bool:
-    for node in nodes_of(value, ast.Call):
-        if is_call(node, *_SHUFFLED) or is_true(keyword(node, "shuffle")):
-            return True
-    return False
+    calls = nodes_of(value, ast.Call)
+    return any(is_call(call, *_SHUFFLED) or is_true(keyword(call, "shuffle")) for call in calls)
 
 
 def _is_sample(statement: ast.Assign, project: Project) -> bool:
@@ -110,4 +108,4 @@ def _is_read(node: ast.AST) -> TypeGuard[ast.Subscript]:
 
 
 def _draws(value: ast.expr) -> bool:
-    return any(isinstance(n, ast.Call) and is_call(n, *_DRAWN, *_SHUFFLED) for n in walk(value))
+    return any(is_call(call, *_DRAWN, *_SHUFFLED) for call in nodes_of(value, ast.Call))

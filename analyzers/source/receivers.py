@@ -143,12 +143,11 @@ def _hands_on(method: ast.FunctionDef) -> bool:
         if given & _names(node.iter):
             given |= _names(node.target)
     return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
+        isinstance(node.func, ast.Attribute)
         and node.func.attr == "backward"
         and not node.args
         and bool(given & _names(node.func.value))
-        for node in walk(method)
+        for node in nodes_of(method, ast.Call)
     )
 
 

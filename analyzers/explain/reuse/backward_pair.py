@@ -24,7 +24,7 @@ from analyzers.source.flow import (
 )
 from analyzers.source.loop_iterations import Iterated, iterated
 from analyzers.source.project import Loop, Scope, spelled
-from analyzers.source.trees import position, walk
+from analyzers.source.trees import nodes_of, position, walk
 
 SUMMING = ("Add", "Stack", "Cat", "Sum", "Mean")
 _PARTING = ("Split", "Unbind", "Chunk", "Unsafesplit", "Unsafechunk")
@@ -92,11 +92,10 @@ class BackwardPair(Lifetime):
         if self._takes_next_of(names_read(over)):
             return True
         return any(
-            isinstance(node, ast.Subscript)
-            and self.name
+            self.name
             and spelled(node.value) == self.name
             and names_read(node.slice) & through.names
-            for node in walk(loop)
+            for node in nodes_of(loop, ast.Subscript)
         )
 
     def _takes_next_of(self, names: set[str]) -> bool:
@@ -149,8 +148,7 @@ class BackwardPair(Lifetime):
             ):
                 return True
             if value is not None and any(
-                isinstance(inner, ast.Subscript) and spelled(inner.value) == self.name
-                for inner in walk(value)
+                spelled(inner.value) == self.name for inner in nodes_of(value, ast.Subscript)
             ):
                 return True
         return False

@@ -6,7 +6,7 @@ import ast
 
 from analyzers.source.calls import calls_to
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _EMPTY = ("deque", "defaultdict", "dict", "list")
 CONSTRUCTORS = ("__init__", "__post_init__", "reset", "setup")
@@ -70,9 +70,8 @@ def _asks_for_room(test: ast.expr) -> bool:
     missing value.
     """
     return any(
-        isinstance(node, ast.Compare)
-        and any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
-        for node in walk(test)
+        any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
+        for node in nodes_of(test, ast.Compare)
     )
 
 

@@ -30,7 +30,7 @@ from analyzers.source.callees import is_call
 from analyzers.source.flow import bindings, statements_of, value_of, walk_scope
 from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.reads import names_loaded
-from analyzers.source.trees import remembered, walk
+from analyzers.source.trees import nodes_of, remembered, walk
 
 
 class ReuseFeatures(CarrierFeatures):
@@ -150,10 +150,8 @@ class ReuseFeatures(CarrierFeatures):
         owner = self.name.rpartition(".")[0]
         new = self.edge.new if self.edge is not None else None
         return bool(owner and new and is_sum(new.op)) and any(
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and spelled(node.func.value) == owner
-            for node in walk(root)
+            isinstance(node.func, ast.Attribute) and spelled(node.func.value) == owner
+            for node in nodes_of(root, ast.Call)
         )
 
     @cached_property

@@ -99,9 +99,8 @@ def sums(value: ast.expr, name: str) -> bool:
 def _may_hold(factor: ast.expr) -> bool:
     """Return True if a factor may itself be computed by a model."""
     return any(
-        isinstance(node, ast.Call)
-        and not is_call(node, "builtins.len", "torch.Tensor.float", "builtins.int")
-        for node in walk(factor)
+        not is_call(node, "builtins.len", "torch.Tensor.float", "builtins.int")
+        for node in nodes_of(factor, ast.Call)
     )
 
 

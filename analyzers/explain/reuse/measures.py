@@ -12,7 +12,7 @@ from analyzers.source.calls import argument_for, calls_to
 from analyzers.source.flow import bindings, definitions, put_in, value_of
 from analyzers.source.project import Project, Scope
 from analyzers.source.signatures import positional
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def keeps_losses(story: ReuseFeatures) -> bool:
@@ -33,7 +33,7 @@ def _of_losses(project: Project, scope: Scope, value: ast.expr, depth: int = 3) 
     names = made_of(scope, value)
     single = [s for name in names for s in definitions(scope, name) if len(bindings(s)) == 1]
     given = [v for s in single if (v := value_of(s)) is not None]
-    if any(isinstance(n, ast.Call) and _measures(n) for v in (value, *given) for n in walk(v)):
+    if any(_measures(n) for v in (value, *given) for n in nodes_of(v, ast.Call)):
         return True
     if not depth or not isinstance(scope, ast.FunctionDef):
         return False

@@ -6,7 +6,7 @@ import ast
 
 from analyzers.source.calls import each_call
 from analyzers.source.project import Project, spelled
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of
 
 
 def _records(project: Project, field: str) -> list[ast.ClassDef]:
@@ -43,7 +43,7 @@ def is_named_tuple_field(project: Project, field: str) -> bool:
     if any(spelled(b).endswith("NamedTuple") for c in _records(project, field) for b in c.bases):
         return True
     return any(
-        isinstance(inner, ast.Constant) and field in str(inner.value).replace(",", " ").split()
+        field in str(inner.value).replace(",", " ").split()
         for _, call in each_call(project, "collections.namedtuple")
-        for inner in walk(call)
+        for inner in nodes_of(call, ast.Constant)
     )

@@ -10,7 +10,7 @@ from analyzers.source.callees import creates_object, in_library, is_call, own_na
 from analyzers.source.calls import asks_for_gradient
 from analyzers.source.flow import bindings, mentions, names_read, value_of
 from analyzers.source.project import Project, spelled
-from analyzers.source.trees import nodes_of, walk
+from analyzers.source.trees import nodes_of
 
 
 def built_by_a_module(story: ReuseFeatures) -> bool:
@@ -47,13 +47,12 @@ def _forward_in_loop(story: ReuseFeatures) -> bool:
     carrier is only an input.
     """
     return story.loop is not None and any(
-        isinstance(node, ast.Call)
-        and any(names_read(argument) for argument in node.args)
+        any(names_read(argument) for argument in node.args)
         and not in_library(node)
         and not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
         and not any(mentions(argument, story.name) for argument in node.args)
         for statement in story.loop.body
-        for node in walk(statement)
+        for node in nodes_of(statement, ast.Call)
     )
 
 
@@ -99,16 +98,15 @@ def _is_parameter(story: ReuseFeatures, argument: ast.expr) -> bool:
     """Return True if an argument is itself a parameter: a leaf that the
     script made to be trained.
     """
-    if any(isinstance(n, ast.Attribute) and n.attr == "weight" for n in walk(argument)):
+    if any(n.attr == "weight" for n in nodes_of(argument, ast.Attribute)):
         return True
     name = spelled(argument)
     return any(
         name in bindings(node)
         and (value := value_of(node)) is not None
         and any(
-            isinstance(inner, ast.Call)
-            and (is_call(inner, "torch.nn.Parameter") or asks_for_gradient(inner))
-            for inner in walk(value)
+            (is_call(inner, "torch.nn.Parameter") or asks_for_gradient(inner))
+            for inner in nodes_of(value, ast.Call)
         )
         for _, node in story.project.each(ast.stmt)
     )

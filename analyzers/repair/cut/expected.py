@@ -136,10 +136,10 @@ def _template(story: ReuseFeatures) -> str:
 def _began_as_leaf(story: ReuseFeatures) -> bool:
     """Return True if the carrier began as a leaf that requires a gradient, and so must stay one."""
     return any(
-        isinstance(node, ast.Call) and asks_for_gradient(node)
+        asks_for_gradient(node)
         for _, _, statement in story.binders
         if story.loop is None or statement not in set(walk(story.loop))
-        for node in walk(value_of(statement) or ast.Pass())
+        for node in nodes_of(value_of(statement) or ast.Pass(), ast.Call)
     )
 
 

@@ -29,7 +29,7 @@ from analyzers.source.edits import needs_parentheses
 from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import FUNCTIONS, Module, Project, Scope, spelled
 from analyzers.source.signatures import defaults, own_names, positional
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
 
@@ -131,7 +131,7 @@ def _in_names(
     module: Module, home: Module, value: ast.expr, names: dict[str, str]
 ) -> Iterator[str]:
     """Yield an expression in other names, if it computes anything and creates no object."""
-    created = (isinstance(node, ast.Call) and creates_object(node) for node in walk(value))
+    created = (creates_object(node) for node in nodes_of(value, ast.Call))
     if isinstance(value, _PLAIN) or any(created):
         return
     text = in_names_of(module, home, value, names)

@@ -21,7 +21,7 @@ from analyzers.source.edits import Edit
 from analyzers.source.flow import is_dotted, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import reads_after
-from analyzers.source.trees import end_of, nodes_of, position, walk
+from analyzers.source.trees import end_of, nodes_of, position
 from analyzers.source.writes import writes
 
 
@@ -154,4 +154,4 @@ def _first_of_iteration(where: SourceLocation, loop: ast.For, owner: str) -> ast
 
 
 def _calls(statement: ast.stmt, owner: str) -> bool:
-    return any(isinstance(n, ast.Call) and spelled(n.func) == owner for n in walk(statement))
+    return any(spelled(n.func) == owner for n in nodes_of(statement, ast.Call))

@@ -16,7 +16,7 @@ from analyzers.source.flow import names_read, run_around
 from analyzers.source.loop_iterations import iterated
 from analyzers.source.project import Module, spelled
 from analyzers.source.targets import target_names
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 
 def gradless_skipped(where: SourceLocation) -> Iterator[Proposal]:
@@ -76,8 +76,7 @@ def _guarded(module: Module, editor: Editor, node: ast.AST) -> Iterator[Edit]:
 
 def _has_guard(node: ast.AST, name: str) -> bool:
     return any(
-        isinstance(inner, ast.Compare)
-        and any(isinstance(op, ast.Is | ast.IsNot) for op in inner.ops)
+        any(isinstance(op, ast.Is | ast.IsNot) for op in inner.ops)
         and f"{name}.grad" in names_read(inner)
-        for inner in walk(node)
+        for inner in nodes_of(node, ast.Compare)
     )

@@ -136,9 +136,7 @@ def constructs(module: Module, statement: ast.stmt) -> bool:
     begins = isinstance(value, ast.Call) and is_call(value, *_MADE_ONCE)
     learns = not _asked_for_parameters(module.tree).isdisjoint(bindings(statement))
     return (
-        begins
-        or learns
-        or any(isinstance(node, ast.Call) and _is_constructor(module, node) for node in walk(value))
+        begins or learns or any(_is_constructor(module, node) for node in nodes_of(value, ast.Call))
     )
 
 

@@ -29,7 +29,7 @@ from analyzers.source.project import Scope, spelled
 from analyzers.source.signatures import named, own_names
 from analyzers.source.statement_ranges import bound_by, computing, read_by
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import nodes_of, position, walk
+from analyzers.source.trees import nodes_of, position
 
 
 def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -68,7 +68,7 @@ def called_in_forward(story: ReuseFeatures) -> Iterator[Proposal]:
     owner = module.class_of(maker) if module is not None and maker is not None else None
     if module is None or owner is None or not isinstance(maker, ast.FunctionDef):
         return
-    if any(isinstance(node, ast.Return) and node.value is not None for node in walk(maker)):
+    if any(node.value is not None for node in nodes_of(maker, ast.Return)):
         return
     if any(making.scope is maker and "." in making.name for making in makings(story)):
         return

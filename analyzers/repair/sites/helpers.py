@@ -83,6 +83,6 @@ def _cut_in(method: ast.FunctionDef) -> set[str]:
 def _only_cuts(function: ast.FunctionDef, known: set[str]) -> bool:
     """Return True if a function detaches, and calls nothing that does anything else."""
     calls = {plain_name(node) for node in nodes_of(function, ast.Call)}
-    cuts = any(isinstance(n, ast.Attribute) and n.attr in _CUTS for n in walk(function))
+    cuts = any(n.attr in _CUTS for n in nodes_of(function, ast.Attribute))
     inner = any(isinstance(n, FUNCTIONS) for n in walk_scope(function))
     return cuts and not inner and calls <= {*_MAY_CALL, *known, function.name}
