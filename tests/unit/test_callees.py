@@ -9,7 +9,14 @@ import pytest
 
 from analyzers.advice.looking import compiled
 from analyzers.source.backward import backward_root
-from analyzers.source.callees import creates_object, is_call, operation, own_name
+from analyzers.source.callees import (
+    creates_module,
+    creates_object,
+    is_call,
+    keyword,
+    operation,
+    own_name,
+)
 from analyzers.source.calls import OPTIMIZER_STEP, ZERO_GRAD, calls_of, calls_to, each_call, steps
 from analyzers.source.project import Module, Project, spelled
 
@@ -139,6 +146,33 @@ def test_own_functions_and_operations_are_distinguished(tail: str, own: str, app
 def test_a_class_is_known_by_its_definition(tail: str, answer: bool) -> None:
     _module, call = last_call(tail)
     assert creates_object(call) is answer
+
+
+@pytest.mark.parametrize(
+    ("tail", "answer"),
+    [
+        ("torch.nn.Linear(1, 1)", True),
+        ("class tower(torch.nn.Module): ...\ntower()", True),
+        ("class Base(torch.nn.Module): ...\nclass Net(Base): ...\nNet()", True),
+        ("import lab\nclass Spike(lab.MemoryModule): ...\nSpike()", True),
+        ("Trainer()", False),
+        ("torch.nn.Parameter(torch.zeros(3))", False),
+        ("torch.zeros(3)", False),
+        ("def Net(): ...\nNet()", False),
+        ("import engine\nengine.Value(0.5)", None),
+        ("from engine import Value\nValue(0.5)", None),
+        ("class Value(Base): ...\nValue(0.5)", None),
+    ],
+)
+def test_a_class_of_modules_is_known_by_its_bases(tail: str, answer: bool | None) -> None:
+    _module, call = last_call(tail)
+    assert creates_module(call) is answer
+
+
+def test_a_keyword_is_given_once() -> None:
+    _module, call = last_call("step(x, out=y, axis=1)")
+    found = [keyword(call, *names) for names in (("dim", "axis"), ("out",), ("x",))]
+    assert [spelled(one) if one is not None else "" for one in found] == ["1", "y", ""]
 
 
 def test_calls_of_a_function_of_the_script_are_not_those_of_a_library() -> None:
