@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.evidence import SilentFault
-from analyzers.repair.edit_search.uncut import CONSTANT
+from analyzers.repair.edit_search.uncut import CONSTANT, NUMBER
 from app.repair.repairing import RepairResult
 from app.run.observation import Observation
 
@@ -19,7 +19,7 @@ def without_idle_terms(seen: Observation, result: RepairResult) -> tuple[Observa
     terms = [p for p in seen.evidence if isinstance(p, SilentFault) and p.kind == CONSTANT]
     passed = [trial for trial in result.trials if trial.status == "passed"]
     idle = bool(passed) and all(trial.gradients == "same" for trial in passed)
-    idle = idle and all(".item()" in cause.code for cause in result.causes)
+    idle = idle and all(term.detail == NUMBER for term in terms)
     if not (idle and seen.ran_clean and len(terms) == len(seen.evidence)):
         return seen, result
     return replace(seen, evidence=()), RepairResult([])

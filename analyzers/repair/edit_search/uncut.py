@@ -26,6 +26,7 @@ from analyzers.repair.reconnect.uncutting import cuts_of_loss, without_cut
 from analyzers.source.project import Project
 
 CONSTANT = "constant-term"
+NUMBER = "a term of the loss is a number that was read out of a tensor"
 """The kind of a silent fault in which a term of the loss has no graph."""
 
 

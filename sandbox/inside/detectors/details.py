@@ -11,6 +11,7 @@ PILED = "each evaluation of the closure has added to the gradients of the one be
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 LISTED = "a module does not know what stands in a plain list"
 SAMPLED = "a sample has no gradient, although its distribution is trained"
+NUMBER = "a term of the loss is a number that was read out of a tensor"
 CROSSED = "of two predictions each is compared with what the other is made of"
 OTHERS = "the target leads to trained parameters of another network"
 WEIGHS = "what weighs a log-probability leads to trained parameters"

@@ -13,7 +13,7 @@ from ..core.graph import Node, op_name, walk
 from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.stamps import Stamps
 from ..recorders.graph_ends import GraphEnd, ended_in
-from .details import CROSSED, OTHERS, RATIO, SAMPLED, WEIGHS
+from .details import CROSSED, NUMBER, OTHERS, RATIO, SAMPLED, WEIGHS
 from .log_probabilities import RATIO_OF, is_log_probability, sides_of_ratio
 from .sample_ends import is_leaf, sample_end
 
@@ -32,8 +32,9 @@ _AIMING = frozenset(  # kinds of nodes that are given an input and a target
 _ENTROPY = "XlogyBackward0"  # of a target with itself, as `kl_div` computes it
 _ERRORS = frozenset({"PowBackward0", "AbsBackward0"})  # of a difference that the script writes out
 _COMPARING = _AIMING | _ERRORS | {_ENTROPY}
-_UNSAID = frozenset(  # by which a graph is lost without a word about gradients
-    {"data", "item", "tolist", "numpy", "tensor", "as_tensor", "from_numpy", "__float__", "grad"}
+_READ_OUT = frozenset({"item", "tolist", "__float__"})
+_UNSAID = _READ_OUT | frozenset(  # by which a graph is lost without a word about gradients
+    {"data", "numpy", "tensor", "as_tensor", "from_numpy", "grad"}
     | {"argmax", "argmin", "gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__"}
 )
 _SUMS = frozenset({"AddBackward0", "SubBackward0"})
@@ -99,7 +100,9 @@ class LossComposition:
             self._note(self._moving, call, node, names, detail=CROSSED, figures=[float(side)])
         for root, _ in call.roots if call.n <= CALLS else ():
             for node in _constant_terms(root):
-                self._note(self._constant, call, node, *self._cut(ended_in(node.metadata)))
+                ended = ended_in(node.metadata)
+                detail = NUMBER if ended is not None and ended.how in _READ_OUT else ""
+                self._note(self._constant, call, node, *self._cut(ended), detail=detail)
 
     def _note_sample(self, call: Call, node: Node) -> None:
         """Record what a loss computes from a sample that passes no gradient on, although the call
