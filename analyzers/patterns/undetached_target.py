@@ -5,8 +5,9 @@ log-probability, a teacher's output, a bootstrapped value) comes from a network 
 detached. The backward of a loss that should only read the target also runs through its graph: it
 frees the graph that the target's own loss needs, or needs the graph after that loss has freed it,
 and it sends gradients where none belong. If no graph is needed twice, nothing is raised: the loss
-trains its own target, and a bootstrapped value converges to a wrong value; or an advantage that
-weights log-probabilities is trained to be large.
+trains its own target, and a bootstrapped value converges to a wrong value; an advantage that
+weights log-probabilities is trained to be large; or a ratio of new to old log-probabilities has no
+gradient, because both belong to the present policy.
 
 The fix: detach the value where it is used as a constant, or compute it under `torch.no_grad()`.
 
