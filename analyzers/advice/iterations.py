@@ -118,6 +118,18 @@ def summed_up(node: ast.AST, module: Module) -> str | None:
     return None
 
 
+def summed_for_backward(node: ast.AST, module: Module) -> str | None:
+    """Match such a sum that a backward starts from."""
+    name = summed_up(node, module)
+    roots = (backward_root(call) for one in module.nodes for call in backward_calls(one))
+    return name if name is not None and name in map(spelled, filter(None, roots)) else None
+
+
+def summed_for_output(node: ast.AST, module: Module) -> str | None:
+    """Match another such sum."""
+    return summed_up(node, module) if summed_for_backward(node, module) is None else None
+
+
 def backwards(step: bool) -> BlockLook:
     """Return a look for a second `backward()` in a block, with (or without) a `step()` in
     between."""
