@@ -38,6 +38,15 @@ def first_hint(case: Case) -> Hint | None:
     return next(iter(case.hints), None)
 
 
+def said_remedy(case: Case, family: str) -> str:
+    """Return what the words around the code say of a given error of this family; '' where they name
+    no cause of it."""
+    hint, found = first_hint(case), entry(case)
+    if hint is None or found is None or case.asked is not None or found.family != family:
+        return ""
+    return with_place(hint, case) if hint.words and not hint.vague else ""
+
+
 def with_place(hint: Hint, case: Case) -> str:
     """Return a hint's sentence, preceded by its location."""
     if hint.place is None:

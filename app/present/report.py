@@ -9,7 +9,7 @@ from analyzers.explain.pattern import patterns as all_patterns
 from analyzers.request.causes import Candidate, GraphEvent, RankedCause
 from analyzers.source.edits import unified_diff
 from app.present import non_finite, verdict
-from app.present.answer import answer
+from app.present.answer import answer, said_remedy
 from app.present.basis import assumptions, basis_of
 from app.present.error_report import error_report
 from app.present.fix_wording import fix_line
@@ -129,7 +129,7 @@ def cause(explained: RankedCause, case: Case) -> Cause:
             line=explained.boundary.place.line if explained.boundary.place else 0,
         ),
         explanation=_in_cells(explained, case),
-        remedy=explained.remedy,
+        remedy=explained.remedy or said_remedy(case, all_patterns()[explained.pattern].FAMILY),
         learn_more=f"/patterns/{explained.pattern}",
     )
 
