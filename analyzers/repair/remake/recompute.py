@@ -160,10 +160,17 @@ def _into_reader(
         title = f"Compute `{story.name}` in the function that reads it"
         yield recomputed("compute-in-function", title, editor.delete(statement), put)
     elif isinstance(reader, ast.FunctionDef) and statement not in walk_scope(reader):
-        edits = move_into(editor, [statement], head_of(reader))
+        edits = move_into(editor, [statement], _reading_first(reader, reads))
         yield recomputed(
             "compute-in-function", f"Compute `{story.name}` in `{reader.name}`", *edits
         )
+
+
+def _reading_first(reader: ast.FunctionDef, reads: list[ast.Name]) -> ast.stmt:
+    """Return the statement of the function that reads first: what stands ahead of it may have
+    changed the weights."""
+    line = min(read.lineno for read in reads)
+    return next(s for s in reader.body if s.lineno <= line <= (s.end_lineno or line))
 
 
 def _is_parameter(scope: Scope, name: str) -> bool:
