@@ -37,6 +37,7 @@ class Process:
     files: dict[str, str] = field(default_factory=dict)
     torch: tuple[str, ...] = ()  # modules of torch's that it loaded after torch itself
     error: str | None = None
+    given_up: bool = False  # whether it caught the error, whatever it is, and ended
     cuda: bool = False
     peak_kib: int = 0  # memory
     engine: bool = False  # whether a backward of the program's own engine, without torch, failed

@@ -63,7 +63,11 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
     command nothing is said, unless it was to be checked."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     found = box.processes()
-    failed = _failed(found) if code else [one for one in found if _is_doubted(one, arguments)]
+    given_up = [one for one in found if one.failed and one.given_up] if code == 0 else []
+    failed = given_up or [one for one in found if _is_doubted(one, arguments)]
+    if code:
+        failed = _failed(found)
+    raised = code != 0 or bool(given_up)
     summary = "" if failed or code in _QUIET else _why_not(found, box, code)
     if summary:
         note(summary)
@@ -71,10 +75,10 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
     if failed:
         from gradmend.run_wrapper.starting import Warm
 
-        warm = Warm.early(arguments, box, failed[0]) if code else None
+        warm = Warm.early(arguments, box, failed[0]) if raised else None
         from gradmend.run_wrapper.summarize import look
 
-        findings = look(arguments, failed[0], warm, raised=code != 0)
+        findings = look(arguments, failed[0], warm, raised=raised)
     causes = findings is not None and bool(findings.causes)
     if arguments.check and code == 0 and not causes:
         from gradmend.run_wrapper.checked import summary as checked

@@ -89,6 +89,38 @@ def test_files_of_the_user_stay_as_they_are(tmp_path: Path) -> None:
     assert stat.S_ISREG((tmp_path / "runs/best.pt").stat().st_mode)
 
 
+def test_a_folder_that_each_run_makes_again(tmp_path: Path) -> None:
+    """What a repeated run takes away is gone for it, and only for it."""
+    again = (
+        "import os, shutil\n"
+        "if os.path.exists('log'):\n"
+        "    shutil.rmtree('log')\n"
+        "os.makedirs('log')\n"
+        "open('log/notes.txt', 'w').write('run')\n"
+        "os.rename('log/notes.txt', 'log/old.txt')\n"
+        "assert os.listdir('log') == ['old.txt']\n"
+    )
+    (tmp_path / "train.py").write_text(again + ONE_FILE)
+    ran = gradmend(["run", "--", PYTHON, "train.py"], tmp_path)
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    assert os.listdir(tmp_path / "log") == ["old.txt"]
+
+
+def test_an_error_that_the_program_swallows(tmp_path: Path) -> None:
+    """It is explained if the program caught whatever came and ended, and is not if it went on."""
+    lines = ["    " + line for line in ONE_FILE.splitlines()]
+    caught = "\n".join(["try:", *lines, "except Exception as error:", "    print(error)", ""])
+    (tmp_path / "train.py").write_text(caught)
+    ran = gradmend(["run", "--", PYTHON, "train.py"], tmp_path)
+    assert ran.code == 0
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    for ending in ("torch.ones(1, requires_grad=True).sum().backward()\n", ""):
+        text = caught if ending else caught.replace("Exception", "RuntimeError")
+        (tmp_path / "train.py").write_text(text + ending)
+        meant = gradmend(["run", "--", PYTHON, "train.py"], tmp_path)
+        assert (meant.code, meant.stderr) == (0, "")
+
+
 def test_what_is_shared_is_said_and_found_at_the_server(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(ONE_FILE)
     (tmp_path / "server").mkdir()

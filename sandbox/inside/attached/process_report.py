@@ -39,8 +39,8 @@ class ProcessReport:
         self._loaded = frozenset(sys.modules)
         self._kind = {"settings": dict(settings), "engine": engine}
 
-    def leave(self, error: BaseException | None) -> None:
-        """Leave it, in place of what was left before."""
+    def leave(self, error: BaseException | None, *, given_up: bool = False) -> None:
+        """Leave it, in place of what was left before; `given_up`: the program caught the error."""
         report = {
             "pid": self._pid,
             "rank": int(os.environ.get("RANK") or 0),
@@ -53,6 +53,7 @@ class ProcessReport:
             "files": _files(self.main),
             "torch": sorted(n for n in sys.modules.keys() - self._loaded if n[:6] == "torch."),
             "error": type(error).__name__ if error is not None else None,
+            "given_up": given_up,
             "cuda": _uses_cuda(),
             "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
             **self._kind,

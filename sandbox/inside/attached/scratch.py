@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -31,10 +31,12 @@ def _exists(path: Any) -> bool:
 
 
 class Scratch:
-    """Where the files of this run are. `kept` are folders that are written as they are."""
+    """Where the files of this run are. `kept` are folders that are written as they are. What the
+    run takes away of the user's files, it sees no more; it may make them again."""
 
     def __init__(self, folder: str, kept: Iterable[str]) -> None:
         self._folder = os.path.realpath(folder)
+        self._gone: set[str] = set()
         self._kept = tuple(os.path.realpath(each) + os.sep for each in kept)
 
     def of(self, path: Any) -> str | None:
@@ -50,9 +52,41 @@ class Scratch:
         return self._folder + named
 
     def read(self, path: Any) -> Any:
-        """Return the path to read: the run's own file, if it has written one."""
+        """Return the path to read: the run's own file, if it has written one or taken the user's
+        away."""
         mine = self.of(path)
-        return mine if mine is not None and _exists(mine) else path
+        return mine if mine is not None and (_exists(mine) or self.is_gone(mine)) else path
+
+    def is_gone(self, mine: str) -> bool:
+        """Return True if the run took away the user's file, or a folder around it."""
+        while self._gone and mine != self._folder:
+            if mine in self._gone:
+                return True
+            mine = os.path.dirname(mine)
+        return False
+
+    def take_away(self, path: Any) -> None:
+        """Show the user's file to this run no more; what is not there raises as ever."""
+        mine = self.of(path)
+        if mine is not None:
+            _lstat(mine if self.is_gone(mine) else path)
+            self._gone.add(mine)
+
+    def names(self, path: Any, listed: Callable[[Any], list[Any]]) -> list[Any]:
+        """Return what `listed` finds in a folder: the run's own files, and the user's behind."""
+        mine = self.of(path)
+        if mine is None:
+            return listed(path)
+        gone, own = self.is_gone(mine), os.path.isdir(mine)
+        led = os.fsencode(mine) if isinstance(path, bytes) else mine
+        found = listed(led) if own or gone else []
+        behind = listed(path) if not gone and (not own or _exists(path)) else []
+        below = {_name(one): one for one in behind}
+        left = {name: one for name, one in below.items() if not self._gone_in(mine, name)}
+        return list({**left, **{_name(one): one for one in found}}.values())
+
+    def _gone_in(self, folder: str, name: Any) -> bool:
+        return bool(self._gone) and os.path.join(folder, os.fsdecode(name)) in self._gone
 
     def write(self, path: Any, *, whole: bool = False) -> Any:
         """Return the path to write: a copy of the user's file, unless the `whole` of it is
@@ -124,38 +158,34 @@ def _lead_folders(place: Scratch) -> None:
 
     def mkdir(path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         mine = place.of(path) if dir_fd is None else None
-        if mine is not None and _exists(path):
+        if mine is not None and _exists(path) and not place.is_gone(mine):
             raise FileExistsError(17, "File exists", path)
         _mkdir(path if mine is None else place.write(path), mode, dir_fd=dir_fd)
 
     def listdir(path: Any = None) -> Any:
-        mine = place.of(path or ".")
-        if mine is None or not os.path.isdir(mine):
-            return _listdir(path)
-        theirs = _listdir(path) if _exists(path or ".") else []
-        own = _listdir(os.fsencode(mine) if isinstance(path, bytes) else mine)
-        return list(dict.fromkeys([*own, *theirs]))
+        return place.names(path or ".", _listdir)
 
     def scandir(path: Any = None) -> Any:
-        mine = place.of(path or ".")
-        if mine is None or not os.path.isdir(mine):
-            return _scandir(path)
-        return Entries(path or ".", mine)
+        return Entries(place.names(path or ".", _entries))
 
     for function in (mkdir, listdir, scandir):
         _replace(os, function.__name__, function)
 
 
-class Entries:
-    """`os.scandir` of a user's folder and of the run's own copy of it."""
+def _name(one: Any) -> Any:
+    return getattr(one, "name", one)
 
-    def __init__(self, path: Any, mine: str) -> None:
-        with _scandir(mine) as own:
-            found = {entry.name: entry for entry in own}
-        if _exists(path):
-            with _scandir(path) as theirs:
-                found = {entry.name: entry for entry in theirs} | found
-        self._entries = iter(found.values())
+
+def _entries(path: Any) -> list[Any]:
+    with _scandir(path) as found:
+        return list(found)
+
+
+class Entries:
+    """What `os.scandir` gives."""
+
+    def __init__(self, found: list[Any]) -> None:
+        self._entries = iter(found)
 
     def __iter__(self) -> Entries:
         return self
@@ -188,18 +218,18 @@ def _lead(where: Any, name: str, to: Callable[[Any], Any]) -> None:
 
 
 def _lead_away(where: Any, name: str, place: Scratch) -> None:
-    """Take away the run's own files; the user's stay, whatever the run believes."""
+    """Take away the run's own files; the user's stay, but the run sees them no more."""
     function = getattr(where, name)
 
     def led(path: Any, *args: Any, **kwargs: Any) -> Any:
         mine = place.of(path) if kwargs.get("dir_fd") is None else None
         if mine is None:
             return function(path, *args, **kwargs)
-        if _exists(mine):
-            return function(mine, *args, **kwargs)
-        if not kwargs.get("ignore_errors"):
-            _lstat(path)  # what is not there raises as ever
-        return None
+        own = _exists(mine)
+        gone = function(mine, *args, **kwargs) if own else None
+        with suppress(FileNotFoundError) if own or kwargs.get("ignore_errors") else nullcontext():
+            place.take_away(path)
+        return gone
 
     _replace(where, name, led)
 
@@ -213,8 +243,13 @@ def _lead_two(name: str, place: Scratch) -> None:
             return function(src, dst, *args, **kwargs)
         source = src if name == "symlink" else place.write(src)
         target = place.write(dst, whole=True)
-        with suppress(FileNotFoundError):
-            return function(source, target, *args, **kwargs)
-        raise FileNotFoundError(2, "No such file or directory", src)
+        try:
+            done = function(source, target, *args, **kwargs)
+        except FileNotFoundError:
+            raise FileNotFoundError(2, "No such file or directory", src) from None
+        if name in ("rename", "replace"):
+            with suppress(FileNotFoundError):  # it was the run's own
+                place.take_away(src)
+        return done
 
     _replace(os, name, led)

@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from ..core.engine import Call, Calls, Observer, Stopped
-from ..core.frames import Json
+from ..core.frames import USER, Json, owner
+from ..core.tries import ANY, survives
 from ..errors import failure
 from ..script_run import ScriptRun
 from .process_report import ProcessReport, last_error
@@ -58,6 +59,10 @@ class AttachedTracer:
         if any(word in str(error) for word in _AUTOGRAD):
             self._failed = error
 
+    def went_on(self) -> None:
+        """Forget the call that raised: another one came after it, and did not."""
+        self._failed = None
+
     def finish(self, stopped: bool = False) -> None:
         """Tell how the process ended; once, and not in a fork of it."""
         if self._ended or os.getpid() != self._pid:
@@ -68,7 +73,7 @@ class AttachedTracer:
         with suppress(Exception):
             next(self._parts, None)
         with suppress(OSError):  # the disk is full; the records tell that they stop early
-            self._word.leave(error)
+            self._word.leave(error, given_up=error is self._failed and _is_swallowed(error))
 
     def _leave(self, calls: Calls) -> NoReturn:
         """End the process once enough was seen, before the program saves, logs or cleans up
@@ -86,6 +91,20 @@ class FailureReporter(Observer):
     def failed(self, call: Call, error: Exception) -> None:
         """Record that the engine, or what it ran, has raised."""
         self._witness.failed(error)
+
+    def after(self, call: Call) -> None:
+        """Record that the program goes on."""
+        self._witness.went_on()
+
+    glanced = after
+
+
+def _is_swallowed(error: BaseException | None) -> bool:
+    """Return True if the program ended well where it catches whatever is raised."""
+    caught = error.__traceback__ if error is not None else None
+    if caught is None or owner(caught.tb_frame.f_code) != USER:
+        return False
+    return survives(caught.tb_frame.f_code.co_filename, caught.tb_lineno, ANY)
 
 
 def _without_own_frames(show: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,18 +8,16 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Protocol
 
 from ..core.frames import INNER, LIBRARY, USER, owner
+from ..core.tries import ANY, leaves, survives, syntax_of
 
-_ANY = {"Exception", "BaseException"}
-_UNIMPORTED = frozenset({"ImportError", "ModuleNotFoundError"} | _ANY)
-_UNSET = frozenset({"KeyError", "LookupError"} | _ANY)
-_LEAVING = {"exit", "quit", "_exit"}
+_UNIMPORTED = frozenset({"ImportError", "ModuleNotFoundError"} | ANY)
+_UNSET = frozenset({"KeyError", "LookupError"} | ANY)
 
 
 class Report(Protocol):
@@ -133,17 +131,12 @@ def _importing() -> FrameType | None:
 
 def _is_optional(frame: FrameType) -> bool:
     """Return True if the line is in a `try` that goes on without the module."""
-    return _is_tried(frame, _UNIMPORTED)
+    return survives(frame.f_code.co_filename, frame.f_lineno, _UNIMPORTED)
 
 
 def does_without(frame: FrameType) -> bool:
     """Return True if a script that reads a key on this line goes on without it."""
-    return owner(frame.f_code) != USER or _is_tried(frame, _UNSET)
-
-
-def _is_tried(frame: FrameType, caught: frozenset[str]) -> bool:
-    lines = _tries(frame.f_code.co_filename, caught)
-    return any(first <= frame.f_lineno <= last for first, last in lines)
+    return owner(frame.f_code) != USER or survives(frame.f_code.co_filename, frame.f_lineno, _UNSET)
 
 
 def insists(frame: FrameType) -> bool:
@@ -158,50 +151,14 @@ def insists(frame: FrameType) -> bool:
 def _insisting(filename: str) -> list[tuple[int, int]]:
     """Return first and last lines of assertions, and of conditions whose body ends the script."""
     found = []
-    for node in ast.walk(_tree(filename)):
+    for node in ast.walk(syntax_of(filename)):
         leaving = isinstance(node, ast.If) and any(
-            _leaves(n) for s in node.body for n in ast.walk(s)
+            leaves(n) for s in node.body for n in ast.walk(s)
         )
         if isinstance(node, ast.Assert) or leaving:
             test = node.test  # type: ignore[attr-defined]
             found.append((test.lineno, test.end_lineno or test.lineno))
     return found
-
-
-def _tree(filename: str) -> ast.AST:
-    """Return the file's syntax; empty if it cannot be read."""
-    try:
-        return ast.parse(Path(filename).read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return ast.Module([], [])
-
-
-@lru_cache(maxsize=256)
-def _tries(filename: str, caught: frozenset[str]) -> list[tuple[int, int]]:
-    """Return first and last lines of the bodies of `try` statements that survive such an error."""
-    return list(_bodies(_tree(filename), caught))
-
-
-def _bodies(tree: ast.AST, caught: frozenset[str]) -> Iterator[tuple[int, int]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any(_goes_on(h, caught) for h in node.handlers):
-            yield node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
-
-
-def _goes_on(handler: ast.ExceptHandler, caught: frozenset[str]) -> bool:
-    """Return True if a handler catches one of these errors, and neither raises nor ends the
-    script."""
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    if not any(kind is None or getattr(kind, "id", "") in caught for kind in kinds):
-        return False
-    return not any(_leaves(node) for node in ast.walk(handler))
-
-
-def _leaves(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        called = node.func
-        return getattr(called, "attr", getattr(called, "id", "")) in _LEAVING
-    return isinstance(node, ast.Raise)
 
 
 class _Later(importlib.abc.MetaPathFinder, importlib.abc.Loader):
