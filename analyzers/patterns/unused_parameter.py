@@ -50,7 +50,7 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.messages import entry_of
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
-from analyzers.repair.reconnect.requiring import requiring_grad
+from analyzers.repair.reconnect.requiring import required_where_made, requiring_grad
 from analyzers.repair.reconnect.siblings import handed_as_siblings
 from analyzers.repair.reconnect.tensor_parts import asked_of_whole, joined_again, parts_asked
 from analyzers.repair.reconnect.unused import (
@@ -170,6 +170,8 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
         return
     yield from gradless_skipped(where)
     yield from cleared_if_there(where)
+    if kind_of(evidence, project) == "flat-input":
+        yield from required_where_made(where, evidence, project)
     yield from handed_as_siblings(project)
     meant = list(_meant(where, question, project))
     yield from meant

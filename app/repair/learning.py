@@ -98,6 +98,8 @@ def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]
     owned = {f"self.{name.partition('.')[2]}" for name in reported if "." in name}
     reported |= owned | {f"self.{name}" for name in reported}  # to a method of what has it
     fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
+    if any(r.kind == UNHELD for r in silent):  # an optimizer may call them otherwise
+        fed |= _received(reference) - set().union(*_fed(reference).values())
     if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # a gradient may be lost before the step
     return fed

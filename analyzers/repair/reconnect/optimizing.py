@@ -29,13 +29,14 @@ from analyzers.repair.reconnect.moving_optimizers import (
 from analyzers.repair.sites.module_names import quote_of
 from analyzers.source.callees import is_call
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import bindings, mentions, value_of
+from analyzers.source.flow import bindings, is_dotted, mentions, statements_of, value_of
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.recording import recorded
 
 FROZEN = "each is frozen at every step of its optimizer"
 _OF_LAYERS = ("weight", "bias")
 _MANY = 6  # parts of models: more than a person would list
+_ENTRIES = re.compile(r"^\w+\['[^']*'\]")
 _ENTRY = re.compile(r"(.+)\[('[^']*'|\"[^\"]*\"|\d+)\]")
 
 
@@ -45,13 +46,30 @@ def optimizer_of_what_learns(fault: SilentFault, project: Project) -> Iterator[P
     call = _making(where) if where is not None else None
     if where is None or call is None or not call.args or not fault.instead:
         return
-    fault = _as_given(fault, call.args[0])
+    fault = _as_given(_as_bound(fault, where), call.args[0])
     yield from given_others(where, fault)
     yield from _written_into(project, fault)
     yield from moved_after(where, project, fault)
     yield from _made_of_others(where, call, project, fault)
     yield from _added(where, project, fault)
     yield from _given_too(where, call, project, fault)
+
+
+def _as_bound(fault: SilentFault, where: SourceLocation) -> SilentFault:
+    """Return the fault with entries of dictionaries under the names that they are made of: `net`
+    for `parts['net']`, if the function has `parts = {"net": net}`."""
+    bound = dict[str, str]()
+    for statement in statements_of(where.scope):
+        match value_of(statement):
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and is_dotted(value):
+                        for name in bindings(statement):
+                            bound[f"{name}[{key.value!r}]"] = spelled(value)
+            case _:
+                pass
+    names = (_ENTRIES.sub(lambda m: bound.get(m[0], m[0]), name, count=1) for name in fault.instead)
+    return replace(fault, instead=tuple(names))
 
 
 def _as_given(fault: SilentFault, given: ast.expr) -> SilentFault:
