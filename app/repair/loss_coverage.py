@@ -78,9 +78,11 @@ def wasted(original: Trace, candidate: Trace) -> str:
 def undifferentiated(original: Trace, candidate: Trace) -> str:
     """Describe gradients that were returned to be differentiated (`create_graph`) and that no later
     call of the patch goes through; return an empty string if there are none, or if the original
-    leaves some of its own in the same way.
+    leaves some of its own in the same way. Gradients of a loss that went backward before are only
+    looked at.
     """
-    lines = {r.call.n: r.call.at.line for r in candidate.backwards if r.has_graph}
+    made = (r for r in candidate.backwards if r.has_graph and not r.repeated)
+    lines = {r.call.n: r.call.at.line for r in made}
     used = {lines[n] for r in candidate.backwards for n in r.through if n in lines}
     calls = Counter(lines.values())
     idle = sorted(line for line in calls if calls[line] > 1 and line not in used)
