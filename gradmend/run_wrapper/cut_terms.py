@@ -10,6 +10,7 @@ from pathlib import Path
 
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
+from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of
 from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project
@@ -22,7 +23,8 @@ _SAID = ("torch.Tensor.detach",)  # what says so is meant
 
 def are_suspected(process: Process) -> bool:
     """Return True if a sum in a loss has a term without a graph, and reads what `.item()` or the
-    like has made a number of; or if samples are drawn that no log-probability is asked of."""
+    like has made a number of, or gradients are taken that have no graph themselves; or if samples
+    are drawn that no log-probability is asked of."""
     places = list(_places(process.records))
     sources = dict[str, str]()
     for name, path in process.files.items():
@@ -31,7 +33,13 @@ def are_suspected(process: Process) -> bool:
     project = Project(sources, next(iter(sources), ""))
     found = (resolve_location(project, place) for place in places)
     cut = any(where is not None and _reads_cut(where) for where in found)
-    return cut or sampled_without_log_prob(project)
+    return cut or (bool(places) and _takes_gradients(project)) or sampled_without_log_prob(project)
+
+
+def _takes_gradients(project: Project) -> bool:
+    """Return True if gradients are asked for without their graph: no term made of them trains."""
+    calls = [call for _, call in project.each(ast.Call) if is_call(call, "torch.autograd.grad")]
+    return any(all(k.arg != "create_graph" for k in call.keywords) for call in calls)
 
 
 def _places(records: bytes) -> Iterator[CodeLine]:

@@ -21,7 +21,7 @@ from gradmend.run_wrapper.stderr import RULE, Paint, note, say
 from gradmend.run_wrapper.uncommitted import brought_by, changed_since_commit
 
 ALL_S = 60.0  # for all repeated runs, unless the user is patient
-LEAST_S = 10.0  # the same, if no fault was seen yet: or as long as the command took itself
+LEAST_S, LONGER = 10.0, 4.0  # the same, if no fault was seen yet: or so many times the command's
 
 
 def look(
@@ -100,7 +100,7 @@ def _to_run_again(
     if why_not := why_no_rerun(arguments):
         return None, why_not
     first, shown = seen.process, seen.run if seen.is_whole else None
-    limit = ALL_S if raised or first.silent else min(ALL_S, max(LEAST_S, first.seconds))
+    limit = ALL_S if raised or first.silent else min(ALL_S, max(LEAST_S, LONGER * first.seconds))
     try:
         again = Again(
             arguments.command,
