@@ -99,6 +99,11 @@ def asked(words: str) -> Examined:
             "policy-and-value",
             "without the critic",
         ),
+        ("Why do we call detach() before numpy()?", "through-numpy", "without a graph"),
+        ("What does grad_outputs mean, and why a vector?", "gradient-of-outputs", "ones"),
+        ("Is a max operation differentiable?", "gradient-of-extremes", "chosen"),
+        ("Can the optimizer be made before replacing the last layer?", "late-parameters", "add_"),
+        ("How do I get the Hessian of the model?", "derivative-of-parameters", "functional_call"),
         ("The gradient is nan at 0, the loss is not. Why?", "gradient-is-nan", "infinite"),
         (
             "How do I keep the gradient here?\n\nI make class labels of the scores.",
