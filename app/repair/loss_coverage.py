@@ -78,8 +78,9 @@ def wasted(original: Trace, candidate: Trace) -> str:
 def undifferentiated(original: Trace, candidate: Trace) -> str:
     """Describe gradients that were returned to be differentiated (`create_graph`) and that no later
     call of the patch goes through; return an empty string if there are none, or if the original
-    leaves some of its own in the same way. Gradients of a loss that went backward before are only
-    looked at.
+    leaves some of its own in the same way, or shows no use for them: it fails in a backward that
+    goes through none, or the patch makes no other call. Gradients of a loss that went backward
+    before are only looked at.
     """
     made = (r for r in candidate.backwards if r.has_graph and not r.repeated)
     lines = {r.call.n: r.call.at.line for r in made}
@@ -87,7 +88,10 @@ def undifferentiated(original: Trace, candidate: Trace) -> str:
     calls = Counter(lines.values())
     idle = sorted(line for line in calls if calls[line] > 1 and line not in used)
     ours = [r.call.n for r in original.backwards if r.has_graph][:-1]
-    if not idle or {*ours} - {n for r in original.backwards for n in r.through}:
+    used_before = {n for r in original.backwards for n in r.through}
+    failed = [r.through for r in original.backwards if r.outcome == "raised"]
+    others = any(not r.has_graph for r in candidate.backwards)
+    if not (idle and others and all(failed)) or {*ours} - used_before:
         return ""
     return f"line {idle[0]} makes gradients with a graph, and no later backward goes through it"
 

@@ -110,7 +110,7 @@ class BackwardRecorder(Observer):
 
     def failed(self, call: Call, error: Exception) -> None:
         """Record the call; who received what is unknown."""
-        self._emit(call, "raised")
+        self._emit(call, "raised", {"through": self._through(call) if self._with_graph else []})
 
     def _emit(self, call: Call, outcome: str, derived: Json | None = None) -> None:
         begun = call.n - 1
