@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..core.graph import Node, op_name
 from ..core.stamps import Stamps
 
 DEEP = 8  # nodes on the way to a log-probability
+EQUAL = 1e-4  # by which a ratio of the same log-probability with itself may differ from one
 RATIO_OF = "ExpBackward0"  # of a difference of log-probabilities
 _LOG_PROB, _PICKED = ".log_prob", ("GatherBackward0", "LogSoftmaxBackward0")
 _ALONG = frozenset(  # through which a log-probability, or the ratio of two, stays one
@@ -28,6 +31,13 @@ def is_log_probability(node: Node, stamps: Stamps) -> bool:
             return bool(below) and (name, op_name(below[0])) == _PICKED
         node = below[0]
     return False
+
+
+def is_one(node: Node) -> bool:
+    """Return True if all that an exponential has computed, and no backward has freed, is one."""
+    exponential: Any = node
+    ratio = exponential._saved_result.detach()
+    return bool(((ratio - 1).abs() < EQUAL).all())
 
 
 def sides_of_ratio(node: Node, stamps: Stamps) -> tuple[Node, Node] | None:

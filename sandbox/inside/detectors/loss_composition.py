@@ -14,7 +14,7 @@ from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.stamps import Stamps
 from ..recorders.graph_ends import GraphEnd, ended_in
 from .details import CROSSED, NUMBER, OTHERS, RATIO, SAMPLED, WEIGHS
-from .log_probabilities import RATIO_OF, is_log_probability, sides_of_ratio
+from .log_probabilities import RATIO_OF, is_log_probability, is_one, sides_of_ratio
 from .sample_ends import is_leaf, sample_end
 
 NODES = 2000  # that are looked through for losses
@@ -73,6 +73,13 @@ class LossComposition:
         self._moving: dict[_Line, _Noted] = {}
         self._constant: dict[_Line, _Noted] = {}
 
+    def before(self, call: Call) -> None:
+        """Look for ratios of a policy to itself: a backward frees the values that show them."""
+        for node in call.walk.nodes[:NODES]:
+            if op_name(node) == RATIO_OF and not self._is_reported(node):
+                if (names := self._in_ratio(node)) and is_one(node):
+                    self._note(self._moving, call, node, names, detail=RATIO)
+
     def after(self, call: Call, *, early: bool) -> None:
         """Look at the loss of a call; for targets, which is dearer, in `early` calls only."""
         looked = 0
@@ -83,8 +90,6 @@ class LossComposition:
             if name in _SUMS or name == _WEIGHED:
                 self._note_derivative(call, node)
             compares = name in _COMPARING or _is_cosine(node)
-            if name == RATIO_OF and not self._is_reported(node) and (names := self._in_ratio(node)):
-                self._note(self._moving, call, node, names, detail=RATIO)
             if compares or name == _WEIGHED:
                 if self._is_reported(compared):
                     continue

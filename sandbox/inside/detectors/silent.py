@@ -17,7 +17,7 @@ from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.stamps import Stamps
 from ..recorders.graph_losses import LossLog
 from .closure_accumulation import ClosureAccumulation
-from .details import CLIMBED, GATHERED, IDLE, TAKEN, UNTOUCHED, UNUSED
+from .details import CLIMBED, GATHERED, IDLE, RATIO, TAKEN, UNTOUCHED, UNUSED
 from .discarded_gradients import DiscardedGradients
 from .empty_steps import EmptySteps
 from .foreign_gradients import ForeignGradients
@@ -87,6 +87,7 @@ class SilentWatch(Observer):
             self._foreign.before()
             self._ascents.before()
             self._discarded.before()
+            self.composed.before(call)
         elif call.kind == "backward":
             self._ascents.forget()
         if call.kind == "backward" and CLOCK.steps:
@@ -102,9 +103,8 @@ class SilentWatch(Observer):
             note_module_siblings(call.received, self._parameters)
             for known in call.received:
                 self._reused.received(known)
-            early = call.n <= self._until
-            self.composed.after(call, early=early)
-            if early:
+            self.composed.after(call, early=call.n <= self._until)
+            if call.n <= self._until:
                 self._empty_steps.after_backward(call)
                 self._foreign.after(call)
                 self._discarded.after(call)
@@ -238,7 +238,7 @@ class SilentWatch(Observer):
         if not self._reported and (lost := self._discarded.found()) is not None:
             self._emit("cleared-gradients", doubtful=True, **lost)
         for kind, fields in list(self.composed.found())[:LINES]:
-            if self._reported <= {"uncleared-gradients"}:  # also of what a target should not train
+            if self._reported <= {"uncleared-gradients"} or fields["detail"] == RATIO:
                 self._emit(kind, doubtful=True, **fields)  # one a line; reading takes the faults
 
     def _tell_unused(self) -> None:
