@@ -102,7 +102,7 @@ async def by_steps(
             if has_passed(result):
                 from app.repair.no_effect import without_idle_terms  # not for who only reads
 
-                seen, result = without_idle_terms(seen, result)
+                seen, result = await without_idle_terms(case, seen, result, session, budget)
             if assistant is not None and session is not None:
                 await _ask(assistant, case, seen, result, session, reader, progress, budget)
             for patch in await asyncio.to_thread(report.patches, case, result):

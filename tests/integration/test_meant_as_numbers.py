@@ -73,3 +73,28 @@ async def test_a_sample_that_a_divergence_holds_is_still_found(service: Service)
     found = await service.ask(DiagnosisRequest(script=script), RUNNING)
     assert [cause.pattern for cause in found.causes] == ["detached-loss"]
     assert "rsample()" in found.patches[0].script
+
+
+LATER = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+net = nn.Linear(6, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
+for step in range(30):
+    x = torch.randn(32, 6)
+    over = max(net.weight.norm().item() - 2.0, 0.0)
+    loss = F.cross_entropy(net(x), (x[:, 0] > 0).long()) + 10 * over
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_penalty_that_is_zero_at_first_is_a_fault(service: Service) -> None:
+    found = await service.ask(DiagnosisRequest(script=LATER), RUNNING)
+    assert [cause.pattern for cause in found.causes] == ["detached-loss"]
+    assert found.patches[0].verification.status == "passed"
