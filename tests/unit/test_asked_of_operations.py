@@ -273,3 +273,14 @@ def test_an_output_that_nothing_uses_is_named() -> None:
         "new one.", "new one. Parameter indices which did not receive grad for rank 0: 28 29"
     )
     assert any("counts the parameters" in hint.text for hint in asked(counted).hints)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "How do I implement a stochastic gradient descent classifier in sklearn?",
+        "How do I compute a gradient of an image with a Sobel filter in OpenCV?",
+    ],
+)
+def test_other_gradients_than_those_of_autograd_are_not_asked_about(asked: str) -> None:
+    assert question_in(asked) is None
