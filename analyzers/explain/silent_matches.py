@@ -11,6 +11,9 @@ from analyzers.explain.pattern import GraphCarrier, Match
 from analyzers.explain.source_locations import matched_at
 from provenance import CodeLine
 
+ZEROS = "every gradient that they got is zero"
+ZERO_LOSS = "every loss was zero, and so every gradient"
+
 
 def silent(evidence: Evidence, kind: str) -> SilentFault | None:
     """Return the evidence if it is of this kind."""

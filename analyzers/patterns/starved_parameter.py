@@ -57,7 +57,7 @@ from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.sentences import measured
-from analyzers.explain.silent_matches import matched, silent
+from analyzers.explain.silent_matches import ZERO_LOSS, ZEROS, matched, silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.explain.target_networks import is_of_target_network
 from analyzers.repair.blocks import joined
@@ -101,6 +101,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     fault = silent(evidence, SEEN_AS) or silent(evidence, UNHELD)
     if fault is None:
         return None
+    if fault.detail == ZERO_LOSS:
+        return None  # as it should be
     if not fault.params and reason_to_stay(fault.instead, fault.kind, project, fault.detail):
         return None
     if fault.params and all(is_of_target_network(name, project) for name in fault.params):
@@ -199,6 +201,8 @@ def explain(match: Match, project: Project) -> str:
             f"Gradients reach {some(fed)}, which no optimizer holds, so no step changes them."
         )
     text = f"No gradient reaches these parameters. {measured(match, project)}"
+    if isinstance(match.evidence, SilentFault) and match.evidence.detail == ZEROS:
+        text = f"Every gradient of these parameters is zero. {measured(match, project)}"
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == ELSEWHERE:
         text = _without_own_backward(match, match.evidence, project)
     dropped = next((cut.unpassed for cut in _cuts(match)), None)

@@ -7,6 +7,7 @@ import re
 
 from analyzers.evidence import SilentFault
 from analyzers.explain.listed import counted, lowered, some
+from analyzers.explain.silent_matches import ZERO_LOSS, ZEROS
 from analyzers.messages import entry_of
 from app.present import endings, non_finite
 from app.present.answer import first_hint, meaning, named_cause, with_place
@@ -131,6 +132,27 @@ def _unread(case: Case) -> str:
     return ""
 
 
+def _of_no_gradient(fault: SilentFault) -> str:
+    """Return what is known of trained parameters that got no gradient, or nothing but zeros."""
+    names = some(fault.params) or "some parameters"
+    if fault.detail == ZERO_LOSS:
+        return (
+            "The script ran clean, but every loss was zero, and so was every gradient of "
+            f"{names}. Look at what the loss compares, and at a threshold or a margin in it."
+        )
+    if fault.detail == ZEROS:
+        return (
+            f"The script ran clean, but every gradient of {names} is zero, although losses are "
+            "not. Look on the way from there to the loss for steps whose derivative is zero "
+            "(`round`, `clamp` beyond its bounds, units that are off) and for factors of zero."
+        )
+    return (
+        f"The script ran clean, but no backward call gives a gradient to {names}, which an "
+        "optimizer holds. Nothing in the source shows whether that is meant: look on the way "
+        "from there to the loss for `.detach()`, `.data`, `no_grad` and values that are copied."
+    )
+
+
 def _unseen(case: Case, seen: Observation) -> str:
     """Return why a run did not show it."""
     if wanted := needs(seen):
@@ -147,12 +169,7 @@ def _unseen(case: Case, seen: Observation) -> str:
             f"({'; '.join(run.tampered[:3])}), so nothing is known of its graphs."
         )
     if seen.ran_clean and (fault := without_gradient(seen)) is not None:
-        names = some(fault.params) or "some parameters"
-        return (
-            f"The script ran clean, but no backward call gives a gradient to {names}, which an "
-            "optimizer holds. Nothing in the source shows whether that is meant: look on the way "
-            "from there to the loss for `.detach()`, `.data`, `no_grad` and values that are copied."
-        )
+        return _of_no_gradient(fault)
     if seen.ran_clean and (caught := caught_at(run)) is not None:
         return (
             f"The script ran to its end, but the backward call in line {caught.line} of "

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from analyzers.explain.listed import some
+from analyzers.explain.silent_matches import ZERO_LOSS
 from gradmend.run_wrapper.exchange_dir import Process
 
 Json = dict[str, Any]
+_UNKNOWN = "nothing that was seen says why"
 FEW = 7  # calls of a line that show how its graph goes on, and what names keep of it
 
 
@@ -25,7 +27,8 @@ def summary(found: Sequence[Process]) -> str:
         return "checked nothing: the records stop before the program did (is a disk full?)"
     notes = [*_learning(records, trained[0].files), *_level(records), "no fault was found"]
     if zeros := _zeros(records):
-        notes = [f"{some(zeros)}: no gradient but zeros", "nothing that was seen says why"]
+        why = "every loss was zero" if _has_detail(records, ZERO_LOSS) else _UNKNOWN
+        notes = [f"{some(zeros)}: no gradient but zeros", why]
     examined, calls = ended["examined"], ended["backwards"]
     number = f"{examined} of {calls}" if examined < calls else f"{calls}"
     ranks = f" of rank 0 of {len(trained)}" if len(trained) > 1 else ""
@@ -50,6 +53,10 @@ def _zeros(records: Sequence[Json]) -> list[str]:
     fed = {one["name"] for one in known if one["id"] in received}
     silent = [one for one in records if one["t"] == "silent" and one["kind"] == "unfed-parameters"]
     return [n for one in silent if not one.get("doubtful") for n in one["params"] if n in fed]
+
+
+def _has_detail(records: Sequence[Json], detail: str) -> bool:
+    return any(one.get("detail") == detail for one in records if one["t"] == "silent")
 
 
 def _learning(records: Sequence[Json], files: Mapping[str, str]) -> Iterator[str]:

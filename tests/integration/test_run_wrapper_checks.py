@@ -184,6 +184,38 @@ def test_gradients_of_zeros_are_not_called_healthy(tmp_path: Path) -> None:
     assert "no fault was found" not in ran.stderr
 
 
+SATISFIED = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+@torch.no_grad()
+def size(x):
+    return net(x).abs().mean()
+
+
+for step in range(8):
+    x = torch.randn(64, 3)
+    margin = net(x) - 100 * size(x)
+    optimizer.zero_grad()
+    margin.relu().mean().backward()
+    optimizer.step()
+"""
+
+
+def test_a_loss_of_zero_is_no_cut_graph(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SATISFIED)
+    ran = gradmend(["run", "--check", "--", PYTHON, "train.py"], tmp_path)
+    assert ran.code == 0
+    assert "no gradient but zeros, every loss was zero" in ran.stderr
+    assert "GM031" not in ran.stderr
+    assert "no fault was found" not in ran.stderr
+
+
 TERMS = """\
 import torch
 from torch import nn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.inside.detectors.details import ZERO_LOSS, ZEROS
 from tests.tracing import HEAD, Tracing, silent_kinds
 
 FLAGGED_HEAD = """\
@@ -189,14 +190,16 @@ for _ in range(4):
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        ("net(torch.ones(2, 3)).round()", ["unfed-parameters"]),
+        ("net(torch.ones(2, 3)).round()", [("unfed-parameters", ZEROS)]),
+        ("(net(torch.ones(2, 3)) - 100).relu() + 1.0", [("unfed-parameters", ZERO_LOSS)]),
         ("net(torch.ones(2, 3))", []),
     ],
 )
 def test_gradients_of_nothing_but_zeros_get_no_gradient(
-    traced: Tracing, step: str, expected: list[str]
+    traced: Tracing, step: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert silent_kinds(traced, HEAD + ROUNDED.replace("STEP", step)) == expected
+    found = traced(HEAD + ROUNDED.replace("STEP", step)).trace.silent
+    assert [(fault.kind, fault.detail) for fault in found] == expected
 
 
 HOUSES = """

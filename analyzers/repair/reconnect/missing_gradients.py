@@ -10,7 +10,7 @@ from functools import partial
 from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import GraphCarrier
 from analyzers.explain.reuse.read_only_uses import is_loss
-from analyzers.explain.silent_matches import owner_of
+from analyzers.explain.silent_matches import ZEROS, owner_of
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed
 from analyzers.repair.reconnect.dropped_argument import Unpassed, unpassed
@@ -63,14 +63,16 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
     First come inputs for which a Function of the script returns None, then cuts in the functions
     that use the parameters, last those of whole models (perhaps an evaluation's) and of targets.
     Without any cut: steps on the path with zero gradient (`round`, a comparison), or functions that
-    drop an argument. If static analysis finds none, only the traced cut is yielded.
+    drop an argument. If static analysis finds none, only the traced cut is yielded. Gradients of
+    zeros came through a graph: only steps with zero gradient explain them.
     """
     last = -1 if fault.doubtful else None  # many a module has a `weight`
     paths = [path.split(".")[1:last] for path in fault.params]
     parts = {part for path in paths for part in path if not part.isdigit()}
     models = {_model_of(path) for path in (*fault.params, *names_held(fault.holders))}
     lost, lines = resolve_location(project, fault.at), dict(fault.ran)
-    for look in (_withheld_at, _cut_at, _step_at, _unpassed_at):
+    flat = fault.detail == ZEROS
+    for look in (_step_at,) if flat else (_withheld_at, _cut_at, _step_at, _unpassed_at):
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):
             for cut in _cuts_of(wanted, locals_too, project, look):
@@ -86,6 +88,8 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
                 yield from _traced(fault, lost)
             yield from likely[:MAX_CUTS]
             return
+    if flat:
+        return
     stepped = [
         Cut(s, s.place, GraphCarrier(name, s.place))
         for s, name in updated_copies(fault.params, project)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.graph import Node, op_name
+from ..core.graph import Node, is_freed, op_name
 from ..core.stamps import Stamps
 
 DEEP = 8  # nodes on the way to a log-probability
@@ -34,8 +34,13 @@ def is_log_probability(node: Node, stamps: Stamps) -> bool:
 
 
 def is_one(node: Node) -> bool:
-    """Return True if all that an exponential has computed, and no backward has freed, is one."""
+    """Return True if all that an exponential has computed is one. What hooks have packed is left
+    alone: to unpack it may compute it again, and may be allowed once.
+    """
     exponential: Any = node
+    saved = exponential._raw_saved_result
+    if getattr(saved, "unpack_hook", True) is not None or is_freed(node):
+        return False
     ratio = exponential._saved_result.detach()
     return bool(((ratio - 1).abs() < EQUAL).all())
 

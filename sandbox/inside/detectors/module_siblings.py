@@ -11,7 +11,7 @@ from torch.nn import Module
 
 from ..core.parameters import KnownParameter, ParameterRegistry
 from .graph_depth import GROWTH
-from .untrained_parameters import modules
+from .module_parameters import modules
 
 
 def note_module_siblings(received: Iterable[KnownParameter], parameters: ParameterRegistry) -> None:

@@ -10,9 +10,15 @@ from ..core.frames import Json
 from ..core.parameters import KnownParameter
 from .details import LISTED, LOADED
 from .graph_depth import GROWTH
-from .untrained_parameters import modules
+from .module_parameters import modules
 
 MOST = 64  # names that are recorded
+
+
+def left_out(known: Sequence[KnownParameter], stepped: Mapping[int, int]) -> Json:
+    """Return parameters with gradients that no optimizer holds: of the same names as others that
+    lost theirs, later than the optimizer, or in a plain list."""
+    return replaced(known, stepped) or added(known, stepped) or unlisted(known, stepped)
 
 
 def replaced(known: Sequence[KnownParameter], stepped: Mapping[int, int]) -> Json:

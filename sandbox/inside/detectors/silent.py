@@ -29,7 +29,7 @@ from .module_siblings import note_module_siblings
 from .overwritten_gradients import OverwrittenGradients
 from .reaching_back import ReachingBack
 from .rebound_leaves import ReboundLeaves
-from .replaced_parameters import added, learning_instead, replaced, unheld, unlisted
+from .replaced_parameters import learning_instead, left_out, unheld
 from .reused_gradients import ReusedGradients
 from .sharpness_steps import SharpnessSteps
 from .uncleared_gradients import UnclearedGradients, unmoved
@@ -99,7 +99,7 @@ class SilentWatch(Observer):
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
         if call.kind == "backward":
-            self._untrained.after_backward(call.received)
+            self._untrained.after_backward(call)
             note_module_siblings(call.received, self._parameters)
             for known in call.received:
                 self._reused.received(known)
@@ -207,13 +207,15 @@ class SilentWatch(Observer):
         for never in self._reused.never_cleared_at_all():
             self._emit("uncleared-gradients", **never)
         missed = self._empty_steps.found(self._parameters.known)
+        untrained, detail = self._untrained.found()
         if missed is not None and missed[0] == "cleared-gradients":
             self._tell(missed[0], **missed[1])
-        elif untrained := self._untrained.found():
+        elif untrained:
             ends = [*(known.withheld for known in untrained), *(known.lost for known in untrained)]
             at, figures = next(filter(None, ends), None), [float(len(untrained))]
             uncalled, names = _names(self._untrained.doubted()), _names(untrained)
             fields: Json = {"at": at, "params": names, "figures": figures, "uncalled": uncalled}
+            fields |= {"detail": detail} if detail else {}
             if self._idle.last is not None and not self.learns:
                 instead = learning_instead(self._parameters.known, untrained, self._stepped)
                 cut = None if instead else self._idle.end  # what learns instead is no cut
@@ -221,12 +223,7 @@ class SilentWatch(Observer):
                 fields["at"] = cut or at or self._idle.left_torch(untrained)
                 fields |= instead
             self._tell("unfed-parameters", ran=self._untrained.lines.ran, **fields)
-        elif fields := (
-            replaced(self._parameters.known, self._stepped)
-            or added(self._parameters.known, self._stepped)
-            or unlisted(self._parameters.known, self._stepped)
-            or self._rebound.found()
-        ):
+        elif fields := (left_out(self._parameters.known, self._stepped) or self._rebound.found()):
             self._tell("unfed-parameters", figures=[float(len(fields["instead"]))], **fields)
         elif missed is not None:
             self._tell(missed[0], **missed[1])

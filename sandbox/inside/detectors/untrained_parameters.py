@@ -3,27 +3,27 @@ with zeros."""
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 import torch
-from torch.nn import Module, ParameterDict, ParameterList
+from torch.nn import Module
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from ..core.clock import CLOCK
+from ..core.engine import Call
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
 from ..recorders.executed_lines import ExecutedLines
+from .details import ZERO_LOSS, ZEROS
+from .module_parameters import modules, parameters_of
 
 STEPS = 2  # a parameter is judged at this step, of those at which it asks for a gradient
 LATER = (3, 4, 6)  # at these it is looked whether they have moved
-LIBRARY = "torch.nn.modules."
 CHECKPOINT, FRAMES = os.path.join("torch", "utils", "checkpoint.py"), 24
-ZEROS = 3  # so many steps on zeros alone, and no other, are no accident
+ZERO_STEPS = 3  # so many steps on zeros alone, and no other, are no accident
 
 
 class UntrainedParameters:
@@ -52,14 +52,17 @@ class UntrainedParameters:
         self._idle: dict[int, KnownParameter] = {}
         self._zeros: dict[int, dict[int, KnownParameter]] = {}
         self._owned: dict[int, int] = {}
+        self._has_loss = False  # whether a loss was other than zero while gradients were zeros
         self._unread: dict[int, tuple[KnownParameter, tuple[float, float]]] = {}
         self._reached: bool | None = None  # what is trained, by any backward since the last step
         self._astray: dict[int, list[KnownParameter]] = {}
 
-    def after_backward(self, received: list[KnownParameter]) -> None:
-        """Record that a backward call has given these a gradient."""
-        trained = any(known.optimizer is not None for known in received)
+    def after_backward(self, call: Call) -> None:
+        """Record what a backward call has given a gradient, and whether its loss was zero."""
+        trained = any(known.optimizer is not None for known in call.received)
         self._reached = trained or bool(self._reached)
+        if not self._has_loss and (self.awaits_gradients or not self._steps):
+            self._has_loss = any(map(_is_other_than_zero, call.outputs))
 
     def stepped(self, optimizer: int, owned: list[KnownParameter]) -> None:
         """Look at what an optimizer found at its step."""
@@ -134,13 +137,13 @@ class UntrainedParameters:
         judged = [known for known in without if self._ages[known.id] == STEPS]
         if judged and CLOCK.calls >= STEPS:
             alive = modules()
-            used = _parameters_of(alive, self._called or set())
+            used = parameters_of(alive, self._called or set())
             self._suspects |= {
                 known.id: known for known in judged if known.withheld or id(known.tensor()) in used
             }
             if len(judged) == len(owned):
                 self._idle |= {known.id: known for known in owned}
-            building = _parameters_of(alive, self._building)
+            building = parameters_of(alive, self._building)
             cut = [known for known in judged if id(known.tensor()) in building]
             self._cut |= {k.id: (k, values) for k in cut if (values := _values(k))}
             unread = [known for known in judged if known.id not in self._suspects]
@@ -159,23 +162,26 @@ class UntrainedParameters:
             self._hook = register_module_forward_pre_hook(self._note)
             self.lines.begin()
 
-    def found(self) -> list[KnownParameter]:
-        """Return the parameters that never got a gradient.
+    def found(self) -> tuple[list[KnownParameter], str]:
+        """Return the parameters that never got a gradient, with a detail.
 
         A node passed them None, or their module's others did get one, or none at all did, or they
         were cut off; else return those of optimizers that met nothing at all, or nothing but zeros.
         """
-        return (
+        without = (
             self._without_gradient()
             or self._never_fed()
             or [known for owned in self._astray.values() for known in owned if not _fed(owned)]
-            or [
-                known
-                for optimizer, flat in self._zeros.items()
-                if self._steps[optimizer] >= ZEROS and len(flat) == self._owned[optimizer]
-                for known in flat.values()
-            ]
         )
+        if without:
+            return without, ""
+        flat = [
+            known
+            for optimizer, flat in self._zeros.items()
+            if self._steps[optimizer] >= ZERO_STEPS and len(flat) == self._owned[optimizer]
+            for known in flat.values()
+        ]
+        return flat, ZEROS if self._has_loss else ZERO_LOSS
 
     def doubted(self) -> list[KnownParameter]:
         """Return parameters without gradient of modules that are not called, although others got
@@ -227,44 +233,6 @@ def _only_shifts(name: str, fed: set[str]) -> bool:
     return own == "bias" and f"{layer}.weight" in fed
 
 
-def modules() -> list[Module]:
-    """Return all modules that exist."""
-    return [
-        module
-        for module in gc.get_objects()
-        if issubclass(type(module), Module) and "_parameters" in vars(module)
-    ]
-
-
-def _parameters_of(modules: list[Module], called: set[int]) -> set[int]:
-    """Return parameters of modules that were called, or of which a part was called.
-
-    Parts of torch's own modules count, which use some without a call (the attention its
-    projection).
-    """
-    library = [m for m in modules if id(m) in called and type(m).__module__.startswith(LIBRARY)]
-    within = {id(part) for module in library for part in module.modules()}
-    return {
-        id(parameter)
-        for module in modules
-        for parameter in _own_parameters(module)
-        if id(module) in within or any(id(part) in called for part in module.modules())
-    }
-
-
-def _own_parameters(module: Module) -> Iterator[torch.Tensor]:
-    """Yield the parameters that a module holds itself, or in lists and dictionaries.
-
-    Nobody calls these. If some of them got a gradient, others may be meant not to.
-    """
-    yield from (one for one in module._parameters.values() if one is not None)
-    for held in module._modules.values():
-        if isinstance(held, ParameterDict | ParameterList):
-            parameters = [one for one in held._parameters.values() if one is not None]
-            if all(one.grad is None for one in parameters):
-                yield from parameters
-
-
 def _is_checkpointed(frame: FrameType | None) -> bool:
     """Return True if a call is a checkpoint's, which records nothing at first, to do so later."""
     for _ in range(FRAMES):
@@ -289,6 +257,13 @@ def _values(known: KnownParameter) -> tuple[float, float] | None:
     """Return what shows whether the values have moved."""
     tensor = known.tensor()
     return values_of(tensor) if tensor is not None else None
+
+
+def _is_other_than_zero(loss: Any) -> bool:
+    """Return True for what is no number, too: its gradient is given from outside."""
+    if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or loss.is_meta:
+        return True
+    return bool(loss.detach() != 0)
 
 
 def _is_zero(known: KnownParameter) -> bool:

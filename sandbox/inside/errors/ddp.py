@@ -35,7 +35,7 @@ def concerned(error: BaseException) -> Named:
 
 def _wrapped() -> list[Any]:
     """Return every module that is wrapped for several processes."""
-    from ..detectors.untrained_parameters import modules
+    from ..detectors.module_parameters import modules
 
     made: Any = sys.modules.get("torch.nn.parallel.distributed")
     kind = getattr(made, "DistributedDataParallel", None)
