@@ -202,7 +202,8 @@ def explain(match: Match, project: Project) -> str:
         )
     text = f"No gradient reaches these parameters. {measured(match, project)}"
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == ZEROS:
-        text = f"Every gradient of these parameters is zero. {measured(match, project)}"
+        text = "Gradients come to these parameters through a step whose derivative is zero. "
+        text += measured(match, project)
     if isinstance(match.evidence, SilentFault) and match.evidence.detail == ELSEWHERE:
         text = _without_own_backward(match, match.evidence, project)
     dropped = next((cut.unpassed for cut in _cuts(match)), None)
