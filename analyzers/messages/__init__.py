@@ -12,7 +12,7 @@ from functools import cache
 
 from analyzers.evidence import Family
 from analyzers.messages.asked import Asked, asks_something, nearest_in, question_in
-from analyzers.messages.entries import among, catalogue, held, plain, said_of, topics_in
+from analyzers.messages.catalogue_files import among, catalogue, held, plain, said_of, topics_in
 from analyzers.messages.entry import Message, UsualCause
 
 _WORD = re.compile(r"[a-z_]+")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise
 
-from analyzers.messages.entries import among, catalogue, held, plain, said_of, topics_in
+from analyzers.messages.catalogue_files import among, catalogue, held, plain, said_of, topics_in
 from analyzers.messages.entry import Message
 from analyzers.messages.topics import sentences
 
