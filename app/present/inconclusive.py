@@ -142,8 +142,8 @@ def _of_no_gradient(fault: SilentFault) -> str:
         )
     if fault.detail == ZEROS:
         return (
-            f"The script ran clean, but every gradient of {names} is zero, although losses are "
-            "not. Look on the way from there to the loss for steps whose derivative is zero "
+            f"The script ran clean, but every gradient of {names} is zero, although not every loss "
+            "is. Look on the way from there to the loss for steps whose derivative is zero "
             "(`round`, `clamp` beyond its bounds, units that are off) and for factors of zero."
         )
     return (

@@ -63,11 +63,10 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
     command nothing is said, unless it was to be checked."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     found = box.processes()
-    given_up = [one for one in found if one.failed and one.given_up] if code == 0 else []
-    failed = given_up or [one for one in found if _is_doubted(one, arguments)]
-    if code:
-        failed = _failed(found)
-    raised = code != 0 or bool(given_up)
+    failed = _failed(found) if code else [one for one in found if one.failed and one.given_up]
+    raised = code != 0 or bool(failed)
+    if not raised:
+        failed = [one for one in found if _is_doubted(one, arguments)]
     summary = "" if failed or code in _QUIET else _why_not(found, box, code)
     if summary:
         note(summary)
