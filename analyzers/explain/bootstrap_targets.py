@@ -112,8 +112,8 @@ def _older(seen: SourceLocation) -> BootstrapTarget | None:
         if position(statement) < position(seen.statement)
     ]
     for where in (replace(seen, statement=statement) for statement in (seen.statement, *before)):
-        for node in walk(where.statement):
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        for node in nodes_of(where.statement, ast.BinOp):
+            if isinstance(node.op, ast.Sub):
                 one, other = (_given_to(where, side) for side in (node.left, node.right))
                 if (one and one == other) or priors.is_old(spelled(whole(node.right))):
                     return BootstrapTarget(where, node.right, made_before(where, node.right))
@@ -123,7 +123,7 @@ def _older(seen: SourceLocation) -> BootstrapTarget | None:
 def _given_to(where: SourceLocation, value: ast.expr) -> list[str]:
     """Return the arguments of the call that computes a log-probability; empty if none is seen."""
     made = made_before(where, value)
-    calls = [n for n in walk(made.value if made is not None else value) if isinstance(n, ast.Call)]
+    calls = nodes_of(made.value if made is not None else value, ast.Call)
     direct = [call for call in calls if operation(call) == "log_prob"] or calls[:1]
     return [spelled(argument) for call in direct[:1] for argument in call.args]
 
