@@ -19,6 +19,7 @@ from app.request.reader import InlineReader, Reader, ReadingLimit, import_analyz
 from app.run.clock import StageClock
 from app.run.explain import explain
 from app.run.observation import Observation, as_observed
+from app.run.own_error import with_own_error
 from app.run.reproduce import observe, observed_past
 from app.run.sandboxes import session_of
 from app.run.time_budget import TimeBudget
@@ -94,6 +95,7 @@ async def by_steps(
         with clock.stage("reproduce"):
             seen = await observe(case, session)
         with clock.stage("read"):
+            case = await with_own_error(case, seen, reader)
             causes = await explain(case, seen, reader)
         for cause in causes:
             await progress.cause(report.cause(cause, case))

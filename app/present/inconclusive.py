@@ -23,7 +23,6 @@ _WITH_THE_SCRIPT = "With the script, the line can be named and a patch run."
 _CUT_OFF = "The traceback ends before its last line, which says what was raised."
 _PICTURED = "No text of an error was sent; what a picture shows is not read."
 _UNNAMED = "The words speak of an error, and hold no message that is known."
-_OF_ERROR = re.compile(r"\b(?:error|exception|traceback|crash|fails?|failed)\b|报错|错误", re.I)
 _PICTURE = re.compile(r"!\[[^\]\n]{0,300}\]\(|<img\s")
 _OF_FRAGMENTS = ("NameError", "UnboundLocalError")
 
@@ -77,17 +76,6 @@ def is_pictured(case: Case) -> bool:
     return _PICTURE.search(case.project.files.get(case.project.entry, "")) is not None
 
 
-def speaks_of_error(case: Case) -> bool:
-    """Return True if words of what was sent say that something fails."""
-    return _OF_ERROR.search(case.project.files.get(case.project.entry, "")) is not None
-
-
-def words_speak_of_error(case: Case) -> bool:
-    """Return True if the words around the code say that something fails."""
-    pasted = case.pasted.get(case.project.entry)
-    return pasted is not None and _OF_ERROR.search(pasted.around) is not None
-
-
 def _or_traceback(case: Case) -> str:
     return ", or the error's traceback" if case.traceback is None else ""
 
@@ -119,7 +107,7 @@ def _unread(case: Case) -> str:
         return _WITH_THE_SCRIPT
     if case.no_program and is_pictured(case):
         return _PICTURED
-    if case.no_program and speaks_of_error(case):
+    if case.no_program and case.speaks_of_error:
         return _UNNAMED
     if case.no_program:
         return f"`{case.project.entry}` is not a Python program: no line of it is code."
@@ -176,7 +164,7 @@ def _unseen(case: Case, seen: Observation) -> str:
             f"`{caught.file}` raised an error that the script catches: send its message, or take "
             "the `try` away."
         )
-    if seen.ran_clean and not case.is_error_given and words_speak_of_error(case):
+    if seen.ran_clean and not case.is_error_given and case.words_speak_of_error:
         return (
             "The script ran here without the error that the words speak of, so it comes of "
             "something that differs: data, arguments, versions or hardware. Send its message."
@@ -209,9 +197,7 @@ def _unseen(case: Case, seen: Observation) -> str:
 
 def _is_quoted(case: Case, raised: Raised | None) -> bool:
     """Return True if the words around the code contain the message that a run raised."""
-    pasted = case.pasted.get(case.project.entry)
-    words = pasted.around if pasted is not None else ""
-    return raised is not None and bool(raised.message) and raised.message in words
+    return raised is not None and bool(raised.message) and raised.message in case.words
 
 
 def _stopped_elsewhere(case: Case, seen: Observation) -> str:

@@ -40,7 +40,7 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
         return
     if case.no_program:
         text = "Send the script itself, or the error's traceback."
-        if inconclusive.is_pictured(case) or inconclusive.speaks_of_error(case):
+        if inconclusive.is_pictured(case) or case.speaks_of_error:
             text = "Send the error's message and traceback as text, and the lines that raise it."
         yield NextStep(kind="file", text=text, field="script")
         yield from (NextStep(kind=hint.kind, text=with_place(hint, case)) for hint in case.hints)

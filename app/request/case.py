@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from analyzers.advice import Hint
@@ -22,6 +23,7 @@ from sandbox.records import Trace
 
 READING_LIMIT_S = 10.0
 BYTE_ORDER_MARK = "\ufeff"
+_OF_ERROR = re.compile(r"\b(?:error|exception|traceback|crash|fails?|failed)\b|报错|错误", re.I)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,22 @@ class Case:
     def is_error_given(self) -> bool:
         """Return True if a traceback names an error."""
         return self.traceback is not None and bool(self.traceback.exception)
+
+    @property
+    def words(self) -> str:
+        """Return the words around the code that was sent."""
+        pasted = self.pasted.get(self.project.entry)
+        return pasted.around if pasted is not None else ""
+
+    @property
+    def words_speak_of_error(self) -> bool:
+        """Return True if the words around the code say that something fails."""
+        return _OF_ERROR.search(self.words) is not None
+
+    @property
+    def speaks_of_error(self) -> bool:
+        """Return True if words of what was sent say that something fails."""
+        return _OF_ERROR.search(self.project.files.get(self.project.entry, "")) is not None
 
     def cell_of(self, place: CodeLine) -> str | None:
         """Return a notebook's own name of a place: `cell 4, line 3`; None for other files."""
