@@ -10,6 +10,8 @@ from analyzers.paste.logical import Logical
 from analyzers.paste.open_blocks import FlatLine
 
 TAB = 8
+LEFT_OUT = frozenset({"...", "…", "[...]", "[…]"})
+"""The text of a line where a post leaves lines out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,13 @@ def _enter(levels: list[_Level], column: int) -> None:
 
 
 def _columns(code: Sequence[Code]) -> list[int]:
-    """Where lines stand; the first of a piece, when copying began within it, with the rest."""
+    """Where lines stand; the first of a piece, when copying began within it, with the rest. What
+    was left out stands where the code goes on: at the margin, it would end the block."""
     columns = [piece.column() for piece in code]
     for start, end in _parts(code):
+        for at in range(end - 2, start, -1):
+            if code[at].text in LEFT_OUT:
+                columns[at] = max(columns[at], columns[at + 1])
         if _is_flat(code[start:end]):
             columns[start:end] = restored(_lines(code[start:end]))
             continue

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analyzers.paste.diffs import after_changes
-from analyzers.paste.layout import TAB, Code, is_restored, laid_out
+from analyzers.paste.layout import LEFT_OUT, TAB, Code, is_restored, laid_out
 from analyzers.paste.logical import Lines, Logical
 from analyzers.paste.margins import without_numbers, without_speakers
 from analyzers.paste.parsing import (
@@ -24,7 +24,6 @@ from analyzers.paste.regions import Region, regions, without_prompts
 from analyzers.paste.repairs import repaired
 from analyzers.source.cells import is_marker
 
-_LEFT_OUT = frozenset({"...", "…", "[...]", "[…]"})
 MAX_LINES = 12_000
 MAX_JUDGED = 4_000_000  # characters parsed for one paste, line by line
 PER_LINE = 100  # what judging a line costs besides, in characters
@@ -79,7 +78,7 @@ class _Reader:
                 at += 1
                 continue
             found, idle = self._code(at, region, body if code else 0, code[-1:])
-            if line.rstrip() in _LEFT_OUT and not region.marked:  # what follows is from elsewhere
+            if line.rstrip() in LEFT_OUT and not region.marked:  # what follows is from elsewhere
                 found, idle = None, False
             if found is None and not (idle or region.marked) and code and not line[:1].isspace():
                 yield Piece(tuple(code))
