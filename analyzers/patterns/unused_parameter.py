@@ -66,6 +66,7 @@ from analyzers.repair.reconnect.unused import (
     used_instead,
     zeros_for_unused,
 )
+from analyzers.repair.settings.modes import compiled_lines, uncompiled
 from analyzers.source.backward import backward_root
 from analyzers.source.callees import is_call
 from analyzers.source.flow import definitions, names_read
@@ -140,6 +141,9 @@ def explain(match: Match, project: Project) -> str:
     if unread is not None:
         text += f" `{unread.function.name}` takes `{unread.parameter}` at "
         text += f"{line(unread.place, project)}, and does not read it."
+    if (compiled := next(compiled_lines(project), None)) is not None:
+        text += f" What {line(compiled, project)} compiles is one node of the graph: of two of its "
+        text += "results, none leads to the other, as it does without the compiler."
     return text
 
 
@@ -169,6 +173,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     if where is None:
         return
     yield from gradless_skipped(where)
+    yield from uncompiled(evidence, project)
     yield from cleared_if_there(where)
     if kind_of(evidence, project) == "flat-input":
         yield from required_where_made(where, evidence, project)
