@@ -19,6 +19,7 @@ from analyzers.advice import (
     detached_terms,
     graphs,
     iterations,
+    layers,
     local_derivatives,
     looking,
     loop_state,
@@ -71,6 +72,7 @@ _NAMED: dict[str, BlockLook] = {
         graphs,
         backward_hooks,
         iterations,
+        layers,
         local_derivatives,
         loop_state,
         missing_parameters,
@@ -145,15 +147,17 @@ def _found(
         return
     if any(word in plain(said) for said in error.warnings for word in look.get("warned", ())):
         yield Hint(cause.note, cause.say(), code="a warning")
-    for shown in _shown_in_frames(error.frames, look):
-        yield Hint(cause.note, cause.say(shown))
+    for frame in _shown_in_frames(error.frames, look):
+        yield Hint(cause.note, cause.say(frame))
     words = "\n".join(other_files.values())
     if "shapes" in look and shapes_of(f"{error.message}\n{words}") == look["shapes"]:
         yield Hint(cause.note, cause.say(), code="shapes in the message")
     if any(word in error.forward_op.lower() for word in look.get("forward", ())):
         yield Hint(cause.note, cause.say(), code=error.forward_op)
-    if any(re.search(text, plain(error.message)) for text in look.get("message", ())):
-        yield Hint(cause.note, cause.say(), code="the message", vague=True)
+    shown_by = (re.search(text, plain(error.message)) for text in look.get("message", ()))
+    if (shown := next(filter(None, shown_by), None)) is not None:
+        named = shown[1] if shown.re.groups else ""
+        yield Hint(cause.note, cause.say(named), code="the message", vague=not named)
     for form, how in (("said", "likely"), ("about", "perhaps")):
         for said, line, topics in said_in(words, look.get(form, ())):
             text = f"{how}, as the words name “{said}”: {cause.say(said)}"

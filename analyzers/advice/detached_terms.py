@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.advice.looking import last_name, short
+from analyzers.advice.looking import last_name, requires_grad, short
 from analyzers.source.callees import is_call
 from analyzers.source.flow import value_of
 from analyzers.source.project import Module, spelled
+from analyzers.source.recording import recorded
+from analyzers.source.targets import assigned
 
 _SIZES = ("abs", "norm", "square", "pow")
 _COMPARES = ("loss", "crit", "recon", "mse", "l1", "dist", "simil", "cosine", "kl_div")
@@ -41,6 +43,17 @@ def straight_through(node: ast.AST, module: Module) -> str | None:
                 if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
                     if spelled(inner.right) == spelled(kept):
                         return short(node)
+    return None
+
+
+def flagged_output(node: ast.AST, module: Module) -> str | None:
+    """Match `out.requires_grad_()` of what a call under `no_grad` returned."""
+    name = requires_grad(True)(node, module)
+    owner = name.rpartition(".")[0] if name is not None else ""
+    for made in module.each(ast.Assign) if owner else ():
+        if isinstance(made.value, ast.Call) and owner in assigned(made):
+            if not recorded(module, made):
+                return owner
     return None
 
 

@@ -150,6 +150,12 @@ def numpy_functions(node: ast.AST, module: Module) -> str | None:
     return None
 
 
+def numpy_sums(node: ast.AST, module: Module) -> str | None:
+    """Match `np.sum(x)` and `np.mean(x)`, which also take a list of tensors."""
+    name = numpy_functions(node, module)
+    return name if name is not None and name.endswith((".sum", ".mean")) else None
+
+
 def reaching(look: Look) -> Look:
     """Return the same look without what cannot have cut a loss: lines of which nothing goes into
     the values whose backward their scope calls, and what losses take as targets."""

@@ -47,7 +47,9 @@ def carried(node: ast.AST, module: Module) -> str | None:
     arguments = node.value.args[0 if has_backward else 1 :]
     arguments += [keyword.value for keyword in node.value.keywords]
     handed = {name for a in arguments for name in _names(a) if first_use(block, name) == "read"}
-    return next((name for name in assigned(node) if name in handed), None)
+    alone = not module.loops_around(node) and isinstance(module.scope_of(node), ast.Module)
+    found = (name for name in assigned(node) if name in handed and not (alone and "." in name))
+    return next(found, None)
 
 
 def overwritten(node: ast.AST, module: Module) -> str | None:
@@ -76,12 +78,16 @@ def _outlives(name: str, scope: ast.AST) -> bool:
 
 def _repeated(node: ast.AST, module: Module) -> tuple[list[ast.stmt], bool] | None:
     """Return the statements that may run more than once with this one, and whether a backward call
-    is among them: the body of the nearest loop with one, of the nearest loop, of the function."""
+    is among them: the body of the nearest loop with one, of the nearest loop, of the function; the
+    whole text if it is a part of a loop that was not sent: it calls backward itself."""
     loops = module.loops_around(node)
     training = next((loop for loop in loops if backward_calls(loop)), None)
     if training is not None:
         return training.body, True
     scope = loops[0] if loops else module.scope_of(node)
+    if isinstance(scope, ast.Module) and not loops:
+        calls = (call for call in backward_calls(scope) if not module.loops_around(call))
+        return (scope.body, True) if any(module.scope_of(c) is scope for c in calls) else None
     return None if isinstance(scope, ast.Module | ast.Lambda) else (scope.body, False)
 
 

@@ -11,11 +11,11 @@ from difflib import SequenceMatcher
 from analyzers.advice.iterations import WRAPPERS
 from analyzers.advice.looking import REGISTERING, last_name, short
 from analyzers.source.backward import backward_calls, backward_root, starts_later
-from analyzers.source.callees import creates_module, keyword
+from analyzers.source.callees import keyword
 from analyzers.source.calls import asks_for_gradient, makes_leaf, steps
-from analyzers.source.flow import definitions, mentions, value_of
+from analyzers.source.flow import definitions, value_of
 from analyzers.source.project import Module, spelled
-from analyzers.source.trees import nodes_of, walk
+from analyzers.source.trees import nodes_of
 
 _ALIKE = 0.85  # of a name to another, which is then meant
 _BUILTIN = frozenset(dir(builtins))
@@ -24,53 +24,6 @@ _SAMPLE = re.compile(r"^[a-z]$|^eps|noise|hidden|state|input|data|batch|target|s
 _BUFFERS = ("Buffer", "register_buffer")
 _GENERATORS = ("parameters", "named_parameters", "filter", "map", "chain", "zip")
 _DRAINED_BY = 2  # reads of a generator, of which the second finds nothing
-
-
-def unregistered_layers(node: ast.AST, module: Module) -> str | None:
-    """Match `self.layers = [nn.Linear(…), …]`: a plain list or dictionary, which a module does not
-    know for parts of its own.
-    """
-    if not isinstance(node, ast.Assign) or not _is_plain(node.value):
-        return None
-    target = next((t for t in node.targets if spelled(t).startswith("self.")), None)
-    owner = module.class_of(node)
-    if target is None or owner is None or not owner.bases:
-        return None
-    made = _makes_layers(node.value) or any(_makes_layers(p) for p in _put_into(target, owner))
-    return short(target) if made and not _handed_on(spelled(target), node, owner) else None
-
-
-def _handed_on(name: str, made: ast.Assign, owner: ast.ClassDef) -> bool:
-    """Return True if a class makes an attribute of a list: `self.net = Sequential(*self.layers)`"""
-    others = (n for n in nodes_of(owner, ast.Assign) if n is not made)
-    attributes = (n for n in others if spelled(n.targets[0]).startswith("self."))
-    return any(_makes_layers(n.value) and mentions(n.value, name) for n in attributes)
-
-
-def _is_plain(value: ast.expr) -> bool:
-    kinds = ast.List | ast.ListComp | ast.Tuple | ast.Dict | ast.DictComp
-    return isinstance(value, kinds)
-
-
-def _put_into(target: ast.expr, owner: ast.ClassDef) -> Iterator[ast.expr]:
-    """Yield what a class puts into a container: `self.layers.append(…)`, `self.at[k] = …`."""
-    name = spelled(target)
-    for node in walk(owner):
-        match node:
-            case ast.Call(func=ast.Attribute(value=held, attr="append" | "extend"), args=[given]):
-                if spelled(held) == name:
-                    yield given
-            case ast.Assign(targets=[ast.Subscript(value=held)], value=given):
-                if spelled(held) == name:
-                    yield given
-
-
-def _makes_layers(value: ast.expr) -> bool:
-    """Return True if a part of an expression is made by a class that may be one of modules:
-    `nn.Linear(4, 2)`, `Block(8)`; not by one that is known to be another: `Value(0.5)`.
-    """
-    called = nodes_of(value, ast.Call)
-    return any(creates_module(call) is not False for call in called)
 
 
 def plain_tensor(node: ast.AST, module: Module) -> str | None:

@@ -40,7 +40,7 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
                None: the usual cause. `unless` and `when` are conditions: settings that exclude it,
                what the message must have; `quoted`: statements that the words quote are looked at,
                too, and the line that a trace of the forward ends with. `when` and `message` are
-               regular expressions
+               regular expressions; a group of `message` is the name
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's

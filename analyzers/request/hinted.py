@@ -28,6 +28,15 @@ from analyzers.request.traceback_only import evidence_of, files_of, without_sour
 from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame, lines_of_error
 
+_LIBRARIES = {
+    "distributed/fsdp/": "FSDP",
+    "deepspeed": "DeepSpeed",
+    "nn/parallel/distributed.py": "DDP",
+    "utils/checkpoint.py": "gradient checkpointing",
+    "torch/_dynamo/": "torch.compile",
+    "torch/_inductor/": "torch.compile",
+    "/peft/": "LoRA",
+}  # by a part of a frame's path or code: what such a frame shows to be in use
 _OF_ONE_LINE = ("graph-reuse", "inplace", "no-grad")  # families whose messages have no line breaks
 
 
@@ -44,12 +53,26 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     if explained_by(error) is None:
         if found:
             return replace(examined, hints=found)
-        asking = sent if not error.exception else title_of(sent)  # of frames alone, or unknown
-        asked = _asked(examined, asking)
+        asked = _asked(examined, _of_unknown(error, sent))
         general = asked is not None and asked.entry.general
         return _of_question(examined, None if general else asked, words)
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
+
+
+def _of_unknown(error: ParsedTraceback, sent: str) -> str:
+    """Return what is asked of frames alone, or of an error that is not known: the title, with the
+    libraries that the frames show to be in use, and all else that was sent; of an error, only what
+    a failed assertion says.
+    """
+    text = sent.replace("\\", "/")
+    used = list(dict.fromkeys(name for part, name in _LIBRARIES.items() if part in text))
+    under = f" ({', '.join(used)})" if used else ""
+    if not error.exception:
+        title, *said = sent.strip().splitlines() or [""]
+        return "\n".join([f"{title}{under}", "", *said])
+    failed = error.message.splitlines() if error.exception == "AssertionError" else []
+    return "\n".join([title_of(sent), "", *(f"{line}{under}" for line in failed)])
 
 
 def _asked(examined: Examined, sent: str) -> Asked | None:
@@ -137,7 +160,13 @@ def as_shown(causes: Iterable[RankedCause], found: Sequence[Hint]) -> tuple[Rank
     shown = next((hint for hint in found[:1] if not hint.usual and not hint.vague), None)
     if shown is None:
         return tuple(causes)
-    return tuple(replace(c, remedy=shown.text) if c.remedy.lower() in usual else c for c in causes)
+    remedy = shown.text[:1].upper() + shown.text[1:]
+    return tuple(
+        replace(_pointed_to(c, shown.points_to), remedy=remedy)
+        if c.remedy.lower() in usual or (shown.points_to and c.certainty is Certainty.USUAL)
+        else c
+        for c in causes
+    )
 
 
 def _cause_of_hint(
@@ -177,8 +206,9 @@ def _pointed_to(cause: RankedCause, kind: str | None) -> RankedCause:
     name = pattern_for(kind)
     if name is None:
         return cause
-    pattern = patterns()[name]
-    return replace(cause, pattern=name, title=pattern.TITLE, carrier=None)
+    title = patterns()[name].TITLE
+    explanation = cause.explanation.replace(cause.title, title)
+    return replace(cause, pattern=name, title=title, carrier=None, explanation=explanation)
 
 
 def _whole(hint: Hint, project: Project) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from analyzers.explain.pattern import patterns
 from analyzers.request.causes import OPTIMIZER
 from app.present.guide import guides
 from app.schemas import Cause, Event, Location
@@ -139,7 +140,7 @@ NOT_CUT = {
     "rebound": ("computes it again: no leaf", "is no leaf any more", "needs a leaf"),
     "non_scalar": ("gives many numbers, not one", "is not one number", "needs one number: error"),
     "numpy": ("gives it a graph", "has a graph", "cannot take a graph: error"),
-    "unused": ("makes it; the loss does not use it", "is not used", "finds no way to it: error"),
+    "unused": ("makes it; gets no gradient here", "gets no gradient", "finds none of it: error"),
 }
 """Where the graph was never cut: what a line does, what the value is, what fails, by operation."""
 
@@ -200,6 +201,11 @@ def steps(cause: Cause, family: str) -> list[StoryEvent]:
     ]
 
 
+def _kind(cause: Cause) -> str:
+    """Return the kind of a cause that no event shows: of a traceback alone."""
+    return getattr(patterns().get(cause.pattern), "KIND", None) or ""
+
+
 def _words(cause: Cause, family: str) -> _Words:
     """Return the family's phrases; for a missing graph, by what left the value without one."""
     family = family if family in WORDS else "message"
@@ -208,7 +214,7 @@ def _words(cause: Cause, family: str) -> _Words:
     if family == "starved" and holds_others(cause):
         family = "held-others"
     words = WORDS[family]
-    op = cause.freed_by.op if cause.freed_by else None
+    op = cause.freed_by.op if cause.freed_by else _kind(cause).replace("-", "_")
     if family != "no-grad" or op not in NOT_CUT:
         return words
     freed, carried, reached = NOT_CUT[op]

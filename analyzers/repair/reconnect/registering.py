@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from analyzers.advice.missing_parameters import unregistered_layers, used_up_generator
+from analyzers.advice.layers import unregistered_layers
+from analyzers.advice.missing_parameters import used_up_generator
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias
