@@ -10,7 +10,6 @@ from pathlib import Path
 
 from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
-from analyzers.source.callees import is_call
 from analyzers.source.calls import calls_of
 from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project
@@ -23,8 +22,8 @@ _SAID = ("torch.Tensor.detach",)  # what says so is meant
 
 def are_suspected(process: Process) -> bool:
     """Return True if a sum in a loss has a term without a graph, and reads what `.item()` or the
-    like has made a number of, or gradients are taken that have no graph themselves; or if samples
-    are drawn that no log-probability is asked of."""
+    like has made a number of; if derivatives by inputs got no graph; or if samples are drawn that
+    no log-probability is asked of."""
     places = list(_places(process.records))
     sources = dict[str, str]()
     for name, path in process.files.items():
@@ -32,18 +31,17 @@ def are_suspected(process: Process) -> bool:
             sources[name] = Path(path).read_text("utf-8")
     project = Project(sources, next(iter(sources), ""))
     found = (resolve_location(project, place) for place in places)
-    cut = any(where is not None and _reads_cut(where) for where in found)
-    return cut or (bool(places) and _takes_gradients(project)) or sampled_without_log_prob(project)
+    cut = any(where is not None and (_derives(where) or _reads_cut(where)) for where in found)
+    return cut or sampled_without_log_prob(project)
 
 
-def _takes_gradients(project: Project) -> bool:
-    """Return True if gradients are asked for without their graph: no term made of them trains."""
-    calls = [call for _, call in project.each(ast.Call) if is_call(call, "torch.autograd.grad")]
-    return any(all(k.arg != "create_graph" for k in call.keywords) for call in calls)
+def _derives(where: SourceLocation) -> bool:
+    """Return True for a line that takes gradients: the run shows that they got no graph."""
+    return bool(calls_of(where.statement, "torch.autograd.grad"))
 
 
 def _places(records: bytes) -> Iterator[CodeLine]:
-    """Yield where losses add up terms without a graph."""
+    """Yield where losses add up terms without a graph, or derivatives got none."""
     ended = [line for line in records.splitlines() if line.startswith(b'{"t":"end"')]
     with suppress(ValueError, KeyError, TypeError):
         for at in json.loads(ended[-1])["constant_at"] if ended else ():

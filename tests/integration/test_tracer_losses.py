@@ -134,6 +134,40 @@ for _ in range(6):
 
 
 @pytest.mark.parametrize(
+    ("loss", "reported"),
+    [
+        ("out.square().mean() + (slope + x).square().mean()", True),  # a graph, of x alone
+        ("(slope + out * x).square().mean()", True),
+        ("torch.stack([out.square().mean(), slope.square().mean()]).sum()", True),
+        ("(slope.detach() + out * x).square().mean()", False),  # it says that it means it
+        ("net(x + slope.sign()).square().mean()", False),  # where a layer looks at
+        ("(slope.square() * out).square().mean()", False),  # a weight
+    ],
+)
+def test_what_a_loss_is_computed_from_with_a_derivative_without_a_graph(
+    traced: Tracing, loss: str, *, reported: bool
+) -> None:
+    script = f"""\
+def gradient(y, x):
+    return torch.autograd.grad(y.sum(), x, retain_graph=True)[0]
+for _ in range(6):
+    x = torch.rand(5, 3, requires_grad=True)
+    out = net(x)
+    slope = gradient(out, x)
+    loss = {loss}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    first = traced(HEAD + script).trace
+    assert first.ended is not None
+    assert 8 in [at.line for at in first.ended.constant_at]
+    slower = traced(HEAD + script, mode="inplace").trace
+    found = [fault.at.line for fault in slower.silent if fault.kind == "constant-term" and fault.at]
+    assert found == ([8] if reported else [])
+
+
+@pytest.mark.parametrize(
     ("term", "line"),
     [
         ("p.data.square().sum()", 12),

@@ -4,7 +4,7 @@ own, and terms that have none."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, permutations, product
+from itertools import chain, islice, permutations, product
 from typing import Any, NamedTuple
 
 from ..core.engine import Call
@@ -13,6 +13,7 @@ from ..core.graph import Node, op_name, walk
 from ..core.parameters import KnownParameter, ParameterRegistry
 from ..core.stamps import Stamps
 from ..recorders.graph_ends import GraphEnd, ended_in
+from .constant_terms import SUMS, WEIGHED, UnrecordedDerivatives, constant_terms
 from .details import CROSSED, NUMBER, OTHERS, RATIO, SAMPLED, WEIGHS
 from .log_probabilities import RATIO_OF, is_log_probability, is_one, sides_of_ratio
 from .sample_ends import is_leaf, sample_end
@@ -21,7 +22,6 @@ NODES = 2000  # that are looked through for losses
 CALLS = 4096  # whose terms are looked at
 LOSSES = 16  # of a call that are compared
 CROSSING = 4  # of these that are held against each other
-TERMS = 64  # of a loss
 DEEP = 8  # nodes on the way to a norm
 PLACES = 8  # of sums that are reported
 OFTEN = 2  # calls in which it was so
@@ -37,9 +37,6 @@ _UNSAID = _READ_OUT | frozenset(  # by which a graph is lost without a word abou
     {"data", "numpy", "tensor", "as_tensor", "from_numpy", "grad"}
     | {"argmax", "argmin", "gt", "ge", "lt", "le", "__gt__", "__ge__", "__lt__", "__le__"}
 )
-_SUMS = frozenset({"AddBackward0", "SubBackward0"})
-_WEIGHED = "MulBackward0"
-_SCALED = frozenset({_WEIGHED, "DivBackward0"})
 
 _Line = tuple[str, int]
 
@@ -72,6 +69,7 @@ class LossComposition:
         self._parameters = parameters
         self._moving: dict[_Line, _Noted] = {}
         self._constant: dict[_Line, _Noted] = {}
+        self.derivatives = UnrecordedDerivatives(parameters)
 
     def before(self, call: Call) -> None:
         """Look for ratios of a policy to itself: a backward frees the values that show them."""
@@ -87,10 +85,10 @@ class LossComposition:
         for node in call.walk.nodes[:NODES] if early else ():
             compared, name = _difference(node) or node, op_name(node)
             self._note_sample(call, node)
-            if name in _SUMS or name == _WEIGHED:
+            if name in SUMS or name == WEIGHED:
                 self._note_derivative(call, node)
             compares = name in _COMPARING or _is_cosine(node)
-            if compares or name == _WEIGHED:
+            if compares or name == WEIGHED:
                 if self._is_reported(compared):
                     continue
                 looked += compares
@@ -104,7 +102,7 @@ class LossComposition:
         for node, side, names in self._crossed(compared_here[:CROSSING]):
             self._note(self._moving, call, node, names, detail=CROSSED, figures=[float(side)])
         for root, _ in call.roots if call.n <= CALLS else ():
-            for node in _constant_terms(root):
+            for node in constant_terms(root):
                 ended = ended_in(node.metadata)
                 detail = NUMBER if ended is not None and ended.how in _READ_OUT else ""
                 self._note(self._constant, call, node, *self._cut(ended), detail=detail)
@@ -123,18 +121,20 @@ class LossComposition:
     def _note_derivative(self, call: Call, node: Node) -> None:
         """Record what is computed with a derivative that got no graph of its own."""
         ended = ended_in(node.metadata)
-        if ended is not None and ended.derived and call.kind == "backward":
+        if ended is not None and ended.mixed and call.kind == "backward":
             self._note(self._constant, call, node, *self._cut(ended))
 
     @property
     def constant_terms(self) -> bool:
-        """Return True if losses had terms without a graph, whatever those derive from."""
-        return any(noted.calls >= OFTEN for noted in self._constant.values())
+        """Return True if losses had terms without a graph, whatever those derive from, or may have
+        those that are made of derivatives."""
+        return any(True for _ in self.constant_at())
 
     def constant_at(self) -> Iterator[Json]:
-        """Yield the lines of sums with terms without a graph."""
+        """Yield the lines of derivatives that got no graph, and of sums with terms that have
+        none."""
         seen = (noted.at for noted in self._constant.values() if noted.calls >= OFTEN)
-        yield from islice(seen, PLACES)
+        yield from islice(chain(self.derivatives.lines(), seen), PLACES)
 
     def found(self) -> Iterator[tuple[str, Json]]:
         """Yield kinds of faults with their records."""
@@ -271,7 +271,7 @@ def _difference(node: Node) -> Node | None:
 def _is_cosine(node: Node) -> bool:
     """Return True if a product is one of two normalized vectors."""
     below = [one for one, _ in node.next_functions if one is not None]
-    return op_name(node) == _WEIGHED and len(below) == 2 and all(map(_is_direction, below))
+    return op_name(node) == WEIGHED and len(below) == 2 and all(map(_is_direction, below))
 
 
 def _is_direction(node: Node) -> bool:
@@ -281,19 +281,3 @@ def _is_direction(node: Node) -> bool:
             break
         length = length.next_functions[0][0] if length.next_functions else None
     return length is not None and "Norm" in op_name(length)
-
-
-def _constant_terms(root: Node) -> Iterator[Node]:
-    """Yield the sums within a loss of which one side has no graph."""
-    pending = [root]
-    for _ in range(TERMS):
-        if not pending:
-            return
-        node = pending.pop()
-        below = [one for one, _ in node.next_functions]
-        name = op_name(node)
-        if name in _SUMS and None in below:
-            yield node
-        scaled = name in _SCALED and None in below
-        if name in _SUMS or scaled or name == "NegBackward0":
-            pending += [one for one in below if one is not None]

@@ -98,6 +98,8 @@ class SilentWatch(Observer):
 
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
+        if call.kind == "grad":
+            self.composed.derivatives.after(call)
         if call.kind == "backward":
             self._untrained.after_backward(call)
             note_module_siblings(call.received, self._parameters)

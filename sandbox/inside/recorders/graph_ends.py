@@ -28,9 +28,9 @@ class GraphEnd:
     `frozen`.
 
     `reached`: an earlier backward call reached all of it. `by_library`: torch has cut it, where the
-    script's line asks for a module's state. `derived`: a derivative by what is no parameter, in a
-    function that gives others a graph of their own. `discrete`: what went on are whole
-    numbers, such as an action or an index, which have no gradient anyhow. `sampled`: by
+    script's line asks for a module's state. `derived`: a derivative by what no training moves;
+    `mixed`: in a function that gives others a graph of their own. `discrete`: what went on are
+    whole numbers, such as an action or an index, which have no gradient anyhow. `sampled`: by
     `sample()` of a distribution whose `rsample()` would have kept it.
     """
 
@@ -42,6 +42,7 @@ class GraphEnd:
     reached: bool = False
     by_library: bool = False
     derived: bool = False
+    mixed: bool = False
     discrete: bool = False
     sampled: bool = False
 

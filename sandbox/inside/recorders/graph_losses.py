@@ -38,6 +38,7 @@ LOOKS, NODES = 4, 2000  # calls of one line whose graphs are looked through, and
 _SHAPED = re.compile(
     r"(?:zeros|ones|empty|rand|randn|randint|full)_like|new_(?:zeros|ones|empty|full)"
 )
+_ENTERED = "add|sub|mul|mm|linear|conv|stack"  # by what has no graph, of what has one
 _COMPUTES = r"\b(?:math|np|numpy)\.\w+\("  # calls of `math` or NumPy
 
 
@@ -51,12 +52,13 @@ class LossLog(TorchFunctionMode):
     def __init__(self, parameters: ParameterRegistry, notes: list[str]) -> None:
         super().__init__()
         self._notes = notes
+        self._parameters = parameters
         self._frozen = FrozenParameters(parameters)
         self._tensors: OrderedDict[int, tuple[weakref.ref[torch.Tensor], GraphEnd]] = OrderedDict()
         self._values: OrderedDict[object, GraphEnd] = OrderedDict()
         self._bare: OrderedDict[int, weakref.ref[torch.Tensor]] = OrderedDict()  # `leaf.data`
         self._looked: Counter[object] = Counter()
-        self._second_order: set[tuple[str, int]] = set()  # functions whose derivatives get graphs
+        self._second_order = set[tuple[str, int] | None]()  # functions whose derivatives get graphs
         self._makes_graph = False  # whether the present call was asked for one
         self._passed_on = EndsByLeaf()
         self._computed = EndsByLeaf()
@@ -82,9 +84,7 @@ class LossLog(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         notify_safely(self._frozen.called, call_name(func), args, kwargs, notes=self._notes)
-        self._makes_graph = kwargs.get("create_graph") is True or any(
-            one is True for one in args[4:5]
-        )
+        self._makes_graph = any(one is True for one in (kwargs.get("create_graph"), *args[4:5]))
         if self._makes_graph:
             notify_safely(self._note_second_order, notes=self._notes)
         result = func(*args, **kwargs)
@@ -171,9 +171,10 @@ class LossLog(TorchFunctionMode):
             sampled = how == "no_grad" and is_sampling(sys._getframe(1))
             if name == "grad" and self._makes_graph:
                 how = "constant"  # a derivative that does not depend on anything
-            derived = how == "grad" and self._is_derived(arguments[1:2])
-            leaves = self._leaves(at, name, inputs)
-            ended = GraphEnd(at, how, name, stack, leaves, reached, state, derived, sampled=sampled)
+            derived = how == "grad" and self._is_of_inputs(arguments[1:2])
+            mixed = derived and _function_here() in self._second_order
+            leaves, kind = self._leaves(at, name, inputs), (state, derived, mixed, False, sampled)
+            ended = GraphEnd(at, how, name, stack, leaves, reached, *kind)
             ended = ended.with_leaves(self._known(inputs, ()))
             if (
                 name in ("__float__", "__array__")
@@ -185,25 +186,21 @@ class LossLog(TorchFunctionMode):
         frozen = self._frozen.among(inputs) if torch.is_grad_enabled() else None
         known = sorted(self._known(inputs, without_round(arguments)), key=similarity)
         known = known or [*self._known((), arguments)]
+        if name == "detach" and known and known[0].how == "grad":
+            known[0] = replace(known[0], how=name)  # which says that it is meant
         return frozen or (known[0].with_leaves(known[1:]) if known else None)
 
     def _note_second_order(self) -> None:
         """Record that a derivative is about to get a graph of its own."""
-        if (frame := frames.user_frame(sys._getframe(1))) is not None and len(
-            self._second_order
-        ) < MANY:
-            self._second_order.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+        if len(self._second_order) < MANY:
+            self._second_order.add(_function_here())
 
-    def _is_derived(self, by: tuple[Any, ...]) -> bool:
-        """Return True for a derivative by leaves that are no parameters, next to a recorded one.
-
-        The function must give other derivatives a graph of their own.
-        """
-        frame, leaves = frames.user_frame(sys._getframe(1)), tensors_in(by)
-        plain = [leaf for leaf in leaves if leaf.is_leaf and not isinstance(leaf, Parameter)]
-        if frame is None or not leaves or len(plain) < len(leaves):
-            return False
-        return (frame.f_code.co_filename, frame.f_code.co_firstlineno) in self._second_order
+    def _is_of_inputs(self, by: tuple[Any, ...]) -> bool:
+        """Return True for a derivative by leaves that no training moves."""
+        leaves = tensors_in(by)
+        plain = all(one.is_leaf and not isinstance(one, Parameter) for one in leaves)
+        known = (self._parameters.find(leaf) for leaf in leaves)
+        return bool(leaves) and plain and all(one is None or one.optimizer is None for one in known)
 
     def _known(
         self, inputs: Sequence[torch.Tensor], arguments: tuple[Any, ...]
@@ -237,9 +234,9 @@ class LossLog(TorchFunctionMode):
         for ended in ends:
             self._passed_on.note(ended)
         node: Node | None = outputs[0].grad_fn
-        if ends and node is not None and re.search("add|sub|mul|mm|linear|conv", name):
+        if ends and node is not None and re.search(_ENTERED, name):
             summed = outputs[0].dim() == 0 and re.search("add|sub", name)
-            if ends[0].derived or ends[0].sampled or summed:
+            if ends[0].derived or ends[0].sampled or summed or name == "stack":
                 node.metadata[CUT_TERM] = ends[0]
 
     def _note_indices(
@@ -295,3 +292,9 @@ class LossLog(TorchFunctionMode):
             below = walk(roots_of((*inputs, *bases)), NODES)
             found |= {id(leaf.variable): leaf.variable for _, leaf in below.leaves}
         return tuple(map(weakref.ref, found.values()))
+
+
+def _function_here() -> tuple[str, int] | None:
+    """Return which function of the script's runs."""
+    frame = frames.user_frame(sys._getframe(1))
+    return (frame.f_code.co_filename, frame.f_code.co_firstlineno) if frame is not None else None
