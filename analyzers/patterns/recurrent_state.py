@@ -98,6 +98,6 @@ def explain(match: Match, project: Project) -> str:
     """Explain which state crossed which boundary."""
     story = story_of(match.evidence, project)
     if story is not None and story.loop is not None and story.self_fed:
-        fresh = fed_at_random(story.name, story.loop, project)
+        fresh = not story.averaged and fed_at_random(story.name, story.loop, project)
         return account(match, project) + (_FRESH if fresh else _VALUES)
     return account(match, project) + _VALUES

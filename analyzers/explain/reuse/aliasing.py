@@ -6,7 +6,7 @@ import ast
 
 from analyzers.source.flow import definitions
 from analyzers.source.project import Function, Project, Scope
-from analyzers.source.signatures import positional
+from analyzers.source.signatures import defaults, positional
 
 
 def denoted(value: ast.expr, scope: Scope, project: Project) -> ast.expr:
@@ -26,7 +26,7 @@ def returned(value: ast.expr, project: Project) -> ast.expr | None:
     """Return what a call of a function that does nothing else returns, in the caller's terms; None
     for other calls.
     """
-    if not isinstance(value, ast.Call) or value.keywords:
+    if not isinstance(value, ast.Call):
         return None
     found = [function for _, function in project.functions_called(value)]
     answer = _only_returns(found[0]) if len(found) == 1 else None
@@ -34,7 +34,10 @@ def returned(value: ast.expr, project: Project) -> ast.expr | None:
         return None
     method = positional(found[0])[:1] == ["self"] and isinstance(value.func, ast.Attribute)
     owner = [value.func.value] if method and isinstance(value.func, ast.Attribute) else []
-    given = dict(zip(positional(found[0]), [*owner, *value.args], strict=False))
+    literal = {n: v for n, v in defaults(found[0]).items() if isinstance(v, ast.Constant)}
+    filled = zip(positional(found[0]), [*owner, *value.args], strict=False)
+    given = literal | dict(filled)
+    given |= {keyword.arg or "**": keyword.value for keyword in value.keywords}
     if not _fills(found[0], given):
         return None
     own = ast.parse(ast.unparse(answer), mode="eval").body  # trees that are shared never change
@@ -52,7 +55,7 @@ def _only_returns(function: Function) -> ast.expr | None:
 
 
 def _fills(function: Function, given: dict[str, ast.expr]) -> bool:
-    return len(given) == len(positional(function)) and not any(
+    return given.keys() == {*positional(function)} and not any(
         isinstance(argument, ast.Starred) for argument in given.values()
     )
 

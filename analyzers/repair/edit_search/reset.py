@@ -51,7 +51,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     shared = use.shared
     for loop in shared.loops if shared is not None else ():
         for name in dict.fromkeys(carrier.name for carrier in use.features.carriers):
-            yield from _of(name, loop, use.features.frame, project)
+            yield from _of(name, loop, use.features, project)
 
 
 def _to_none(features: ReuseFeatures) -> Iterator[Proposal]:
@@ -66,7 +66,8 @@ def _to_none(features: ReuseFeatures) -> Iterator[Proposal]:
         yield Proposal("reset-at-head", title, (edit,), _TRADEOFF, 3)
 
 
-def _of(name: str, loop: Loop, shared: Shared, project: Project) -> Iterator[Proposal]:
+def _of(name: str, loop: Loop, features: ReuseFeatures, project: Project) -> Iterator[Proposal]:
+    shared = features.frame
     module = shared.module
     first = _first_value(name, loop, shared)
     if first is None or name not in bound_within(loop):
@@ -78,7 +79,7 @@ def _of(name: str, loop: Loop, shared: Shared, project: Project) -> Iterator[Pro
         title = f"Reset `{name}` at the head of the loop"
         gathers = is_empty(first.value) and any(joined_to(name, s) for s in statements_of(loop))
         rank = -2 * SECOND_CHOICE if gathers else 2  # one iteration's values are gathered in it
-        if not gathers and fed_at_random(name, loop, project):
+        if not gathers and not features.averaged and fed_at_random(name, loop, project):
             rank = -SECOND_CHOICE
             if not _is_read_between(name, first, loop, shared):
                 at_head = joined([editor.delete(first), *at_head])
