@@ -120,22 +120,36 @@ def no_other_fault(result: RunResult, original: RunResult, kept: Trace | None) -
     return Check(name="no_other_fault", status=status, detail="; ".join(dict.fromkeys(said)))
 
 
-def fresh(candidate: Trace | None) -> Check:
-    """Check that no backward call reaches a graph that was made, before the last step, from
-    parameters which that step changed.
+def fresh(
+    candidate: Trace | None, original: RunResult | None = None, kept: Trace | None = None
+) -> Check:
+    """Check that no backward call reaches a graph that was made from parameters before they got
+    other values: by a step, or by the script's own writes, which torch does not notice. What the
+    original does by hand, in calls before its failure, is meant.
     """
     if candidate is None or not candidate.backwards:
         return Check(name="fresh", status="not_run", detail="no backward call was seen")
-    stale = [record for record in candidate.backwards if record.stale]
-    if stale:
-        line = stale[0].call.at.line
-        return Check(
-            name="fresh",
-            status="failed",
-            detail=f"line {line} goes back through a graph built before the last step changed "
-            "its weights",
+    records = [(record, one) for record in candidate.backwards for one in record.stale]
+    if original is None or _writes_by_hand(original, kept):
+        records = [(record, one) for record, one in records if not one.by_hand]
+    if records:
+        record, one = records[0]
+        by = "the script wrote other values into" if one.by_hand else "the last step changed"
+        detail = (
+            f"line {record.call.at.line} goes back through a graph built before {by} its weights"
         )
+        return Check(name="fresh", status="failed", detail=detail)
     return Check(name="fresh", status="passed", detail="every backward uses the current weights")
+
+
+def _writes_by_hand(original: RunResult, kept: Trace | None) -> bool:
+    """Return True if the original writes into weights between a forward and its backward call."""
+    own = original.trace.backwards if original.trace is not None else []
+    held = kept.backwards if kept is not None else []
+    before = [r for r in own if r.outcome == "ok"]
+    last = max((r.call.n for r in before), default=0)
+    records = [*before, *(r for r in held if r.call.n <= last)]
+    return any(one.by_hand for record in records for one in record.stale)
 
 
 def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:

@@ -41,7 +41,8 @@ async def trial_of(original: Original, turn: int, candidate: Candidate) -> Teste
         fixed = trial.held = await original.attempt(holding)
         trial.checks += await _compared(original, trial, fixed, holding)
         kept = (await original.held("kept")).trace if await original.reaches("kept") else None
-        trial.checks += [checks.fresh(result.trace), checks.bounded(result.trace, kept)]
+        trial.checks += [checks.fresh(result.trace, original.run, kept)]
+        trial.checks += [checks.bounded(result.trace, kept)]
         compared = numerical.gradcheck(result.trace, original.files, candidate.files)
         trial.checks += [compared] if compared is not None else []
         other = checks.no_other_fault(result, original.run, kept)

@@ -30,6 +30,7 @@ from .errors.reuse import ReuseWatch
 from .recorders.backward_calls import BackwardRecorder
 from .recorders.carried_values import PathWatch
 from .recorders.graph_losses import LossLog
+from .recorders.hand_writes import HandWrites
 from .recorders.inplace_changes import ChangeLog
 from .recorders.manual_updates import ManualUpdates
 from .recorders.steps import StepWatch
@@ -170,12 +171,16 @@ class Instruments:
         yield ReuseWatch(emitter, stamps, parameters, graphs)
         yield self.inplace
         yield self.missing
-        yield BackwardRecorder(emitter, stamps, parameters, values=self.steps.gradients)
+        values, by_hand = self.steps.gradients, None
+        if values or not job.get("attached"):  # a user's own process keeps torch's attribute
+            by_hand = HandWrites(parameters)
+            by_hand.install()
+        yield BackwardRecorder(emitter, stamps, parameters, values=values, by_hand=by_hand)
         yield self.hidden
         if not self._unlike():
             stepped = self.steps.optimizers.latest
             self.silent = SilentWatch(emitter, stamps, parameters, graphs, stepped, self.losses)
-            if not job.get("attached"):  # a user's own process keeps torch's attribute
+            if not job.get("attached"):
                 self.reads = GradientReads(parameters)
                 self.reads.install()
                 self.attention.on_rest.append(self.reads.rest)

@@ -42,10 +42,11 @@ class ParameterFacts(Record):
 
 class Stale(Record):
     """A parameter whose consumer node was made before a step changed it and was reached by a
-    backward call after it.
+    backward call after it. `by_hand`: the script did, by a write that autograd does not count.
     """
 
     param: Count
+    by_hand: bool = False
 
 
 class Backward(Record):

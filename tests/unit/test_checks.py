@@ -85,6 +85,21 @@ def test_a_stale_walk_is_not_fresh() -> None:
     assert checks.fresh(Trace()).status == "not_run"
 
 
+def test_weights_that_the_script_writes_itself_are_stale_unless_the_original_means_it() -> None:
+    clean = run("finished", 3).model_copy(update={"trace": trace(nodes=[3, 3])})
+    assert clean.trace is not None
+    calls = [
+        record.model_copy(update={"stale": [Stale(param=0, by_hand=True)]})
+        for record in clean.trace.backwards
+    ]
+    written = clean.model_copy(update={"trace": Trace(backwards=calls)})
+    assert checks.fresh(written.trace, clean).status == "failed"
+    assert checks.fresh(written.trace, written).status == "passed"
+    raised = [record.model_copy(update={"outcome": "raised"}) for record in calls]
+    failing = clean.model_copy(update={"trace": Trace(backwards=raised)})
+    assert checks.fresh(written.trace, failing).status == "failed"
+
+
 def test_growth_shows_over_five_calls() -> None:
     assert checks.bounded(trace(nodes=[6, 9, 12, 15, 18, 21])).status == "failed"
     assert checks.bounded(trace(nodes=[6, 6, 6, 6, 6, 6])).status == "passed"

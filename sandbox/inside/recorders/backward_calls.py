@@ -19,6 +19,7 @@ from ..core.retained_size import LOOKS, PASSES, kept_nodes
 from ..core.sampling import sampled
 from ..core.stamps import Stamps
 from .graph_ends import REACHED
+from .hand_writes import HandWrites
 
 GRADIENT_OF = "gradient_of"  # metadata: the number of the call that returned the node's value
 
@@ -30,12 +31,20 @@ class BackwardRecorder(Observer):
     watches = "backward calls"
 
     def __init__(
-        self, emitter: Emitter, stamps: Stamps, parameters: ParameterRegistry, *, values: bool
+        self,
+        emitter: Emitter,
+        stamps: Stamps,
+        parameters: ParameterRegistry,
+        *,
+        values: bool,
+        by_hand: HandWrites | None = None,
     ) -> None:
         self._emitter = emitter
         self._stamps = stamps
         self._parameters = parameters
         self._values = values
+        self._by_hand = by_hand
+        self._rewritten: list[int] = []
         self._loss: float | None = None
         self._repeated = False
         self._new_terms = 0
@@ -52,6 +61,7 @@ class BackwardRecorder(Observer):
             self._new_terms = terms_of(call.roots, lambda node: bool(node.metadata.get(REACHED)))
         self._repeated = bool(call.roots) and all(_was_reached(n) for n, _ in call.roots)
         self._changed = {known.id: known.changed_by for known in self._parameters.known}
+        self._rewritten = self._by_hand.before(call) if self._by_hand is not None else []
         self._kept = None
         if self._values and call.iteration in PASSES and self._looks < LOOKS:
             self._looks += 1
@@ -134,7 +144,8 @@ class BackwardRecorder(Observer):
         )
 
     def _stale(self, call: Call) -> list[Json]:
-        """Return parameters that a step changed after the present graph had used them.
+        """Return parameters that a step, or the script, changed after the present graph had used
+        them.
 
         A step of a hook in this call is none.
         """
@@ -146,7 +157,8 @@ class BackwardRecorder(Observer):
             if known is None or stamp is None or stamp.steps >= changed_by:
                 continue
             found.setdefault(known.id, {"param": known.id})
-        return list(found.values()) if CLOCK.steps else []
+        stepped = list(found.values()) if CLOCK.steps else []
+        return [*stepped, *({"param": n, "by_hand": True} for n in self._rewritten)]
 
 
 def _was_given(call: Call, leaf: Any) -> bool:
