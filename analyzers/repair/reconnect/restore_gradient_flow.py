@@ -32,6 +32,7 @@ from analyzers.repair.reconnect.softening import (
     is_probability,
     straight_through,
 )
+from analyzers.repair.reconnect.step_functions import choosing
 from analyzers.repair.reconnect.tensor_from_scalars import filled
 from analyzers.repair.reconnect.uncutting import without_cut
 from analyzers.repair.value_only.arrays import torch_edits
@@ -87,7 +88,7 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
             yield replace(whole, edits=(*whole.edits, *_with_torch(where)))
     if not narrower:
         yield from _passed_earlier(where, project, rank)
-    if not cuts_in(where.statement):
+    if not cuts_in(where.statement) or any(choosing(where)):
         soft = is_probability(where)
         yield from differentiable(where, rank if soft else SECOND_CHOICE)
         yield from straight_through(where, SECOND_CHOICE if soft else rank)

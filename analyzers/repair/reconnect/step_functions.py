@@ -8,17 +8,19 @@ from typing import NamedTuple
 
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias
+from analyzers.repair.reconnect.cutting_expressions import base_of
 from analyzers.source.callees import in_library, is_call, keyword, operation
-from analyzers.source.calls import calls_of, operations_in
+from analyzers.source.calls import calls_of
 from analyzers.source.flow import bindings, definitions, is_dotted, names_read, value_of
 from analyzers.source.project import Module, spelled
 from analyzers.source.statement_ranges import statements_after
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 _STEPWISE = frozenset({"round", "sign", "floor", "ceil", "trunc", "int", "long", "bool"})
 FLOATS = frozenset({"float", "double", "half"})
 CASTS = FLOATS | {"to", "type"}
 _ORDERS = frozenset({"permute", "transpose", "movedim", "moveaxis", "contiguous"})
+_SCATTERS = ("torch.Tensor.scatter", "torch.Tensor.scatter_")
 _COMPARISONS = ("gt", "ge", "lt", "le")
 
 
@@ -56,7 +58,9 @@ def comes_of(where: SourceLocation, given: ast.expr, *functions: str) -> bool:
     values: list[ast.expr | None] = [given]
     for name in names_read(given):
         values += [value_of(statement) for statement in definitions(where.scope, name)]
-    return any(value and operations_in(value, functions) for value in values)
+    calls = (call for value in values if value for call in nodes_of(value, ast.Call))
+    named = [name for call in calls if not (name := operation(call)).startswith("log_")]
+    return any(function in name for name in named for function in functions)
 
 
 def _soft(node: ast.AST) -> ast.expr | None:
@@ -113,21 +117,32 @@ def _chosen_rows(where: SourceLocation) -> StepFunction | None:
     module, statement = where.module, where.statement
     chosen = next(choosing(where), None)
     scores = operand_of(chosen) if chosen is not None else None
-    names, dim = set(bindings(statement)), _dimension(chosen, scores)
+    names, dim = set(bindings(statement)) - {"_"}, _dimension(chosen, scores)
     if scores is None or chosen is None or not dim:
         return None
+    scores = base_of(scores)
     soft = where.editor.text_of(scores)
     if not comes_of(where, scores, "softmax"):
         soft = f"{alias(module, 'torch')}.softmax({soft}, dim={dim})"
     later = statements_after(module, statement)
     for one in (statement, *later):
-        for call in calls_of(one, "torch.Tensor.one_hot"):
-            own = module.holds(call, chosen)
-            if call.args and (own or names_read(call.args[0]) <= names):
+        for call in calls_of(one, "torch.Tensor.one_hot", *_SCATTERS):
+            own, index = module.holds(call, chosen), _index_of(call)
+            if index is not None and (own or names & names_read(index)):
                 last = later if names.isdisjoint(bindings(one)) else later[: later.index(one)]
                 read = own or any(names & names_read(s) for s in last if s is not one)
                 hard = _arranged(module, call)
                 return StepFunction(one, hard, scores, soft, None if read else statement)
+    return None
+
+
+def _index_of(rows: ast.Call) -> ast.expr | None:
+    """Return the indices of `one_hot(index)`, or of `zeros.scatter_(dim, index, 1.0)`."""
+    match rows.args:
+        case [_, index, ast.Constant(value=1)] if operation(rows) != "one_hot":
+            return index
+        case [index, *_] if operation(rows) == "one_hot":
+            return index
     return None
 
 
