@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from unidiff.patch import PatchSet
+
 from app.command.fixing import best
 from app.present.fix_wording import asked, chip, effect
 from app.present.visible import visible
@@ -13,7 +15,6 @@ from app.schemas import Cause, Check, Findings, Patch
 from gradmend.run_wrapper.stderr import Paint, say
 
 TRIED = 3  # fixes that failed, of which it is said
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 
 
 def cause_lines(cause: Cause, paint: Paint) -> Iterator[str]:
@@ -27,19 +28,13 @@ def cause_lines(cause: Cause, paint: Paint) -> Iterator[str]:
 
 def patch_lines(patch: Patch, paint: Paint) -> Iterator[str]:
     """Yield the change with its line numbers, file by file."""
-    old = new = 0
-    for line in visible(patch.diff).splitlines():
-        if line.startswith("+++ "):
-            yield paint(line[4:].removeprefix("b/"), "bold")
-        elif line.startswith("--- ") and old == 0:
-            continue
-        elif (hunk := _HUNK.match(line)) is not None:
-            old, new = int(hunk[1]), int(hunk[2])
-        elif line[:1] in ("+", "-", " "):
-            number = old if line[0] == "-" else new
-            yield paint(f"  {line[0]} {number:>4} │ {line[1:]}", line[0])
-            old += line[0] != "+"
-            new += line[0] != "-"
+    for file in PatchSet(patch.diff):
+        yield paint(visible(file.path), "bold")
+        for line in (line for hunk in file for line in hunk):
+            number = line.source_line_no if line.is_removed else line.target_line_no
+            text = visible(line.value.rstrip("\n"))
+            if number is not None:  # else it says that a file ends without a newline
+                yield paint(f"  {line.line_type} {number:>4} │ {text}", line.line_type)
 
 
 def tested(patch: Patch, paint: Paint) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from app.schemas import Cause, Check, Findings, Location, Patch, Verification
 from gradmend.run_wrapper import apply, progress
-from gradmend.run_wrapper.report import show
+from gradmend.run_wrapper.report import patch_lines, show
 from gradmend.run_wrapper.report import tested as how_tested
 from gradmend.run_wrapper.stderr import RULE, Paint
 from gradmend.run_wrapper.summarize import ProgressPrinter
@@ -189,3 +189,31 @@ def test_without_a_result_it_says_whose_it_would_be(
     reported = capsys.readouterr().err
     assert "no result of `gradmend run` is kept for this folder" in reported
     assert "gradmend train.py --diff, or --fix" in reported
+
+
+TWO_FILES = """\
+--- a/net.py
++++ b/net.py
+@@ -7,2 +7,2 @@
+ x = 1
+-y = x
++y = 2
+--- a/train.py
++++ b/train.py
+@@ -3 +3,2 @@
+ loss.backward()
++optimizer.step()
+"""
+
+
+def test_each_file_of_a_change_is_headed_by_its_name() -> None:
+    change = patch(1, "", "passed").model_copy(update={"diff": TWO_FILES})
+    assert list(patch_lines(change, Paint())) == [
+        "net.py",
+        "       7 │ x = 1",
+        "  -    8 │ y = x",
+        "  +    8 │ y = 2",
+        "train.py",
+        "       3 │ loss.backward()",
+        "  +    4 │ optimizer.step()",
+    ]
