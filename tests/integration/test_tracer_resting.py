@@ -71,6 +71,19 @@ for step in range(120):
     optimizer.step()
     optimizer.zero_grad()
 """
+UNCLEARED = """
+picture, net = torch.zeros(2, 3, requires_grad=True), nn.Linear(3, 1)
+of_picture = torch.optim.SGD([picture], lr=0.1, momentum=0.5)
+of_net = torch.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(10):
+    CLEARED
+    (net(picture) - 1).square().mean().backward()
+    of_picture.step()
+    for step in range(40):
+        of_net.zero_grad()
+        net(torch.randn(4, 3)).square().mean().backward()
+        of_net.step()
+"""
 
 
 def _reported(traced: Tracing, script: str, **job: Any) -> Any:
@@ -89,3 +102,12 @@ def test_a_late_second_use_is_reported_as_if_all_calls_were_looked_at(
 ) -> None:
     late, all_seen = _reported(traced, script), _reported(traced, script, gradients=True)
     assert late == all_seen
+
+
+@pytest.mark.parametrize(("line", "found"), [("pass", 1), ("of_picture.zero_grad()", 0)])
+def test_gradients_that_nobody_clears_are_found_between_calls_that_are_not_looked_at(
+    traced: Tracing, line: str, found: int
+) -> None:
+    silent = traced(HEAD + UNCLEARED.replace("CLEARED", line)).trace.silent
+    kinds = [one.kind for one in silent if "picture" in one.params]
+    assert kinds == ["uncleared-gradients"] * found

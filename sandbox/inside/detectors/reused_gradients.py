@@ -21,6 +21,7 @@ class ReusedGradients:
     def __init__(self, parameters: ParameterRegistry) -> None:
         self._parameters = parameters
         self._used: dict[int, tuple[int, int]] = {}
+        self._resting: dict[int, tuple[tuple[int, int], float]] = {}  # used, with their norms
         self._cleared: set[int] = set()  # parameters, at any time between a step and a backward
         self._values: dict[int, tuple[float, float]] = {}  # as they were last
         self._candidates: set[int] = set()
@@ -33,6 +34,10 @@ class ReusedGradients:
     def before(self) -> None:
         """Note which parameters still hold, untouched, a gradient that a step has used."""
         known = self._parameters.known
+        for number, (used, norm) in self._resting.items():
+            if used == known[number].mark and norm == known[number].norm:
+                self._used[number] = used
+        self._resting.clear()
         self._candidates = {
             number
             for number, used in self._used.items()
@@ -86,7 +91,13 @@ class ReusedGradients:
             yield {**self._reported[1], "detail": NEVER}
 
     def rest(self) -> None:
-        """Forget what one call leaves for the next: those that follow are not examined."""
+        """Forget what one call leaves for the next: those that follow are not examined. A gradient
+        that a step has used is known again by its norm, if none of them touches it.
+        """
+        known = self._parameters.known
+        for number, used in self._used.items():
+            if used == known[number].mark and (norm := known[number].norm) > 0:
+                self._resting[number] = used, norm
         for kept in (self._used, self._values, self._chain):
             kept.clear()
         for numbers in (self._candidates, self._leftover):
