@@ -10,6 +10,7 @@ from collections.abc import Mapping, Set
 from analyzers.explain.bootstrap_targets import OTHERS
 from analyzers.explain.kept_parameters import UNHELD
 from analyzers.explain.listed import counted
+from analyzers.repair.reschedule.added_step import UNSTEPPED
 from app.repair.effects import by_optimizer, unread
 from app.repair.late_gradients import (
     carries,
@@ -21,6 +22,8 @@ from app.repair.late_gradients import (
 )
 from app.schemas import Check
 from sandbox.records import Trace
+
+UNFED = "unfed-parameters"
 
 
 def learns(
@@ -56,8 +59,8 @@ def learns(
     # leftovers of other losses are gone; its own gradient may be zero
     foreign &= _received(candidate)
     lost = _lost(wanted, given, reference) - of_targets - foreign
-    if any(record.kind == UNHELD for record in (original.silent if original else [])):
-        lost -= set().union(*given.values())  # another optimizer has it: who holds what changes
+    if any(r.kind in (UNHELD, UNSTEPPED) for r in (original.silent if original else [])):
+        lost -= set().union(*given.values())  # another optimizer steps it now
     fed = _may_gain(reference, original, names)
     gained = {p for o, params in given.items() if o in wanted for p in params - wanted[o] - fed}
     if lost:
@@ -98,7 +101,7 @@ def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]
     owned = {f"self.{name.partition('.')[2]}" for name in reported if "." in name}
     reported |= owned | {f"self.{name}" for name in reported}  # to a method of what has it
     fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
-    if any(r.kind == UNHELD for r in silent):  # an optimizer may call them otherwise
+    if any(r.kind in (UNHELD, UNFED) for r in silent):  # they had other names, or zeros
         fed |= _received(reference) - set().union(*_fed(reference).values())
     if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # a gradient may be lost before the step
@@ -150,7 +153,7 @@ def _hungry(
     on the loss.
     """
     fed = _fed_names(candidate) | _fed_names(moving)
-    reported = _reported(original, "unfed-parameters") | _reported(original, "cleared-gradients")
+    reported = _reported(original, UNFED) | _reported(original, "cleared-gradients")
     reported -= spared
     alive = {_module(name) for name in reported & fed}
     return {

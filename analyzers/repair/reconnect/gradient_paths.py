@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analyzers.repair.reconnect.cutting_expressions import cuts_in
 from analyzers.repair.reconnect.functional import loads, written
-from analyzers.source.backward import backward_calls
+from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.calls import calls_to
 from analyzers.source.flow import (
     bindings,
@@ -67,10 +67,11 @@ def source_of(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> s
 
 
 def _put_in(node: ast.stmt) -> ast.expr | None:
-    """Return the value that a statement puts into a container or a module's parameter, or None.
-
-    For example `y` of `xs.append(y)`.
+    """Return the value that a statement puts into a container or a module's parameter, or calls
+    backward on, or None: `y` of `xs.append(y)`.
     """
+    if isinstance(node, ast.Expr) and (calls := backward_calls(node)):
+        return backward_root(calls[0])
     if isinstance(node, ast.Expr) and (write := written(node)) is not None:
         return write.value
     stored = stored_into(node.value) if isinstance(node, ast.Expr) else None
@@ -165,7 +166,7 @@ def goes_on(scope: Scope, statement: ast.stmt, project: Project, depth: int = MA
     """
     if isinstance(statement, ast.Return):
         return _taken_on(scope, project, depth)
-    if isinstance(statement, ast.Expr) and written(statement) is not None:
+    if isinstance(statement, ast.Expr) and (written(statement) or backward_calls(statement)):
         return True
     reached = set(bindings(statement))
     for node in [*statements_of(scope)] * 2:  # what a loop reads may stand in front

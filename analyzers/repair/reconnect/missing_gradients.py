@@ -33,6 +33,8 @@ from analyzers.source.calls import calls_of
 from analyzers.source.flow import (
     bindings,
     names_bound,
+    names_read,
+    statements_of,
     value_of,
 )
 from analyzers.source.project import Project, Scope
@@ -71,6 +73,7 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
     parts = {part for path in paths for part in path if not part.isdigit()}
     models = {_model_of(path) for path in (*fault.params, *names_held(fault.holders))}
     lost, lines = resolve_location(project, fault.at), dict(fault.ran)
+    backward = resolve_location(project, fault.call.at) if fault.call is not None else None
     flat = fault.detail == ZEROS
     for look in (_step_at,) if flat else (_withheld_at, _cut_at, _step_at, _unpassed_at):
         found: dict[int, Cut] = {}
@@ -80,7 +83,12 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
                     found.setdefault(id(cut.where.statement), cut)
         likely = sorted(
             found.values(),
-            key=lambda cut: (not _cancels(cut), not _is_at(cut, lost), _cuts_a_target(cut)),
+            key=lambda cut: (
+                not _cancels(cut),
+                _is_for_another(cut, backward),
+                not _is_at(cut, lost),
+                _cuts_a_target(cut),
+            ),
         )
         if found:
             chosen = lost is not None and is_choice(lost)
@@ -119,6 +127,25 @@ def _model_of(path: str) -> str:
 
 def _is_at(cut: Cut, where: SourceLocation | None) -> bool:
     return where is not None and cut.where.statement is where.statement
+
+
+def _is_for_another(cut: Cut, backward: SourceLocation | None) -> bool:
+    """Return True if a statement computes nothing of what the backward call of its function is
+    called on: it is for another loss.
+    """
+    if backward is None or cut.where.scope is not backward.scope:
+        return False
+    before = list(statements_of(backward.scope))
+    wanted = set(names_read(backward.statement))
+    for statement in reversed(before[: before.index(backward.statement)]):
+        made = set(bindings(statement))
+        if made & wanted:
+            if statement is cut.where.statement:
+                return False
+            wanted = (wanted - made if isinstance(statement, ast.Assign) else wanted) | names_read(
+                value_of(statement) or statement
+            )
+    return cut.where.statement is not backward.statement
 
 
 def _refills(statement: ast.stmt, params: Sequence[str]) -> bool:

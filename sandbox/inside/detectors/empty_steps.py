@@ -32,17 +32,25 @@ class _Looks:
     at: Json | None = None
     backward: TracedBackward | None = None
 
+    @property
+    def was_cleared(self) -> bool:
+        """Return True if the backward call before the step mostly gave the parameter its
+        gradient."""
+        return 2 * self.cleared > self.empty
+
 
 class EmptySteps:
     """Compares what backward calls gave with what steps find, at the first steps of an optimizer
     and then ever more rarely.
 
     A parameter that has a gradient at any of these steps is trained, whatever the others found. So
-    is one that a step changed: its optimizer took the gradient in a way of its own.
+    is one that a step changed: its optimizer took the gradient in a way of its own; and one that
+    another optimizer trains, unless no step of this one ever finds any gradient.
     """
 
     def __init__(self) -> None:
-        self._looks: dict[int, _Looks] = {}
+        self._looks: dict[int, dict[int, _Looks]] = {}  # by optimizer, and by parameter
+        self._fed: set[int] = set()  # optimizers of which any step found any gradient
         self._steps: dict[int, int] = {}
         self._frozen: dict[int, tuple[int, list[KnownParameter]]] = {}  # looks, by optimizer
         self._thawed: set[int] = set()  # optimizers that held anything to train, at any look
@@ -68,8 +76,11 @@ class EmptySteps:
         zeros = [known for known in asked if known.id not in full and known.gradient is not None]
         if full or len(zeros) < len(asked):  # only what clears all of them leaves zeros everywhere
             full.update(known.id for known in zeros)
+        if full:
+            self._fed.add(optimizer)
+        of_this = self._looks.setdefault(optimizer, {})
         for known in asked:
-            looks = self._looks.setdefault(known.id, _Looks())
+            looks = of_this.setdefault(known.id, _Looks())
             if known.id in full:
                 looks.full += 1
                 continue
@@ -88,24 +99,28 @@ class EmptySteps:
         return left or gradient.layout is not torch.strided or bool(gradient.any())
 
     def misses(self, known: KnownParameter) -> bool:
-        """Return True if some steps, and all that were seen, found the parameter without a
-        gradient."""
-        looks = self._looks.get(known.id)
-        return looks is not None and looks.empty > 0 and not looks.full
+        """Return True if some steps of an optimizer, and all that were seen, found the parameter
+        without a gradient."""
+        return self._missed(known) is not None
+
+    def _missed(self, known: KnownParameter) -> _Looks | None:
+        own = [(o, looks[known.id]) for o, looks in self._looks.items() if known.id in looks]
+        trained = any(looks.full for _, looks in own)
+        empty = (one for o, one in own if not one.full and not (trained and o in self._fed))
+        return next((looks for looks in empty if looks.empty), None)
 
     def found(self, known: Iterable[KnownParameter]) -> tuple[str, Json] | None:
         """Return the kind of fault and the parameters that no step found with a gradient.
 
         Those come first that the backward call before their step does not reach.
         """
-        missed = [one for one in known if self.misses(one)]
-        missed = [one for one in missed if self._looks[one.id].empty >= ENOUGH]
-        missed.sort(key=self._was_cleared)
-        cleared = bool(missed) and self._was_cleared(missed[0])
-        missed = [one for one in missed if self._was_cleared(one) is cleared]
-        if not missed:
+        found = [(one, looks) for one in known if (looks := self._missed(one)) is not None]
+        found = [(one, looks) for one, looks in found if looks.empty >= ENOUGH]
+        if not found:
             return self._all_frozen(known)
-        looks = self._looks[missed[0].id]
+        cleared = all(looks.was_cleared for _, looks in found)
+        found = [(one, looks) for one, looks in found if looks.was_cleared is cleared]
+        missed, looks = [one for one, _ in found], found[0][1]
         lost = next((one.lost for one in missed if one.lost), None)
         fields = {
             "at": looks.at if cleared else lost,
@@ -132,12 +147,6 @@ class EmptySteps:
                 }
                 return "unfed-parameters", fields
         return None
-
-    def _was_cleared(self, known: KnownParameter) -> bool:
-        """Return True if the backward call before the step mostly gave the parameter its
-        gradient."""
-        looks = self._looks[known.id]
-        return 2 * looks.cleared > looks.empty
 
 
 def _asks(known: KnownParameter) -> bool:
