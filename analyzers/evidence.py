@@ -77,12 +77,12 @@ class SilentFault:
 
     `kind` says what was seen: growing-graph, reaching-back, overwritten-gradient,
     uncleared-gradients, unfed-parameters, unheld-parameters, cleared-gradients, bootstrap-target,
-    constant-term, gradient-read-as-none, unmoved-leaves. `doubtful`: only static analysis can
-    decide whether it is a fault. `gradient`: the attribute in which leaves of a hand-written engine
-    hold gradients. `figures` were measured in these `iterations`, or in one after the other, and
-    count what `counted` says. `instead`: leaves that get gradients in place of those that an
-    optimizer took at `optimizer_at`. `ran`: the lines of each file that ran in an iteration of the
-    fault; empty if that was not seen.
+    constant-term, gradient-read-as-none, unmoved-leaves, unstepped-parameters. `doubtful`: only
+    static analysis can decide whether it is a fault. `gradient`: the attribute in which leaves of a
+    hand-written engine hold gradients. `figures` were measured in these `iterations`, or in one
+    after the other, and count what `counted` says. `instead`: leaves that get gradients in place of
+    those that an optimizer took at `optimizer_at`. `ran`: the lines of each file that ran in an
+    iteration of the fault; empty if that was not seen.
     """
 
     kind: str

@@ -14,6 +14,7 @@ from analyzers.source.writes import is_true, unsliced, writes_in_place
 
 OPTIMIZER_STEP = "torch.optim.Optimizer.step"
 ZERO_GRAD = ("torch.optim.Optimizer.zero_grad", "torch.nn.Module.zero_grad")
+CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 PARAMETERS = ("torch.nn.Module.parameters", "torch.nn.Module.named_parameters")
 
 

@@ -18,6 +18,7 @@ OF_GRADIENTS = {
     "unfed-parameters": "parameters without a gradient get one",
     "unheld-parameters": "the parameters that get gradients are in an optimizer",
     "cleared-gradients": "gradients are not cleared before the step",
+    "unstepped-parameters": "the optimizer steps",
 }
 """Silent faults that are in the gradients, so that the references have them, too; what a fix is
 for."""

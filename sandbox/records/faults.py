@@ -76,8 +76,8 @@ class Silent(Record):
 
     `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
     unfed-parameters, unheld-parameters, cleared-gradients, bootstrap-target, constant-term,
-    gradient-read-as-none, unmoved-leaves. `figures` is what was measured (nodes per backward,
-    gradient norms, ...).
+    gradient-read-as-none, unmoved-leaves, unstepped-parameters. `figures` is what was measured
+    (nodes per backward, gradient norms, ...).
     """
 
     t: Literal["silent"]

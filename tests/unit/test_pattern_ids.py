@@ -49,6 +49,7 @@ GIVEN = {
     "GM040": "checkpoint-input",
     "GM041": "nothing-to-train",
     "GM050": "cleared-before-step",
+    "GM051": "missing-step",
 }
 """Every id that was ever given. Append; never change or remove a row: where a pattern is gone, its
 id is not given again."""

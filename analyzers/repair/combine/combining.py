@@ -24,7 +24,7 @@ from analyzers.repair.rewrite import (
 )
 from analyzers.source.backward import BACKWARD_CALLS, backward_root, gradient_given
 from analyzers.source.callees import is_call
-from analyzers.source.calls import ZERO_GRAD, call_in, calls_of, operations_in, steps
+from analyzers.source.calls import CLIPPING, ZERO_GRAD, call_in, calls_of, operations_in, steps
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bound_within, definitions, names_read
 from analyzers.source.project import spelled
@@ -92,7 +92,6 @@ def _collection(editor: Editor, loop: ast.For, loss: str) -> str | None:
 
 
 _OF_ONE_NUMBER = re.compile(r"output\[\d+\] has a shape of torch\.Size\(\[\]\)|expected shape \[\]")
-CLIPPING = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_", "clip_grads_with_norm_")
 
 
 def runs_backward_per_part(story: ReuseFeatures) -> bool:

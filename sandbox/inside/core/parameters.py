@@ -36,7 +36,7 @@ class KnownParameter:
     renewals: int = 0  # how often another tensor took its place
     fed_from: int = 0  # steps of optimizers before the first of these calls
     fed_until: int = -1  # and before the last
-    stood: tuple[float, float] | None = None  # values as they were first, where no optimizer has it
+    stood: tuple[float, float] | None = None  # values as they were when first looked at
     moved: bool = False  # and whether they were others later
     has_namesake: bool = False  # an optimizer has another of its name, which the script still names
     born: int = 0  # optimizers that were made before a module was given it
@@ -84,12 +84,13 @@ class KnownParameter:
         if not self.receipts:
             self.fed_from = steps
         self.receipts, self.fed_until = self.receipts + 1, steps
-        if self.receipts <= MOST or self.receipts & (self.receipts - 1) == 0:
+        often = self.receipts <= MOST or self.receipts & (self.receipts - 1) == 0
+        if often and (self.optimizer is None or self.receipts == 1):
             self.look()
 
     def look(self) -> None:
-        """Note whether its values are others than at first, where no optimizer has it."""
-        tensor = self.tensor() if self.optimizer is None and not self.moved else None
+        """Note whether its values are others than at first."""
+        tensor = self.tensor() if not self.moved else None
         if tensor is not None:
             now = values_of(tensor)
             self.moved = self.stood not in (None, now)

@@ -114,7 +114,8 @@ class SilentWatch(Observer):
                 self._tell_ascents(call)
                 if not any(known.optimizer is not None for known in call.received):
                     self._idle.note(call)
-                if any(known.optimizer is None for known in call.received):
+                idle = [known.optimizer not in self._stepped for known in call.received]
+                if all(idle) or (self._last is None and any(idle)):
                     self._last = call.alone()
         self._aliases.crossed(call)
         self.glanced(call)
@@ -263,11 +264,13 @@ class SilentWatch(Observer):
             self._tell("uncleared-gradients", detail=GATHERED, doubtful=True, **fields)
 
     def _tell_unmoved(self) -> None:
-        """Tell leaves that nobody ever moves, where nothing else is trained. Only reading can tell
-        whether the script means to: it may want no more than their gradients."""
-        names = unmoved(self._parameters.known)[:64]
-        if names and self._last is not None and not self.learns:
-            self._tell("unmoved-leaves", doubtful=True, **self._last.fault(), params=names)
+        """Tell leaves that nobody moves: nothing is trained, or their optimizer never steps."""
+        known, call = self._parameters.known, self._last
+        if call is not None and (held := unmoved(known, self._stepped)):
+            fields = {**call.fault(), "params": _names(held), "optimizer_at": held[0].taken}
+            self._tell("unstepped-parameters", doubtful=True, **fields)
+        elif call is not None and not self.learns and (free := unmoved(known)):
+            self._tell("unmoved-leaves", doubtful=True, **call.fault(), params=_names(free))
 
     @property
     def found_any(self) -> bool:

@@ -3,7 +3,7 @@ again, and of those that nothing updates."""
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Collection, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -73,13 +73,20 @@ class UnclearedGradients:
         return [leaf for leaf in self._leaves.values() if not leaf.touched]
 
 
-def unmoved(known: Sequence[KnownParameter]) -> list[str]:
-    """Return the names of all fed leaves without an optimizer, if nobody ever moves any."""
-    leaves = [one for one in known if one.optimizer is None and one.name and not one.renewals]
-    leaves = [one for one in leaves if one.receipts >= GROWTH]
+def unmoved(
+    known: Sequence[KnownParameter], stepped: Collection[int] | None = None
+) -> list[KnownParameter]:
+    """Return all fed leaves without an optimizer, or those whose optimizer has not `stepped`, if
+    nobody ever moves any.
+    """
+    leaves = [one for one in known if one.name and one.receipts >= GROWTH and not one.renewals]
+    if stepped is None:
+        leaves = [one for one in leaves if one.optimizer is None]
+    else:
+        leaves = [one for one in leaves if one.optimizer not in (None, *stepped)]
     for one in leaves:
         one.look()
-    return [] if any(one.moved for one in leaves) else [one.name for one in leaves]
+    return [] if any(one.moved for one in leaves) else leaves
 
 
 def _gradient(tensor: torch.Tensor) -> tuple[int, float]:
