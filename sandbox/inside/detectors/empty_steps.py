@@ -24,11 +24,12 @@ MOST = 64  # names that are reported
 @dataclass
 class _Looks:
     """What the looks at one parameter's steps found. `cleared`: the backward before the step had
-    given it a gradient."""
+    given it a gradient; `astray`: it had given one to what no optimizer holds."""
 
     empty: int = 0
     full: int = 0
     cleared: int = 0
+    astray: bool = False
     at: Json | None = None
     backward: TracedBackward | None = None
 
@@ -45,7 +46,8 @@ class EmptySteps:
 
     A parameter that has a gradient at any of these steps is trained, whatever the others found. So
     is one that a step changed: its optimizer took the gradient in a way of its own; and one that
-    another optimizer trains, unless no step of this one ever finds any gradient.
+    another optimizer trains, unless no step of this one ever finds any gradient, and no backward
+    before it feeds what no optimizer holds.
     """
 
     def __init__(self) -> None:
@@ -56,11 +58,13 @@ class EmptySteps:
         self._thawed: set[int] = set()  # optimizers that held anything to train, at any look
         self._given: dict[int, tuple[int, int] | None] = {}
         self._last: TracedBackward | None = None
+        self._astray = False
 
     def after_backward(self, call: Call) -> None:
         """Record that a backward call gave parameters a gradient."""
         self._given = {known.id: known.mark for known in call.received}
         self._last = call.alone()
+        self._astray = any(known.optimizer is None for known in call.received)
 
     def stepped(self, optimizer: int, owned: list[KnownParameter], frame: FrameType | None) -> None:
         """Look at what an optimizer found."""
@@ -86,6 +90,7 @@ class EmptySteps:
                 continue
             looks.empty += 1
             looks.cleared += known.id in self._given
+            looks.astray |= self._astray
             looks.backward = looks.backward or self._last
             if looks.at is None and frame is not None:
                 looks.at = place(frame)
@@ -106,7 +111,8 @@ class EmptySteps:
     def _missed(self, known: KnownParameter) -> _Looks | None:
         own = [(o, looks[known.id]) for o, looks in self._looks.items() if known.id in looks]
         trained = any(looks.full for _, looks in own)
-        empty = (one for o, one in own if not one.full and not (trained and o in self._fed))
+        own = [pair for pair in own if not (trained and (pair[0] in self._fed or pair[1].astray))]
+        empty = (looks for _, looks in own if not looks.full)
         return next((looks for looks in empty if looks.empty), None)
 
     def found(self, known: Iterable[KnownParameter]) -> tuple[str, Json] | None:

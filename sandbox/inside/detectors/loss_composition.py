@@ -79,7 +79,12 @@ class LossComposition:
                     self._note(self._moving, call, node, names, detail=RATIO)
 
     def after(self, call: Call, *, early: bool) -> None:
-        """Look at the loss of a call; for targets, which is dearer, in `early` calls only."""
+        """Look at the loss of a call, for targets, which is dearer, in `early` ones only; or at
+        what `autograd.grad` was asked for.
+        """
+        if call.kind == "grad":
+            self.derivatives.after(call)
+            return
         looked = 0
         compared_here = list[_Compared]()
         for node in call.walk.nodes[:NODES] if early else ():

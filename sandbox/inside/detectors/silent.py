@@ -98,14 +98,12 @@ class SilentWatch(Observer):
 
     def after(self, call: Call) -> None:
         """Look for growth, and count what the optimizers' parameters received."""
-        if call.kind == "grad":
-            self.composed.derivatives.after(call)
+        self.composed.after(call, early=call.n <= self._until)
         if call.kind == "backward":
             self._untrained.after_backward(call)
             note_module_siblings(call.received, self._parameters)
             for known in call.received:
                 self._reused.received(known)
-            self.composed.after(call, early=call.n <= self._until)
             if call.n <= self._until:
                 self._empty_steps.after_backward(call)
                 self._foreign.after(call)
@@ -114,8 +112,7 @@ class SilentWatch(Observer):
                 self._tell_ascents(call)
                 if not any(known.optimizer is not None for known in call.received):
                     self._idle.note(call)
-                idle = [known.optimizer not in self._stepped for known in call.received]
-                if all(idle) or (self._last is None and any(idle)):
+                if all(known.optimizer not in self._stepped for known in call.received):
                     self._last = call.alone()
         self._aliases.crossed(call)
         self.glanced(call)
