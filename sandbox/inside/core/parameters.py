@@ -230,9 +230,9 @@ class ParameterRegistry:
 
 
 def version_of(tensor: torch.Tensor) -> int:
-    """Return how often the tensor's memory was written to; 0 of an inference tensor, which does
-    not count it."""
-    return 0 if tensor.is_inference() else int(tensor._version)
+    """Return how often the tensor's memory was written to; 0 of one that has none yet, and of an
+    inference tensor, which does not count it."""
+    return 0 if is_lazy(tensor) or tensor.is_inference() else int(tensor._version)
 
 
 def values_of(tensor: torch.Tensor) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import torch
+from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
 from ..core import frames
@@ -112,6 +113,6 @@ def state_of(optimizer: Optimizer) -> list[ParameterState]:
     """
     own = frames.is_user_class(type(optimizer))
     return [
-        (version_of(p), values_of(p) if own or p.is_inference() else None)
+        (version_of(p), values_of(p) if own or is_lazy(p) or p.is_inference() else None)
         for p in owned_by(optimizer)
     ]
