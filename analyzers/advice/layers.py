@@ -52,6 +52,23 @@ def layer_made_in_forward(node: ast.AST, module: Module) -> str | None:
     return spelled(made.func) if made is not None and calls and not is_written else None
 
 
+def local_layer(node: ast.AST, module: Module) -> str | None:
+    """Match `self_layer = nn.Linear(4, 4)` in `__init__`: a local name that the constructor does
+    not use, and another method does.
+    """
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made):
+            constructor, owner = module.scope_of(node), module.class_of(node)
+        case _:
+            return None
+    if owner is None or getattr(constructor, "name", "") != "__init__":
+        return None
+    read = [n for n in walk(owner) if isinstance(n, ast.Name) and n.id == name]
+    scopes = [module.scope_of(n) for n in read if isinstance(n.ctx, ast.Load)]
+    lost = bool(scopes) and all(scope is not constructor for scope in scopes)
+    return name if lost and creates_module(made) is not False else None
+
+
 def _made(value: ast.expr) -> ast.Call | None:
     """Return the call that makes what an expression moves: `Linear(4, 4)` of
     `Linear(4, 4).cuda()`."""

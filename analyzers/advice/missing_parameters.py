@@ -11,10 +11,11 @@ from difflib import SequenceMatcher
 from analyzers.advice.iterations import WRAPPERS
 from analyzers.advice.looking import REGISTERING, last_name, short
 from analyzers.source.backward import backward_calls, backward_root, starts_later
-from analyzers.source.callees import keyword
+from analyzers.source.callees import is_call, keyword
 from analyzers.source.calls import asks_for_gradient, makes_leaf, steps
-from analyzers.source.flow import definitions, value_of
+from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Module, spelled
+from analyzers.source.targets import assigned
 from analyzers.source.trees import nodes_of
 
 _ALIKE = 0.85  # of a name to another, which is then meant
@@ -28,7 +29,7 @@ _DRAINED_BY = 2  # reads of a generator, of which the second finds nothing
 
 def plain_tensor(node: ast.AST, module: Module) -> str | None:
     """Match `self.keys = torch.randn(...)`: an attribute that starts with random numbers, as what
-    learns does, and is no parameter.
+    learns does, or with values of a file, and is no parameter.
     """
     if not isinstance(node, ast.Assign) or not spelled(node.targets[0]).startswith("self."):
         return None
@@ -36,8 +37,19 @@ def plain_tensor(node: ast.AST, module: Module) -> str | None:
         return None
     made = nodes_of(node.value, ast.Call)
     drawn = any(last_name(call.func) in ("randn", "rand", "normal") for call in made)
+    drawn = drawn or not _loaded(module).isdisjoint(names_read(node.value))
     known = any(last_name(call.func) in (*REGISTERING, *_BUFFERS) for call in made)
     return short(node.targets[0]) if drawn and not known else None
+
+
+def _loaded(module: Module) -> set[str]:
+    """Return the names to which what `torch.load` returns is bound."""
+    return {
+        name
+        for made in module.each(ast.Assign)
+        if isinstance(made.value, ast.Call) and is_call(made.value, "torch.load")
+        for name in assigned(made)
+    }
 
 
 def frozen_adapters(node: ast.AST, module: Module) -> str | None:

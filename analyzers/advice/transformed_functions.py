@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from analyzers.advice.looking import last_name
+from analyzers.advice.looking import last_name, short
+from analyzers.source.callees import keyword
 from analyzers.source.project import Module
 from analyzers.source.trees import nodes_of
 
@@ -24,6 +25,15 @@ def argument_unread(node: ast.AST, module: Module) -> str | None:
         return None
     functions = [f for f in module.each(ast.FunctionDef) if f.name == given.id]
     return given.id if functions and not any(map(_reads, functions)) else None
+
+
+def functional_without_graph(node: ast.AST, module: Module) -> str | None:
+    """Match `torch.autograd.functional.jacobian(f, x)` without `create_graph=True`."""
+    if not isinstance(node, ast.Call) or keyword(node, "create_graph") is not None:
+        return None
+    owner, _, name = module.names.qualified(node.func).rpartition(".")
+    known = owner == "torch.autograd.functional" and name in _TRANSFORMS
+    return short(node.func) if known else None
 
 
 def _reads(function: ast.FunctionDef | ast.Lambda) -> bool:

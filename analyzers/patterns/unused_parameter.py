@@ -47,7 +47,7 @@ from analyzers.explain.known import remedy_of
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import GraphCarrier, Match, Proposal, evidence_in
 from analyzers.explain.reuse.describe import line
-from analyzers.explain.source_locations import SourceLocation, resolve_location
+from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.messages import entry_of
 from analyzers.repair.reconnect.gradless import cleared_if_there, gradless_skipped
 from analyzers.repair.reconnect.requiring import required_where_made, requiring_grad
@@ -69,7 +69,7 @@ from analyzers.repair.reconnect.unused import (
 from analyzers.repair.settings.modes import compiled_lines, uncompiled
 from analyzers.source.backward import backward_root
 from analyzers.source.callees import is_call
-from analyzers.source.flow import definitions, names_read
+from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project, spelled
 
 ID = "GM026"
@@ -128,6 +128,7 @@ def explain(match: Match, project: Project) -> str:
         return (
             f"The gradient of {who} is requested at {where}, but it does not require one, so "
             "nothing of it was recorded. `allow_unused=True` is for tensors that do."
+            f"{_of_derivative(evidence, project)}"
         )
     question = question_of(evidence, project)
     unread = unread_by(question, project) if question is not None else None
@@ -145,6 +146,24 @@ def explain(match: Match, project: Project) -> str:
         text += f" What {line(compiled, project)} compiles is one node of the graph: of two of its "
         text += "results, none leads to the other, as it does without the compiler."
     return text
+
+
+def _of_derivative(evidence: MissingGraph, project: Project) -> str:
+    """Return how a second derivative is asked for, if a derivative is the input here."""
+    where = resolve_location(project, evidence.at)
+    if where is None:
+        return ""
+    for name in names_held(evidence.holders)[:1]:
+        for made in definitions(where.scope, name)[-1:]:
+            call = value_of(made)
+            if isinstance(call, ast.Call) and is_call(call, "torch.autograd.grad"):
+                return (
+                    f" `{name}` is a derivative itself, and what it was derived from does not "
+                    f"depend on it: for the second derivative, make `{name}` with "
+                    "`create_graph=True`, and differentiate it by the first input "
+                    f"(`torch.autograd.grad({name}.sum(), x)`); of a linear function that is zero."
+                )
+    return ""
 
 
 def _new_leaf(evidence: MissingGraph, project: Project) -> ast.Assign | None:

@@ -32,6 +32,7 @@ from app.run.tracing import hidden_reuse, looked_closer, traced
 from sandbox.protocol import RunResult, Session
 from sandbox.records import Assumed, HarnessPlan, Trace
 
+_UNLIKE = {"detached", "non-scalar", "numpy"}  # kinds that no other of their family shows
 TIMES_CLEAN = 2  # clean backward calls from a line that refute a prediction about it
 
 
@@ -219,7 +220,8 @@ def _shows(run: RunResult, case: Case) -> bool:
     part = TracebackPart(run.raised.type, run.raised.message, frames)
     family, kind = family_and_hint(part)
     return any(
-        family == other and (kind == hint or "detached" not in (kind, hint) or None in (kind, hint))
+        family == other
+        and (kind == hint or None in (kind, hint) or _UNLIKE.isdisjoint((kind, hint)))
         for other, hint in ((given.family, given.kind), *given.other_errors)
     )
 

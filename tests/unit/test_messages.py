@@ -290,7 +290,7 @@ def test_a_single_cause_is_said_in_general_where_no_line_shows_it() -> None:
     assert hint.usual
     assert hint.place is None
     assert '`randomness="different"`' in hint.text
-    (shown,) = hints(Project({"a.py": "rows = vmap(draw)(x)\n"}, "a.py"), error)
+    shown, *_ = hints(Project({"a.py": "rows = vmap(draw)(x)\n"}, "a.py"), error)
     assert shown.place is not None
 
 

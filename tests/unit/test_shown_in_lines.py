@@ -196,3 +196,54 @@ def test_what_is_left_out_of_a_block_does_not_end_it() -> None:
     (loop,) = ast.parse(found.project.files["train.py"]).body[:1]
     assert isinstance(loop, ast.While)
     assert [type(part) for part in loop.body] == [ast.Expr, ast.Assign, ast.Expr, ast.Expr]
+
+
+CLASS = "class Net(nn.Module):\n    def __init__(self):\n        {made}\n{rest}"
+NO_PARAMETERS = "ValueError: optimizer got an empty parameter list\n\n```\n{code}```\n"
+
+
+def test_a_layer_under_a_local_name_is_no_attribute() -> None:
+    rest = "    def forward(self, x):\n        return {name}(x)\n"
+    lost = CLASS.format(made="self_fc = nn.Linear(2, 2)", rest=rest.format(name="self_fc"))
+    assert "`self_fc` is a local name" in answered(NO_PARAMETERS.format(code=lost))[1]
+    kept = CLASS.format(
+        made="fc = nn.Linear(2, 2); self.net = nn.Sequential(fc)", rest=rest.format(name="self.net")
+    )
+    assert "local name" not in answered(NO_PARAMETERS.format(code=kept))[1]
+
+
+def test_tensors_of_a_file_are_no_parameters() -> None:
+    loaded = "saved = torch.load('w.pt')\n        self.weight1 = {value}"
+    plain = CLASS.format(made=loaded.format(value="saved['a']"), rest="")
+    assert "plain tensor" in answered(NO_PARAMETERS.format(code=plain))[1]
+    wrapped = CLASS.format(made=loaded.format(value="nn.Parameter(saved['a'])"), rest="")
+    assert "plain tensor" not in answered(NO_PARAMETERS.format(code=wrapped))[1]
+
+
+def test_a_functional_derivative_has_a_graph_only_if_asked_for() -> None:
+    code = "slope = torch.autograd.functional.jacobian(f, a{given})\n"
+    words = "The grad_fn of the derivative is None, why?\n\n```\nimport torch\n{code}```\n"
+    without = answered(words.format(code=code.format(given="")))[1]
+    assert "without a graph unless it gets `create_graph=True`" in without
+    asked = answered(words.format(code=code.format(given=", create_graph=True")))[1]
+    assert "unless it gets" not in asked
+
+
+def test_frames_name_data_parallelism() -> None:
+    raised = "RuntimeError: grad can be implicitly created only for scalar outputs\n"
+    frame = '  File "/opt/site-packages/torch/nn/parallel/{file}", line 9, in forward\n    f()\n'
+    head = "Traceback (most recent call last):\n"
+    assert "`DataParallel`" in answered(head + frame.format(file="data_parallel.py") + raised)[1]
+    assert "The frames show" not in answered(head + frame.format(file="other.py") + raised)[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "entry"),
+    [
+        ("Is loss.backward() in validation training on the validation data?", "backward-in-valid"),
+        ("What does randomness='different' do to my dropout?", "vmap-random"),
+        ("torch.compile: a tensor created inside of it keeps no requires_grad", "leaf-made-in"),
+    ],
+)
+def test_a_further_question_is_answered(words: str, entry: str) -> None:
+    assert (answered(f"{words}\n")[0] or "").startswith(entry)

@@ -77,7 +77,7 @@ def _made(at: SourceLocation, name: str, project: Project) -> Iterator[tuple[Mod
                         scope = module.scope_of(display)
                         made = definitions(scope, spelled(value)) if named else []
                         yield from ((module, one) for one in made[:1])
-            case ast.Call():
+            case ast.Call() if bindings(statement) == [name]:  # not one of several results
                 yield at.module, statement
 
 
