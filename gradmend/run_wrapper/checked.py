@@ -26,6 +26,7 @@ def summary(found: Sequence[Process]) -> str:
     if ended is None:
         return "checked nothing: the records stop before the program did (is a disk full?)"
     notes = [*_learning(records, trained[0].files), *_level(records), "no fault was found"]
+    notes += _detached(trained[0]) if ended["constant_at"] else []
     if zeros := _zeros(records):
         why = "every loss was zero" if _has_detail(records, ZERO_LOSS) else _UNKNOWN
         notes = [f"{some(zeros)}: no gradient but zeros", why]
@@ -34,6 +35,15 @@ def summary(found: Sequence[Process]) -> str:
     ranks = f" of rank 0 of {len(trained)}" if len(trained) > 1 else ""
     whole = f"checked {number} backward call{'s' * (calls != 1)}{ranks}: {', '.join(notes)}"
     return "; ".join([whole, *ended["truncated"]])
+
+
+def _detached(process: Process) -> list[str]:
+    from gradmend.run_wrapper.cut_terms import detached_terms
+
+    found = list(dict.fromkeys(detached_terms(process)))
+    return [f"a term of the loss at {' and '.join(found)} is detached and trains nothing"] * bool(
+        found
+    )
 
 
 def _records(lines: bytes) -> Iterator[Json]:

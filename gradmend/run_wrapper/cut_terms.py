@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,15 +24,30 @@ def are_suspected(process: Process) -> bool:
     """Return True if a sum in a loss has a term without a graph, and reads what `.item()` or the
     like has made a number of; if derivatives by inputs got no graph; or if samples are drawn that
     no log-probability is asked of."""
-    places = list(_places(process.records))
+    project = _project(process)
+    cut = any(_derives(where) or _reads(where, _cuts) for where in _sums(process, project))
+    return cut or sampled_without_log_prob(project)
+
+
+def detached_terms(process: Process) -> Iterator[str]:
+    """Yield where losses add up terms without a graph, and read what is detached: such a term may
+    be meant to train nothing."""
+    for where in _sums(process, _project(process)):
+        if not _derives(where) and _reads(where, lambda one: bool(calls_of(one, *_SAID))):
+            yield f"{where.place.file}:{where.place.line}"
+
+
+def _project(process: Process) -> Project:
     sources = dict[str, str]()
     for name, path in process.files.items():
         with suppress(OSError, ValueError):
             sources[name] = Path(path).read_text("utf-8")
-    project = Project(sources, next(iter(sources), ""))
-    found = (resolve_location(project, place) for place in places)
-    cut = any(where is not None and (_derives(where) or _reads_cut(where)) for where in found)
-    return cut or sampled_without_log_prob(project)
+    return Project(sources, next(iter(sources), ""))
+
+
+def _sums(process: Process, project: Project) -> Iterator[SourceLocation]:
+    found = (resolve_location(project, place) for place in _places(process.records))
+    return (where for where in found if where is not None)
 
 
 def _derives(where: SourceLocation) -> bool:
@@ -48,11 +63,12 @@ def _places(records: bytes) -> Iterator[CodeLine]:
             yield CodeLine(at["file"], int(at["line"]), at["function"])
 
 
-def _reads_cut(where: SourceLocation) -> bool:
+def _reads(where: SourceLocation, cuts: Callable[[ast.stmt], bool]) -> bool:
+    """Return True if a statement cuts, or one that gives a name which it reads a value."""
     statements = [where.statement]
     for name in names_read(where.statement):
         statements += [s for s in definitions(where.scope, name) if value_of(s) is not None]
-    return any(_cuts(statement) for statement in statements)
+    return any(map(cuts, statements))
 
 
 def _cuts(statement: ast.stmt) -> bool:

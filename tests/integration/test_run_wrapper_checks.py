@@ -240,8 +240,12 @@ KL = "kl_divergence(q, Normal(torch.zeros(2), torch.ones(2))).mean()"
     [
         ("q.rsample()", f"{KL}.item()", "train.py:11  GM021 `kl`"),
         ("q.sample()", KL, "train.py:10  GM021 `z`"),
-        ("q.rsample()", KL, "no fault was found"),
-        ("q.rsample()", f"{KL}.detach()", "no fault was found"),
+        ("q.rsample()", KL, "no fault was found\n"),
+        (
+            "q.rsample()",
+            f"{KL}.detach()",
+            "no fault was found, a term of the loss at train.py:12 is",
+        ),
     ],
 )
 def test_what_a_loss_takes_for_a_number_is_found_without_patience(

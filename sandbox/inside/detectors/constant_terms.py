@@ -19,6 +19,7 @@ SUMS = frozenset({"AddBackward0", "SubBackward0"})
 WEIGHED = "MulBackward0"
 _SCALED = frozenset({WEIGHED, "DivBackward0"})
 _COLLECTED = ("Stack", "Cat")
+_LINEAR = ("NegBackward", "MeanBackward", "SumBackward")  # a sum within is one of the loss
 
 
 def constant_terms(root: Node) -> Iterator[Node]:
@@ -40,7 +41,7 @@ def constant_terms(root: Node) -> Iterator[Node]:
         if collected is not None:
             yield collected
         scaled = name in _SCALED and None in below
-        if is_term and (name in SUMS or scaled or name == "NegBackward0"):
+        if is_term and (name in SUMS or scaled or name.startswith(_LINEAR)):
             pending += [(one, True) for one in graphs]
         elif name in SUMS or len(graphs) == 1:
             pending[:0] = [(one, False) for one in graphs]
