@@ -104,9 +104,9 @@ def _spans_lines(node: ast.AST) -> bool:
     return is_text and node.lineno != node.end_lineno  # type: ignore[attr-defined]
 
 
-def unwrapped(editor: Editor, block: ast.With) -> tuple[Edit, ...] | None:
-    """Return edits that remove a `with` and keep its statements."""
-    if len(block.items) != 1:
+def unwrapped(editor: Editor, block: ast.If | ast.With) -> tuple[Edit, ...] | None:
+    """Return edits that remove a `with`, or an `if`, and keep its statements."""
+    if isinstance(block, ast.With) and len(block.items) != 1:
         return None
     start, end = editor.span(block)
     return (Edit(editor.module.path, start, end, unindented(editor, block).lstrip()),)

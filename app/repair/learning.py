@@ -100,7 +100,14 @@ def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]
     lists = tuple(f"{name.partition('[')[0]}." for name in reported if "[" in name)  # modules now
     owned = {f"self.{name.partition('.')[2]}" for name in reported if "." in name}
     reported |= owned | {f"self.{name}" for name in reported}  # to a method of what has it
-    fed = {p for p, name in names.items() if name in reported or name.startswith(lists)}
+    ends = {end for name in reported if "." in (end := name.partition(".")[2])}  # by any root
+    heads = (*lists, *(end for path in lists if (end := path.partition(".")[2])))
+    fed = {
+        p
+        for p, name in names.items()
+        for known in [(name, name.partition(".")[2])]
+        if name in reported or not ends.isdisjoint(known) or any(k.startswith(heads) for k in known)
+    }
     if any(r.kind in (UNHELD, UNFED) for r in silent):  # they had other names, or zeros
         fed |= _received(reference) - set().union(*_fed(reference).values())
     if any(r.kind == "overwritten-gradient" for r in silent):
@@ -194,13 +201,15 @@ def _without_reference(
 ) -> Check:
     """Check who learns if the original's own gradients are not available.
 
-    Every parameter in an optimizer must get a gradient, and every one that the original's calls
-    reached before it failed. If it failed because it asked for the gradient of something that its
-    loss does not use, only the latter count. If it reached none, or if gradients of gradients are
-    taken, a parameter is exempt when another one of its module gets a gradient: an added constant
-    has no derivative.
+    Every parameter in an optimizer must get a gradient, unless the run excuses it, and every one
+    that the original's calls reached before it failed. If it failed because it asked for the
+    gradient of something that its loss does not use, only the latter count. If it reached none, or
+    if gradients of gradients are taken, a parameter is exempt when another one of its module gets a
+    gradient: an added constant has no derivative.
     """
+    excused = {p.name for p in (moving or candidate).parameters if p.excused}
     owned = {p.id for p in candidate.parameters if p.optimizer is not None and p.requires_grad}
+    owned -= {p for p, name in names.items() if name in excused}
     wanted = _received(original) if original is not None else set()
     if original is not None and owned:  # a copy that was a leaf may be none any more
         wanted -= {p.id for p in original.parameters if p.optimizer is None} - set(names)

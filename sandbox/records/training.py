@@ -19,7 +19,8 @@ class Parameter(Record):
     parameters leaves it as it begins because a graph led to it before. `read`: the script read its
     gradient; recorded only if a script without optimizers runs at fixed parameters. `numbers`:
     numbers of values that were given to NumPy in a reference and depend on it. `first`: norm and
-    projections of its initial value, in runs that read gradients.
+    projections of its initial value, in runs that read gradients. `excused`: it needs no gradient,
+    because nothing that comes of it is used, or the script moves it itself.
     """
 
     id: Count
@@ -31,6 +32,7 @@ class Parameter(Record):
     read: bool = False
     numbers: list[Count] = Field([], max_length=16)
     first: Print = Field([])
+    excused: bool = False
 
 
 class ParameterFacts(Record):

@@ -75,3 +75,9 @@ return h"""
 )
 def test_a_branch_that_did_not_run_cuts_nothing_off(ran: tuple[int, ...], lines: list[int]) -> None:
     assert _cuts(PROBED, "net.head.weight", *ran) == lines
+
+
+def test_a_cut_that_ran_comes_before_one_that_did_not() -> None:
+    other = "if self.args.data:\n    return self.head(h.detach())\nh = h.data\nreturn self.head(h)"
+    assert _cuts(other, "net.body.weight") == [12, 13]
+    assert _cuts(other, "net.body.weight", 10, 13, 14) == [13, 12]

@@ -130,6 +130,32 @@ def test_a_parameter_that_the_run_showed_to_be_at_fault_may_gain_a_gradient() ->
         assert learns(reference, candidate, original).status == status
 
 
+def test_a_parameter_that_the_run_excuses_need_not_learn() -> None:
+    one = trace([{0: 1.0}, {0: 1.0}])
+    excused = [p.model_copy(update={"excused": p.id == 1}) for p in one.parameters]
+    follows = one.model_copy(update={"parameters": excused})
+    assert learns(None, one).status == "failed"
+    assert learns(None, follows).status == "passed"
+    assert learns(None, one, moving=follows).status == "passed"  # fixed, it does not move
+
+
+def test_a_parameter_at_fault_may_have_another_root_in_the_patch() -> None:
+    reference = trace([{0: 1.0}, {0: 1.0}])
+    gained = trace([{0: 1.0, 1: 1.0}, {0: 1.0, 1: 1.0}])
+    for fault, name, status in (
+        ("model.body.head.weight", "net.body.head.weight", "passed"),
+        ("model.body.head.weight", "body.head.weight", "passed"),
+        ("model.body.layers[-1].out.weight", "net.body.layers.0.out.weight", "passed"),
+        ("model.body.head.weight", "net.head.weight", "failed"),
+        ("model.head.weight", "net.body.head.weight", "failed"),
+    ):
+        named = [p.model_copy(update={"name": name}) if p.id else p for p in gained.parameters]
+        record = Silent(t="silent", kind="unfed-parameters", instead=(fault,))
+        original = reference.model_copy(update={"silent": [record]})
+        patched = gained.model_copy(update={"parameters": named})
+        assert learns(reference, patched, original).status == status, name
+
+
 def test_a_parameter_that_is_known_to_be_unused_need_not_learn() -> None:
     candidate = trace([{0: 1.0}])
     original = trace(nodes=[3])

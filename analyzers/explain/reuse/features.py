@@ -177,6 +177,12 @@ class ReuseFeatures(CarrierFeatures):
         )
 
     @cached_property
+    def is_term(self) -> bool:
+        """Return True if the second loss is a sum of which the carrier is a term: as a constant, it
+        would be none."""
+        return any(sums(value, self.name) for value in self._root_values)
+
+    @cached_property
     def _is_scalar(self) -> bool:
         """Return True if everything found under the carrier's name is a single number, as losses
         are.

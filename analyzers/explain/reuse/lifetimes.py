@@ -14,6 +14,7 @@ from analyzers.explain.reuse.carrier_paths import (
     base,
     depth,
     last,
+    named_first,
     renewed,
 )
 from analyzers.explain.reuse.container_kinds import container_by_use
@@ -37,14 +38,14 @@ class Lifetime(SharedFrame):
     @cached_property
     def edge(self) -> StaleEdge | None:
         """Return the most informative stale edge: one whose tensor has a name."""
-        named = [edge for edge in self.reuse.stale_edges if edge.holders]
+        named = [edge for edge in named_first(self.reuse.stale_edges) if edge.holders]
         return next(iter(named or self.reuse.stale_edges), None)
 
     @cached_property
     def carriers(self) -> tuple[GraphCarrier, ...]:
         """Return every structure that carried the old graph, the best known first."""
         found: dict[str, GraphCarrier] = {}
-        for edge in self.reuse.stale_edges:
+        for edge in named_first(self.reuse.stale_edges):
             if edge.holders:
                 name, holder = self._named(edge)
                 kept = self.handed.get(name)
@@ -57,9 +58,8 @@ class Lifetime(SharedFrame):
         return tuple(found.values()) or self._named_where_made
 
     def _named(self, edge: StaleEdge) -> tuple[str, Referrer]:
-        """Return the name that a person would use for the carrier, and the reference under which it
-        was found. If every iteration rebinds that name, the run may have seen what brought in the
-        old value.
+        """Return the carrier's usual name, and the reference under which it was found. If every
+        iteration rebinds that name, the run may have seen what brought in the old value.
         """
         if (asked := self._asked_of(edge)) is not None:
             return asked

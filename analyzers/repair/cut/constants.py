@@ -41,7 +41,7 @@ def meant_as_constant(story: ReuseFeatures) -> Certainty | None:
     """Return how certain it is that one of the backward calls should only read the carrier; None if
     nothing shows it.
     """
-    if story.shared is None:
+    if story.shared is None or (story.steps_between and story.is_term):
         return None
     if story.same_iteration:
         sure = _is_compared(story) or weighs_log_probability(story) or _steps_between(story)

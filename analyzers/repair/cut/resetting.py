@@ -8,19 +8,22 @@ from itertools import islice
 
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
-from analyzers.repair.blocks import joined
+from analyzers.explain.reuse.shared_frame import Shared
+from analyzers.repair.blocks import joined, unwrapped
 from analyzers.repair.cut.expected import visible
 from analyzers.repair.remake.chains import preceding
 from analyzers.repair.rewrite import head_of
 from analyzers.source.callees import is_call, operation, own_name
 from analyzers.source.detached import is_made_without
-from analyzers.source.edits import Editor
-from analyzers.source.flow import bindings, names_read
+from analyzers.source.edits import Edit, Editor
+from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.ops import FACTORIES
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.random_order import is_shuffled
+from analyzers.source.targets import target_names
 from analyzers.source.trees import nodes_of
 
+LAST = SECOND_CHOICE + 1  # the rank of a reset that nothing but the loop suggests
 _PLACING = ("cpu", "cuda", "requires_grad_", "to", "type")
 _FRESH_STATE = "Each iteration starts without the state of the one before."
 
@@ -77,24 +80,45 @@ def reset_by_call(story: ReuseFeatures) -> Iterator[Proposal]:
 
 
 def reset_for_samples(story: ReuseFeatures) -> Iterator[Proposal]:
-    """Yield a proposal that moves the script's own reset from before a loop to its head, if the
+    """Yield a proposal that moves the script's own reset from before a loop, or from under the
+    condition that the iteration is the first, to the loop's head. It comes before any cut if the
     iterations take samples in a random order, or if another loop of the script resets in each
-    iteration. It comes before any cut.
+    iteration.
     """
     shared, loop = story.shared, story.loop
     if shared is None or not isinstance(loop, ast.For):
         return
-    editor, shuffled = Editor(shared.module), is_shuffled(loop, story.project)
+    editor, project = Editor(shared.module), story.project
+    for statement, edits in _resets_once(story, shared, loop):
+        everywhere = is_shuffled(loop, project) or _is_reset_elsewhere(shared, statement, project)
+        title = f"Call `{editor.text_of(statement)}` for each batch"
+        rank = -SECOND_CHOICE if everywhere else LAST
+        yield Proposal("reset-at-head", title, edits, _FRESH_STATE, rank)
+        return
+
+
+def _resets_once(
+    story: ReuseFeatures, shared: Shared, loop: ast.For
+) -> Iterator[tuple[ast.stmt, tuple[Edit, ...]]]:
+    """Yield statements that give the carrier its first value, with the edits by which they do so in
+    each iteration."""
+    editor, fixed = Editor(shared.module), bound_within(loop)
     for statement in reversed(list(preceding(shared.module, shared.scope, loop))):
         match statement:
-            case ast.Expr(value=ast.Call(args=[], keywords=[]) as call) if _resets(story, call):
-                if not (shuffled or _is_reset_elsewhere(shared.scope, call, story.project)):
-                    return
-                text = editor.text_of(statement)
-                edits = [editor.delete(statement), editor.insert_before(head_of(loop), text)]
-                title = f"Call `{text}` for each batch"
-                yield Proposal("reset-at-head", title, joined(edits), _FRESH_STATE, -SECOND_CHOICE)
-                return
+            case ast.Expr(value=ast.Call() as call) if _resets(story, call):
+                if not fixed & names_read(statement):
+                    put = editor.insert_before(head_of(loop), editor.text_of(statement))
+                    yield statement, joined([editor.delete(statement), put])
+    for block in loop.body:
+        match block:
+            case ast.If(
+                test=ast.Compare(
+                    left=ast.Name(id=count), ops=[ast.Eq()], comparators=[ast.Constant(value=0)]
+                ),
+                body=[statement],
+                orelse=[],
+            ) if count in target_names(loop.target) and story.name in bindings(statement):
+                yield statement, unwrapped(editor, block) or ()
 
 
 def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
@@ -104,7 +128,7 @@ def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
     for _, function in story.project.functions_called(call):
         if not isinstance(function, ast.FunctionDef):
             continue
-        if story.attribute and _only_begins(function, f"self.{story.attribute}"):
+        if story.attribute and _begins(function, f"self.{story.attribute}"):
             return True
         inner = [n for n in nodes_of(function, ast.Call) if not n.args]
         if depth > 1 and any(_resets(story, one, depth - 1) for one in inner):
@@ -112,25 +136,35 @@ def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:
     return False
 
 
-def _is_reset_elsewhere(scope: ast.AST, call: ast.Call, project: Project) -> bool:
+def _is_reset_elsewhere(shared: Shared, reset: ast.stmt, project: Project) -> bool:
     """Return True if a loop of another function makes the same call in each iteration, before
     others.
     """
-    for module, loop in project.each(ast.For):
-        resets = [s for s in loop.body[:-1] if isinstance(s, ast.Expr)]
-        named = {own_name(s.value) for s in resets if isinstance(s.value, ast.Call)}
-        if own_name(call) in named and module.scope_of(loop) is not scope:
-            return True
-    return False
+    called = _name_called(reset)
+    return any(
+        called in map(_name_called, other.body[:-1])
+        for module, other in project.each(ast.For)
+        if module.scope_of(other) is not shared.scope and bool(called)
+    )
 
 
-def _only_begins(method: ast.FunctionDef, name: str) -> bool:
-    """Return True if a method only sets its object's attributes to constants and to new tensors,
-    this one included.
+def _name_called(statement: ast.stmt) -> str:
+    """Return the name of what a statement calls, if its value is one call."""
+    value = statement.value if isinstance(statement, ast.Expr) else value_of(statement)
+    return own_name(value) if isinstance(value, ast.Call) else ""
+
+
+def _begins(method: ast.FunctionDef, name: str) -> bool:
+    """Return True if a method only sets its object's attributes, this one included, to constants,
+    new tensors and what it makes of its arguments, without a look at what they were.
     """
     body = [s for s in method.body if not isinstance(s, ast.Expr)]
-    plain = all(isinstance(s, ast.Assign) and _is_new(s.value) for s in body)
-    return plain and any(name in bindings(s) for s in body) and method.name != "__init__"
+    made = {target for statement in body for target in bindings(statement)}
+    plain = all(
+        isinstance(s, ast.Assign) and (_is_new(s.value) or not made & names_read(s.value))
+        for s in body
+    )
+    return plain and name in made and method.name not in ("__init__", "forward")
 
 
 def _is_new(value: ast.expr) -> bool:

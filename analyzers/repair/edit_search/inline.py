@@ -56,8 +56,11 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
 
 def _reads(node: ast.AST, name: str) -> bool:
     """Return True if a node reads the name or the dotted path."""
-    loads = isinstance(getattr(node, "ctx", None), ast.Load)
-    return loads and isinstance(node, ast.Name | ast.Attribute) and spelled(node) == name
+    return isinstance(node, ast.Name | ast.Attribute) and _loads(node) and spelled(node) == name
+
+
+def _loads(node: ast.Name | ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _readers(use: SecondUse, project: Project) -> Iterator[SourceLocation]:
@@ -97,12 +100,17 @@ def _makings(where: SourceLocation, name: str, project: Project) -> Iterator[str
 
 
 def _of_attribute(where: SourceLocation, name: str, project: Project) -> Iterator[str]:
-    """Yield what another method of the class gave the object's attribute, if only one does."""
-    owner, _, _ = name.rpartition(".")
+    """Yield what another method of the class gave the object's attribute, if only one does and no
+    other statement reads it: it would keep the old value.
+    """
+    owner, _, attribute = name.rpartition(".")
     made = list(assignments_to(project, name))
     if len(made) != 1 or made[0][0].class_of(made[0][1]) is not where.module.class_of(where.scope):
         return
     home, statement = made[0]
+    read = [n for _, n in project.each(ast.Attribute) if n.attr == attribute and _loads(n)]
+    if not {*read} <= {*walk(where.statement)}:
+        return
     method = home.scope_of(statement)
     taken = positional(method) if isinstance(method, FUNCTIONS) else []
     if taken and owner in own_names(where.scope) and statement is not where.statement:

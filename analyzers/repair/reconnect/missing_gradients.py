@@ -87,6 +87,7 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
                 not _cancels(cut),
                 _is_for_another(cut, backward),
                 not _is_at(cut, lost),
+                not _ran(cut.where, lines),
                 _cuts_a_target(cut),
             ),
         )
@@ -167,6 +168,13 @@ def _may_run(where: SourceLocation, ran: Mapping[str, Sequence[int]]) -> bool:
                 return False
         inner = outer if isinstance(outer, ast.stmt) else inner
     return True
+
+
+def _ran(where: SourceLocation, ran: Mapping[str, Sequence[int]]) -> bool:
+    """Return True if the statement is among the lines that ran, or none were recorded."""
+    return not any(ran.values()) or not _lines_of(where.statement).isdisjoint(
+        ran.get(where.module.path, ())
+    )
 
 
 def _lines_of(node: ast.expr | ast.stmt) -> set[int]:

@@ -25,20 +25,20 @@ from analyzers.source.trees import nodes_of
 def moved_after(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
     """Propose to move the optimizer and what is derived from it after the statement that replaces
     leaves."""
-    moved, last = moving(where, project, root_of_names(fault.instead))
+    moved, last = moving(where, project, root_of_names(fault.instead), fault.instead)
     if last is not None:
         edits = move_after(where, moved, last)
         yield Proposal("optimizer-behind", _after_statement(last), edits, "", 0)
 
 
 def moving(
-    where: SourceLocation, project: Project, name: str
+    where: SourceLocation, project: Project, name: str, leaves: Sequence[str] = ()
 ) -> tuple[list[ast.stmt], ast.stmt | None]:
     """Return the statements derived from the optimizer, and the last later one that replaces the
     leaves.
 
     The first element includes the optimizer's own statement and ends before the training; the
-    second is None if nothing replaces a value of this name.
+    second is None if nothing replaces a value of this name, or a module of these leaves.
     """
     ahead = []
     for statement in statements_after(where.module, where.statement):
@@ -51,7 +51,7 @@ def moving(
         if own & names_read(statement):
             own |= set(bindings(statement))
             moved.append(statement)
-        elif _changes(statement, name):
+        elif _changes(statement, name) or _replaces(statement, leaves):
             last = statement
     return [s for s in moved if last is None or s.lineno < last.lineno], last
 
@@ -62,6 +62,18 @@ def _changes(statement: ast.stmt, name: str) -> bool:
     given = (n for n in nodes_of(statement, ast.Call) if name in names_read(n))
     bound = any(within.fullmatch(target) for target in bindings(statement))
     return bound or (isinstance(statement, ast.Expr) and any(given))
+
+
+def _replaces(statement: ast.stmt, leaves: Sequence[str]) -> bool:
+    """Return True if a statement sets a module of the leaves, whose root another function names:
+    `net.head` for `model.head.weight`, and `body.head` for `model.body.head.weight`."""
+    owners = {leaf.rpartition(".")[0] for leaf in leaves}
+    tails = {owner.partition(".")[2] for owner in owners}
+    targets = [target for target in bindings(statement) if "." in target]
+    return any(
+        target.partition(".")[2] in tails or any(f".{t}".endswith(f".{target}") for t in tails)
+        for target in targets
+    )
 
 
 def move_after(

@@ -38,10 +38,16 @@ def required_where_made(
     where: SourceLocation, evidence: MissingGraph, project: Project
 ) -> Iterator[Proposal]:
     """Yield proposals with `requires_grad_()` where the input that a caller passes is made, or what
-    a function returns under the key by which the caller reads it.
+    a function returns under the key by which the caller reads it; or before the caller, which takes
+    it out of something, computes from it.
     """
     for name in names_held(evidence.holders)[:1]:
         at, name = _passed_as(where, name, evidence, project)
+        user = _first_user(at, name) if at.scope is not where.scope else None
+        if user is not None and not any(True for _ in _made(at, name, project)):
+            edit = at.editor.insert_before(user, f"{name}.requires_grad_()")
+            title = f"Record what is computed from `{name}`"
+            yield Proposal("require-grad", title, (edit,))
         for module, statement in _made(at, name, project):
             value = value_of(statement)
             if isinstance(value, ast.Call) and not any(map(asks_for_gradient, _calls(value))):
@@ -58,11 +64,12 @@ def _passed_as(
     for caller, inner in reversed([*pairwise(frames)]):
         if inner.scope is not where.scope or not isinstance(inner.scope, ast.FunctionDef):
             break
-        calls = own_calls(caller.statement, inner.scope.name)
-        given = dict(arguments(calls[0], inner.module, inner.scope)) if len(calls) == 1 else {}
-        if definitions(inner.scope, name) or not isinstance(passed := given.get(name), ast.Name):
+        calls = own_calls(caller.statement, inner.scope.name) or _calls(caller.statement)
+        given = [dict(arguments(call, inner.module, inner.scope)).get(name) for call in calls]
+        passed = [one.id for one in given if isinstance(one, ast.Name)]
+        if definitions(inner.scope, name) or len(passed) != 1:
             break
-        where, name = caller, passed.id
+        where, name = caller, passed[0]
     return where, name
 
 
@@ -81,7 +88,7 @@ def _made(at: SourceLocation, name: str, project: Project) -> Iterator[tuple[Mod
                 yield at.module, statement
 
 
-def _calls(value: ast.expr) -> list[ast.Call]:
+def _calls(value: ast.expr | ast.stmt) -> list[ast.Call]:
     return [node for node in walk(value) if isinstance(node, ast.Call)]
 
 

@@ -14,7 +14,7 @@ from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.blocks import joined
 from analyzers.repair.remake.chains import chains_of, constructs, other_reads, preceding
-from analyzers.repair.remake.repeated_chains import computed, draws, makers
+from analyzers.repair.remake.repeated_chains import computed, draws, makers, of_constants
 from analyzers.repair.rewrite import head_of, unused_name
 from analyzers.repair.sites.scopes import covers
 from analyzers.source.backward import backward_root
@@ -197,10 +197,13 @@ def recompute_before_backward(story: ReuseFeatures, rank: int) -> Iterator[Propo
     since = [s for s in before if position(s) > shared.freed_at]
     flow, wanted = computing(since, names_read(root)), names_feeding(since, names_read(root))
     cost = "The second loss is computed with the weights that the step before it has changed."
-    for at, chain in enumerate(makers(made, wanted), rank):
+    for chain in makers(made, wanted):
         head = first_reading(flow, bound_by(chain)) or shared.reached
         editor, where = Editor(shared.module), "again for the second backward"
-        yield computed("recompute-loss", editor, chain, head, where, cost, at, moved=False)
+        yield computed("recompute-loss", editor, chain, head, where, cost, rank, moved=False)
+        for again in of_constants(editor, chain, made[: made.index(chain[0])], head, where):
+            yield replace(again, strategy="recompute-loss", rank=rank)
+        rank += 1
 
 
 def _acts_between(shared: Shared) -> bool:

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.blocks import joined
+from analyzers.repair.blocks import joined, lines_with
 from analyzers.repair.rewrite import copy_into, move_into
 from analyzers.source.callees import plain_name
 from analyzers.source.calls import operations_in
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import bindings, names_read, value_of
 from analyzers.source.project import spelled
+from analyzers.source.statement_ranges import bound_by
 from analyzers.source.trees import nodes_of
 
 DATA = frozenset(
@@ -69,6 +70,30 @@ def is_data(value: ast.expr, before: Sequence[ast.stmt], depth: int = 3) -> bool
         return all(plain_name(call) in DATA for call in calls)
     made = [s for s in before if s.lineno < value.lineno and set(bindings(s)) & names_read(value)]
     return all(is_data(v, before, depth - 1) for s in made if (v := value_of(s)) is not None)
+
+
+def of_constants(
+    editor: Editor,
+    chain: Sequence[ast.stmt],
+    before: Sequence[ast.stmt],
+    head: ast.stmt,
+    where: str,
+) -> Iterator[Proposal]:
+    """Yield a proposal that copies statements before another, with what earlier forwards computed,
+    and the first of them calls something on, detached; none if there is nothing of the kind.
+    """
+    first, *rest = chain
+    made = bound_by(s for s in before if (v := value_of(s)) and not is_data(v, before))
+    calls = nodes_of(value_of(first) or first, ast.Call)
+    given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
+    cuts = [editor.append_to(a, ".detach()") for a in given]
+    if cuts:
+        title = f"Compute {names_bound(chain)} {where}, of what was made before as a constant"
+        cost = "The loss is computed from the weights as the step has left them, and sends no "
+        cost += "gradient to what comes before them."
+        lines = [*lines_with(editor, first, cuts), *(editor.lines_of(*rest) if rest else ())]
+        edit = editor.insert_before(head, *lines)
+        yield Proposal("of-constants", title, (edit,), cost)
 
 
 def names_bound(chain: Sequence[ast.stmt]) -> str:

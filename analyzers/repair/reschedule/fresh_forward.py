@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from analyzers.explain.inplace_changes import StaleValue
 from analyzers.explain.pattern import Proposal
-from analyzers.repair.blocks import lines_with
 from analyzers.repair.remake.chains import constructs
-from analyzers.repair.remake.repeated_chains import computed, is_data, makers, names_bound
+from analyzers.repair.remake.repeated_chains import computed, makers, of_constants
 from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
 from analyzers.repair.rewrite import head_of
 from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
-from analyzers.source.edits import Editor
 from analyzers.source.flow import bindings, bound_within, names_read, value_of
 from analyzers.source.project import Loop
 from analyzers.source.statement_ranges import ahead_of, bound_by, names_feeding
@@ -35,11 +34,8 @@ def fresh_forward(schedule: StepBeforeBackward, rank: int = 0) -> Iterator[Propo
             "fresh-forward", editor, along or chain, head, where, cost, rank, moved=moved
         )
         rank += 1
-        if cut := _of_constants(editor, chain[0], before[: before.index(chain[0])]):
-            title = f"Compute {names_bound(chain)} {where}, of what was made before as a constant"
-            cost = f"{_FRESH}, and sends no gradient to what comes before them."
-            edit = editor.insert_before(head, *cut, *editor.lines_of(*chain[1:]))
-            yield Proposal("fresh-forward", title, (edit,), cost, rank)
+        for again in of_constants(editor, chain, before[: before.index(chain[0])], head, where):
+            yield replace(again, strategy="fresh-forward", rank=rank)
             rank += 1
 
 
@@ -59,17 +55,6 @@ def _with_readers(
             taken.append(statement)
             made |= set(bindings(statement))
     return sorted(taken, key=position)
-
-
-def _of_constants(editor: Editor, statement: ast.stmt, before: Sequence[ast.stmt]) -> list[str]:
-    """Return a statement's lines with what earlier forwards computed, and it calls something on,
-    detached; empty if there is none.
-    """
-    made = bound_by(s for s in before if (v := value_of(s)) and not is_data(v, before))
-    calls = nodes_of(value_of(statement) or statement, ast.Call)
-    given = [a for call in calls for a in call.args if isinstance(a, ast.Name) and a.id in made]
-    cuts = [editor.append_to(a, ".detach()") for a in given]
-    return lines_with(editor, statement, cuts) if cuts else []
 
 
 def forward_in_loop(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[Proposal]:

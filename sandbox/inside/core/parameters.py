@@ -49,6 +49,7 @@ class KnownParameter:
     withheld: Json | None = None  # the line of a node that was reached and handed it None
     loaded: bool = False  # the script has loaded values into it
     taken: Json | None = None  # the line where an optimizer took it
+    excused: bool = False  # it needs no gradient: nothing it yields is used, or others move it
     lost: Json | None = None  # the line where a graph that it had fed ended, in a slower run
 
     @property
@@ -108,6 +109,7 @@ class KnownParameter:
             "read": self.read,
             "numbers": self.numbers,
             "first": self.first,
+            "excused": self.excused,
         }
 
 
@@ -187,6 +189,12 @@ class ParameterRegistry:
         known = self.find(tensor)
         if known is not None and not known.read:
             known.read = True
+            self._news[known.id] = known
+
+    def excuse(self, parameters: Sequence[KnownParameter]) -> None:
+        """Record that parameters need no gradient."""
+        for known in parameters:
+            known.excused = True
             self._news[known.id] = known
 
     def note_numbers(self, leaves: Sequence[torch.Tensor]) -> None:

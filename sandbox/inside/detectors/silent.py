@@ -208,6 +208,7 @@ class SilentWatch(Observer):
             self._emit("uncleared-gradients", **never)
         missed = self._empty_steps.found(self._parameters.known)
         untrained, detail = self._untrained.found()
+        self._parameters.excuse(self._untrained.excused())
         if missed is not None and missed[0] == "cleared-gradients":
             self._tell(missed[0], **missed[1])
         elif untrained:

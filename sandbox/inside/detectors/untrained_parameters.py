@@ -18,6 +18,7 @@ from ..core.engine import Call
 from ..core.parameters import KnownParameter, ParameterRegistry, values_of
 from ..recorders.executed_lines import ExecutedLines
 from .details import ZERO_LOSS, ZEROS
+from .discarded_results import DiscardedResults
 from .module_parameters import modules, parameters_of
 
 STEPS = 2  # a parameter is judged at this step, of those at which it asks for a gradient
@@ -33,7 +34,8 @@ class UntrainedParameters:
     without gradient: what no forward pass uses (a head switched off by a flag) is no finding. A
     module of its own next to those that learn may be frozen on purpose, or be a copy that follows:
     it counts if its calls build graphs, which somebody then cuts, and nothing else moves its
-    values. And what only steps after backward calls that reach no parameter trains nothing.
+    values. Nor do those of whose results the script uses none, or that it moves itself. And what
+    only steps after backward calls that reach no parameter trains nothing.
     """
 
     def __init__(self, parameters: ParameterRegistry) -> None:
@@ -47,13 +49,16 @@ class UntrainedParameters:
         self._awaited: set[int] = set()  # parameters that will be judged by who is called
         self._hook: Any = None
         self._building: set[int] = set()
-        self._cut: dict[int, tuple[KnownParameter, tuple[float, float]]] = {}
+        self._discarded = DiscardedResults(parameters)
+        self._judged: dict[int, tuple[KnownParameter, tuple[float, float] | None]] = {}
+        self._moved: set[int] = set()  # of those judged, by others than an optimizer
+        self._cut: set[int] = set()
         self._suspects: dict[int, KnownParameter] = {}
         self._idle: dict[int, KnownParameter] = {}
         self._zeros: dict[int, dict[int, KnownParameter]] = {}
         self._owned: dict[int, int] = {}
         self._has_loss = False  # whether a loss was other than zero while gradients were zeros
-        self._unread: dict[int, tuple[KnownParameter, tuple[float, float]]] = {}
+        self._unread: set[int] = set()
         self._reached: bool | None = None  # what is trained, by any backward since the last step
         self._astray: dict[int, list[KnownParameter]] = {}
 
@@ -127,9 +132,7 @@ class UntrainedParameters:
             if age <= STEPS:
                 young.append(known)
             if age in LATER:  # a parameter that somebody writes to needs no gradient
-                for still in (self._unread, self._cut):
-                    if known.id in still and _values(known) != still[known.id][1]:
-                        del still[known.id]
+                self._has_moved(known)
         if not young or CLOCK.calls == 0:
             return
         without = [known for known in young if self._is_empty(known)]
@@ -144,10 +147,9 @@ class UntrainedParameters:
             if len(judged) == len(owned):
                 self._idle |= {known.id: known for known in owned}
             building = parameters_of(alive, self._building)
-            cut = [known for known in judged if id(known.tensor()) in building]
-            self._cut |= {k.id: (k, values) for k in cut if (values := _values(k))}
-            unread = [known for known in judged if known.id not in self._suspects]
-            self._unread |= {k.id: (k, values) for k in unread if (values := _values(k))}
+            self._cut |= {known.id for known in judged if id(known.tensor()) in building}
+            self._unread |= {known.id for known in judged if known.id not in self._suspects}
+            self._judged |= {known.id: (known, _values(known)) for known in judged}
         if not self._awaited and self._hook is not None:
             self._hook.remove()
             self._hook = None
@@ -189,7 +191,17 @@ class UntrainedParameters:
 
         The script has no use for them, or reads them without their graph.
         """
-        return [known for known, _ in self._unread.values() if not self._is_fed(known)]
+        unread = [known for i, (known, _) in self._judged.items() if i in self._unread]
+        return [one for one in unread if not (self._is_fed(one) or self._has_moved(one))]
+
+    def excused(self) -> list[KnownParameter]:
+        """Return the parameters that need no gradient: the script moves them itself, or uses none
+        of their module's results."""
+        judged = [known for known, _ in self._judged.values() if not self._is_fed(known)]
+        return [one for one in judged if self._is_excused(one) or one in self._uncalled()]
+
+    def _uncalled(self) -> list[KnownParameter]:
+        return [one for one in self.doubted() if "." in one.name and not one.lost]
 
     def _never_fed(self) -> list[KnownParameter]:
         """Return what optimizers have that met no gradient at all, whoever uses it.
@@ -210,16 +222,28 @@ class UntrainedParameters:
             known
             for known in self._suspects.values()
             if not (self._is_fed(known) or _only_shifts(known.name, fed))
+            and not self._is_excused(known)
             and (known.withheld or _module(known) in alive or not alive or self._is_cut_off(known))
         ]
 
     def _is_cut_off(self, known: KnownParameter) -> bool:
         """Return True if its values never moved, as far as it lived."""
-        return known.id in self._cut and _values(known) in (None, self._cut[known.id][1])
+        return known.id in self._cut and not self._has_moved(known)
+
+    def _is_excused(self, known: KnownParameter) -> bool:
+        return self._has_moved(known) or self._discarded.holds(known)
+
+    def _has_moved(self, known: KnownParameter) -> bool:
+        """Return True if somebody has written to a parameter since it was judged."""
+        stood = self._judged[known.id][1] if known.id in self._judged else None
+        if stood is not None and _values(known) not in (None, stood):
+            self._moved.add(known.id)
+        return known.id in self._moved
 
     def _note(self, module: Module, inputs: Any) -> None:
         if self._called is not None:
             self._called.add(id(module))
+            self._discarded.called(module, sys._getframe(1))
             if torch.is_grad_enabled() or _is_checkpointed(sys._getframe(1)):
                 self._building.add(id(module))
 
