@@ -53,7 +53,7 @@ from provenance import CodeLine
 ID = "GM051"
 NAME = "missing-step"
 FAMILY = "silent"
-SHOWN_AS = "gradients"
+SHOWN_AS = "unstepped"
 TITLE = "No step uses the gradients"
 SEEN_AS = UNSTEPPED
 PREFERS = (step_after_backward,)

@@ -98,6 +98,12 @@ WORDS: dict[str, _Words] = {
         carried=("finds no gradient at its step", "finds no gradient"),
         reached=("gives gradients, which are cleared before the step", "gives gradients"),
     ),
+    "unstepped": _Words(
+        made=("computes the value", "computes it"),
+        freed=("is where it is lost", "lost here"),
+        carried=("never steps", "never steps"),
+        reached=("gives gradients, which no step uses", "gives gradients"),
+    ),
     "starved": _Words(
         made=("computes the value", "computes it"),
         freed=("is where it is lost", "lost here"),
