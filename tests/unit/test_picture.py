@@ -10,7 +10,7 @@ import pytest
 from app.present.picture import graph_svg
 from app.present.scene import healthy_scene, scene_of
 from app.present.scene_parts import Scene
-from app.present.story import steps
+from app.present.story import family_of, steps
 from app.schemas import Cause, Diagnosis, Event, Location
 from tests.unit.test_pages_parts import cause
 
@@ -192,3 +192,11 @@ def test_lines_of_several_files_are_distinguished() -> None:
     assert "net.py:13  h = cell(h)" in reported
     assert "train.py:50" in reported
     assert steps(cause(created=made), "graph-reuse")[0].text.startswith("Line 13 of models/net.py,")
+
+
+def test_an_optimizer_that_never_steps_is_not_said_to_clear_nothing() -> None:
+    found = cause(pattern="missing-step", created=None, freed_by=None)
+    text = " ".join(event.text for event in steps(found, family_of(found)))
+    assert "never steps" in text
+    assert "clear" not in text
+    assert scene_of(found, family_of(found), {}) is None
