@@ -127,6 +127,21 @@ def reads_gradient(node: ast.AST) -> bool:
     return any(inner.attr == "grad" for inner in nodes_of(node, ast.Attribute))
 
 
+def gradients_read(module: Module) -> Iterator[ast.Attribute]:
+    """Yield where a file reads `.grad` of a tensor."""
+    for node in module.each(ast.Attribute):
+        if node.attr == "grad" and isinstance(node.ctx, ast.Load):
+            if not spelled(node).endswith("autograd.grad"):
+                yield node
+
+
+def named_alone(statements: Iterable[ast.AST], text: str) -> Iterator[ast.expr]:
+    """Yield what statements name and do not call: `opt.step` without parentheses."""
+    for one in statements:
+        if isinstance(one, ast.Expr) and spelled(one.value) == text:
+            yield one.value
+
+
 def steps(node: ast.AST) -> list[ast.Call]:
     """Return calls that may be an optimizer's step (`opt.step()`, `scaler.step(opt)`)."""
     return calls_of(node, OPTIMIZER_STEP)

@@ -6,13 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from analyzers.source.callees import is_call
-from analyzers.source.calls import steps
+from analyzers.source.calls import gradients_read, named_alone, steps
 from analyzers.source.flow import bindings
 from analyzers.source.name_resolution import names_of
 from analyzers.source.object_sources import Makers
 from analyzers.source.project import Module, Project, spelled
-
-_GRAD = ("torch.autograd.grad", "autograd.grad")
 
 
 def never_stepped(project: Project, made: ast.stmt) -> str | None:
@@ -33,9 +31,9 @@ def never_stepped(project: Project, made: ast.stmt) -> str | None:
 
 def uncalled_steps(name: str, project: Project) -> Iterator[tuple[Module, ast.expr]]:
     """Yield `optimizer.step` without parentheses, as a statement of its own."""
-    for module, statement in project.each(ast.Expr):
-        if spelled(statement.value) == f"{name}.step":
-            yield module, statement.value
+    for module in project.modules.values():
+        for node in named_alone(module.each(ast.Expr), f"{name}.step"):
+            yield module, node
 
 
 def _may_step(call: ast.Call, own: str, made: ast.stmt, module: Module) -> bool:
@@ -50,9 +48,7 @@ def _may_step(call: ast.Call, own: str, made: ast.stmt, module: Module) -> bool:
 
 def _uses_gradients(module: Module) -> bool:
     """Return True if a file reads a gradient, and not only to print it."""
-    reads = (n for n in module.each(ast.Attribute) if n.attr == "grad" and spelled(n) not in _GRAD)
     return any(
-        isinstance(node.ctx, ast.Load)
-        and not any(isinstance(o, ast.Call) and is_call(o, "print") for o in module.ancestors(node))
-        for node in reads
+        not any(isinstance(o, ast.Call) and is_call(o, "print") for o in module.ancestors(node))
+        for node in gradients_read(module)
     )

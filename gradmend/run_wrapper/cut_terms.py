@@ -6,6 +6,7 @@ import ast
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from analyzers.explain.source_locations import SourceLocation, resolve_location
@@ -38,8 +39,13 @@ def detached_terms(process: Process) -> Iterator[str]:
 
 
 def _project(process: Process) -> Project:
+    return _parsed(tuple(process.files.items()))
+
+
+@lru_cache(maxsize=1)  # both questions are about the first process
+def _parsed(files: tuple[tuple[str, str], ...]) -> Project:
     sources = dict[str, str]()
-    for name, path in process.files.items():
+    for name, path in files:
         with suppress(OSError, ValueError):
             sources[name] = Path(path).read_text("utf-8")
     return Project(sources, next(iter(sources), ""))

@@ -12,7 +12,7 @@ from analyzers.repair.rewrite import with_keyword
 from analyzers.repair.sites.module_names import quote_of
 from analyzers.source import priors
 from analyzers.source.callees import own_name
-from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
+from analyzers.source.calls import ZERO_GRAD, calls_of, named_alone, receivers_of, steps
 from analyzers.source.edits import Editor
 from analyzers.source.flow import is_dotted, statements_of, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project, spelled
@@ -209,9 +209,7 @@ def clear_the_rest(
 
 def uncalled(where: SourceLocation) -> list[ast.expr]:
     """Return `opt.zero_grad` without parentheses, in the function that steps `opt`."""
-    name = f"{optimizer_stepped(where)}.zero_grad"
-    bare = [node for node in walk_scope(where.scope) if isinstance(node, ast.Expr)]
-    return [node.value for node in bare if spelled(node.value) == name]
+    return list(named_alone(walk_scope(where.scope), f"{optimizer_stepped(where)}.zero_grad"))
 
 
 def _elsewhere(where: SourceLocation, name: str) -> list[ast.Expr]:

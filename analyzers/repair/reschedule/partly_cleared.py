@@ -11,7 +11,7 @@ from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.reschedule.clearing import clear_before_backward, optimizer_stepped
 from analyzers.repair.reschedule.stepping import step_after_backward
-from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
+from analyzers.source.calls import ZERO_GRAD, calls_of, gradients_read, receivers_of, steps
 from analyzers.source.project import Project, spelled
 from analyzers.source.statement_ranges import statements_after
 
@@ -28,7 +28,9 @@ def clears_each_call(fault: SilentFault, project: Project) -> Sequence[ast.Expr]
     step, backward = _places(fault, project)
     if step is None or backward is None or backward.block is step.block:
         return []
-    if step.module is not backward.module or _reads_gradients(project):
+    if step.module is not backward.module or any(
+        any(gradients_read(m)) for m in project.modules.values()
+    ):
         return []
     if any(
         call.args and optimizer_stepped(step) in receivers_of([call])
@@ -69,13 +71,3 @@ def _places(
 ) -> tuple[SourceLocation | None, SourceLocation | None]:
     at = fault.call.at if fault.call is not None else None
     return resolve_location(project, fault.at), resolve_location(project, at)
-
-
-def _reads_gradients(project: Project) -> bool:
-    """Return True if anything reads `.grad` of a tensor."""
-    return any(
-        node.attr == "grad"
-        and isinstance(node.ctx, ast.Load)
-        and not spelled(node).endswith("autograd.grad")
-        for _, node in project.each(ast.Attribute)
-    )
