@@ -10,7 +10,7 @@ from app.request.case import Case
 from app.run.outcome import len_backwards
 from app.run.run_evidence import observed_evidence
 from sandbox.protocol import HarnessRequest, Job, RunResult, Session, WantedError
-from sandbox.records import Assumed, HarnessPlan
+from sandbox.records import Assumed, HarnessPlan, Trace
 
 CALLS, PATIENCE_S = 20, 0.8  # backward calls, and a while: then a completed run has shown enough
 Files = Mapping[str, str]
@@ -18,6 +18,7 @@ _UNKNOWN = "its calls do nothing"  # as `sandbox.inside.stubs.null_object` says
 _GIVES = re.compile(rf"{_UNKNOWN}|random|noise|synthetic|tables")  # and those that give data
 _DEFINITION = re.compile(r"(?:\A|[\r\n\f])(?:def|class)[ \t]++\w++[ \t]*+[(\[:]")  # no backtracking
 _NO_HEAD = "'return' outside function"
+_OWN = frozenset({"import", "api"})  # what a harness may add to code that is whole without it
 _INCOMPLETE = ("NameError", "ImportError", "ModuleNotFoundError")
 
 
@@ -67,6 +68,16 @@ def _of_growth(given: ParsedTraceback) -> bool:
     if given.exception in ("OutOfMemoryError", "RecursionError"):
         return True
     return "out of memory" in given.message.lower()
+
+
+def is_own(trace: Trace | None) -> bool:
+    """Return True if a harness added nothing but imports of what is installed: all else that the
+    run shows is the code's own.
+    """
+    if trace is None or trace.stubs:
+        return False
+    kinds = {assumed.kind for assumed in trace.assumed}
+    return "import" in kinds and kinds <= _OWN
 
 
 def _lacks(run: RunResult) -> bool:

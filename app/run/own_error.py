@@ -9,6 +9,7 @@ from analyzers.messages import entry_of
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 from app.request.case import READING_LIMIT_S, Case
 from app.request.reader import Reader, ReadingLimit
+from app.run.completion import is_own
 from app.run.observation import Observation
 
 
@@ -19,7 +20,9 @@ async def with_own_error(case: Case, seen: Observation, reader: Reader) -> Case:
     an error themselves. What a harness raises may come of the harness.
     """
     raised = seen.run.raised if seen.run is not None else None
-    if raised is None or seen.evidence or seen.plan is not None or case.is_error_given:
+    if raised is None or seen.evidence or case.is_error_given:
+        return case
+    if seen.plan is not None and not is_own(seen.trace):
         return case
     entry = entry_of(raised.message)
     if entry is None or (case.asked is not None and not case.words_speak_of_error):

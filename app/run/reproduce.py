@@ -22,6 +22,7 @@ from app.run.completion import (
     completed_by,
     completed_past,
     is_incomplete,
+    is_own,
     is_partial,
 )
 from app.run.observation import Observation, went_on
@@ -106,7 +107,7 @@ async def _completed(case: Case, session: Session) -> Observation:
     """
     run, plan = await completed(case, session)
     shows = run.trace is not None and run.trace.plan is not None and run.trace.plan.shows
-    return await _observed(case, session, run, plan, shows=shows)
+    return await _observed(case, session, run, plan, shows=shows or is_own(run.trace))
 
 
 async def observed_past(
