@@ -169,6 +169,11 @@ def _unseen(case: Case, seen: Observation) -> str:
             "The script ran here without the error that the words speak of, so it comes of "
             "something that differs: data, arguments, versions or hardware. Send its message."
         )
+    if seen.ran_clean and not case.is_error_given and case.words_doubt_results:
+        return (
+            "The script ran here without an error, and none of the known faults was found; whether "
+            "its results are those that the words ask for, a run alone does not show."
+        )
     if non_finite.is_answer(seen, case) and (lost := non_finite.sentences(seen, case)):
         return f"{lost} No fault of the autograd graph was found."
     if seen.idle and not case.reading.backward_lines:

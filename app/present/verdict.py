@@ -60,7 +60,7 @@ def decide(case: Case, seen: Observation, causes: list[Cause]) -> Verdict:
             return "inconclusive"
         if non_finite.is_answer(seen, case):
             return "inconclusive"
-        if not given and case.words_speak_of_error:
+        if not given and (case.words_speak_of_error or case.words_doubt_results):
             return "inconclusive"
         return "unreproduced" if given else "healthy"
     if run is not None and run.tampered:  # what its records say is the script's own word

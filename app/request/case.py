@@ -25,6 +25,12 @@ READING_LIMIT_S = 10.0
 BYTE_ORDER_MARK = "\ufeff"
 _OF_ERROR = re.compile(r"\b(?:error|exception|traceback|crash|fails?|failed)\b|报错|错误", re.I)
 
+_DOUBTED = re.compile(
+    r"silently|(?:wrong|incorrect|different) (?:grad|result|value|output)|mismatch|"
+    r"(?:doesn['’]?t|don['’]?t|does not|do not) match|differs? (?:from|between)",
+    re.I,
+)  # what words say of results that no run here can compare
+
 
 @dataclass(frozen=True)
 class Case:
@@ -73,6 +79,11 @@ class Case:
     def words_speak_of_error(self) -> bool:
         """Return True if the words around the code say that something fails."""
         return _OF_ERROR.search(self.words) is not None
+
+    @property
+    def words_doubt_results(self) -> bool:
+        """Return True if the words around the code say that what it computes is wrong."""
+        return _DOUBTED.search(self.words) is not None
 
     @property
     def speaks_of_error(self) -> bool:
