@@ -31,6 +31,7 @@ from analyzers.advice import (
 from analyzers.advice.hint_ranking import Hint, Ranking
 from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.recomputed_shapes import shapes_of
+from analyzers.advice.saved_results import result_named, writes_to_result
 from analyzers.advice.setting_lines import quoted_in, said_in, settings_in
 from analyzers.messages import Message, UsualCause, entry_for, plain
 from analyzers.source.project import Project
@@ -132,6 +133,8 @@ def _shown_in_frames(frames: Sequence[TracebackFrame], look: Mapping[str, Any]) 
         yield from (wanted for wanted in look.get("frames", ()) if wanted in text)
         if frame.is_library:
             yield from (name for name in look.get("mentions", ()) if name in frame.file)
+        elif frame.function in look.get("within", ()):
+            yield frame.code
 
 
 def _found(
@@ -158,6 +161,8 @@ def _found(
     if (shown := next(filter(None, shown_by), None)) is not None:
         named = shown[1] if shown.re.groups else ""
         yield Hint(cause.note, cause.say(named), code="the message", vague=not named)
+    if "result" in look:
+        yield from _of_result(cause, project, error)
     for form, how in (("said", "likely"), ("about", "perhaps")):
         for said, line, topics in said_in(words, look.get(form, ())):
             text = f"{how}, as the words name “{said}”: {cause.say(said)}"
@@ -179,6 +184,19 @@ def _found(
                 place = CodeLine(module.path, getattr(node, "lineno", 1))
                 text, code = cause.say(name), module.code(place.line)
                 yield Hint(cause.note, text, place, code, cause.blames)
+
+
+def _of_result(cause: UsualCause, project: Project, error: ParsedTraceback) -> Iterator[Hint]:
+    """Yield hints about the result that a message says was changed, and about writes to it."""
+    if not (operation := result_named(error.message)):
+        return
+    text = cause.say(f"the result of `{operation}`")
+    yield Hint(cause.note, text, code="the message", vague=True)
+    for module in project.modules.values():
+        for name, node in writes_to_result(operation, module):
+            place = CodeLine(module.path, getattr(node, "lineno", 1))
+            text = cause.say(f"`{name}`, which holds the result of `{operation}`,")
+            yield Hint(cause.note, text, place, module.code(place.line), cause.blames)
 
 
 def _quoted(cause: UsualCause, look: BlockLook, words: str, project: Project) -> Iterator[Hint]:

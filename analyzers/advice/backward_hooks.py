@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 
-from analyzers.advice.looking import last_name, short
+from analyzers.advice.looking import compiled, last_name, short
 from analyzers.source.calls import asks_for_gradient
-from analyzers.source.project import Module
+from analyzers.source.project import Module, spelled
+from analyzers.source.targets import assigned
+from analyzers.source.trees import nodes_of
 
 _OF_MODULES = frozenset(
     {"register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"}
 )
+_REGISTERS = re.compile(r"register_(?:full_)?(?:forward|backward)_(?:pre_)?hook")
 _OF_TENSORS = frozenset({"register_hook"})
 
 
@@ -45,3 +49,23 @@ def _is_inside(node: ast.AST, module: Module, registrations: frozenset[str]) -> 
         for call in module.each(ast.Call)
         if last_name(call.func) in registrations
     )
+
+
+def hook_after_compiling(node: ast.AST, module: Module) -> str | None:
+    """Match `layer.register_forward_hook(f)` below a call of what `torch.compile` made."""
+    if not isinstance(node, ast.Call) or not _REGISTERS.fullmatch(last_name(node.func)):
+        return None
+    made = [*module.each(ast.Assign), *module.each(ast.FunctionDef)]
+    names = {
+        name
+        for each in made
+        if any(compiled(call, module) for call in nodes_of(each, ast.Call, ast.Attribute))
+        for name in (assigned(each) if isinstance(each, ast.Assign) else [_named(each)])
+    }
+    called = (c for c in module.each(ast.Call) if spelled(c.func) in names)
+    before = any(call.lineno < node.lineno for call in called)
+    return short(node.func) if before else None
+
+
+def _named(definition: ast.stmt) -> str:
+    return definition.name if isinstance(definition, ast.FunctionDef) else ""

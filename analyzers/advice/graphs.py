@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from analyzers.advice.iterations import WRAPPERS, backwards
 from analyzers.advice.looking import (
+    Found,
     Look,
     last_name,
     requires_grad,
@@ -244,3 +245,18 @@ def sliced_by_values(node: ast.AST, module: Module) -> str | None:
     slices = nodes_of(node.slice, ast.Slice)
     bounds = [bound for part in slices for bound in (part.lower, part.upper) if bound is not None]
     return short(node) if any(map(names_read, bounds)) else None
+
+
+def looped_derivatives(node: ast.AST, module: Module) -> Found:
+    """Match `for i in …: torch.autograd.grad(losses[i], weight, retain_graph=True)`."""
+    match node:
+        case ast.For(target=ast.Name(id=index)) | ast.comprehension(target=ast.Name(id=index)):
+            around = node if isinstance(node, ast.For) else module.parents.get(node)
+        case _:
+            return None
+    for call in nodes_of(around, ast.Call) if around is not None else ():
+        if last_name(call.func) == "grad" and call.args:
+            given = call.args[0]
+            if isinstance(given, ast.Subscript) and index in names_read(given.slice):
+                return short(call.func), call
+    return None

@@ -30,7 +30,7 @@ def _pattern(setting: str) -> re.Pattern[str]:
     spelled = re.escape(name).replace("_", "[_-]")
     given = rf"['\"]?\s*(?:[:=]|\s)\s*['\"]?{re.escape(value)}\b"
     flag = rf"|--{spelled}(?=\s*(?:\\|--|$))" if value == "true" else ""
-    begin = r"(?:^|(?<!keyword argument)[\s,({'\"-])"  # no advice of a message
+    begin = r"(?:^|(?<!keyword argument)[\s,({'\"-]|(?<!keyword argument )(?<!`)`+)"  # no advice
     return re.compile(rf"{begin}{spelled}{given}{flag}", re.IGNORECASE)
 
 
@@ -45,7 +45,7 @@ def settings_in(
         for number, line in enumerate(text.splitlines()[:_LINES], 1):
             found = (_pattern(one).search(line[:MAX_LINE]) for one in wanted)
             if (first := next(filter(None, found), None)) is not None:
-                setting = first[0].translate(_QUOTES).strip(" \t,({-")
+                setting = first[0].translate(_QUOTES).strip(" \t,({-`")
                 yield path, number, setting, line.strip()[:MAX_LINE]
 
 

@@ -21,12 +21,14 @@ from analyzers.messages.topics import sentences
 
 NEAR = 12.0  # of the weights that a question needs to be the nearest to words that ask another
 _TITLE, _ASKING, _SAID = 1.0, 0.6, 0.3
+_GENERAL = 0.8  # of what a question weighs that says no more than that nothing is learned
 _TOGETHER, _APART = 4.0, 1.5  # what topics weigh, compared with words
 _CAUSES, _NAME = 0.3, 2.0  # what words of causes and of the id weigh, compared with its first text
 _SATURATED, _LENGTH = 1.2, 0.4  # how soon a word that occurs again adds nothing; how much length
 _LINES = 300  # that are searched
 _ADDRESS = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r'"([^"]{0,500})"')
+_OF_CODE = re.compile(r"\w\(|\w\.\w|\w_\w")  # a call, an attribute, a name of code
 _WORD = re.compile(r"[a-z][a-z0-9]+")
 _EVERYDAY = frozenset(
     _WORD.findall(
@@ -107,6 +109,7 @@ def _ranked(text: str) -> list[Asked]:
         lists = _lists()[entry.id]
         apart, subject = max((_covered(names, topics) for names in lists), default=(0, ""))
         weighs = known.get(entry.id, 0) + _APART * apart + _shared(entry, words)
+        weighs *= _GENERAL if entry.general else 1
         if entry.id in known:
             found.append((weighs, Asked(entry, True)))
         elif subject and (weighs >= NEAR or among(frozenset(topics), entry.touches)):
@@ -136,7 +139,9 @@ def _known(said: Sequence[_Sentence], topics: frozenset[str]) -> dict[str, float
     found = (_together(said), _together(rows, split=True), subjects)
     known = {name: max(one.get(name, 0) for one in found) for name in subjects}
     whole = {name: weighs for name, weighs in known.items() if weighs}
-    return whole or _together([said[0].with_next(one) for one in said[1:]], split=True)
+    if any(not catalogue()[name].general for name in whole):
+        return whole
+    return whole | _together([said[0].with_next(one) for one in said[1:]], split=True)
 
 
 def _together(said: Iterable[_Sentence], split: bool = False) -> dict[str, float]:
@@ -194,8 +199,8 @@ def _prose(text: str) -> list[str]:
 
 
 def _quoted(said: re.Match[str]) -> str:
-    """Return a quoted name; several words between quotation marks are what others said."""
-    return "" if " " in said[1].strip() else said[1]
+    """Return a quoted name or code; other words between quotation marks are what others said."""
+    return said[1] if " " not in said[1].strip() or _OF_CODE.search(said[1]) else ""
 
 
 def _words(text: str) -> Iterable[str]:

@@ -41,6 +41,8 @@ The entries are the tables `[[message]]` of the TOML files next to this one:
                what the message must have; `quoted`: statements that the words quote are looked at,
                too, and the line that a trace of the forward ends with. `when` and `message` are
                regular expressions; a group of `message` is the name
+               `result`: the operation whose result the message names, and lines that write to it;
+               `within`: functions that the own frames of the traceback stand in
 `blames`       whether such a line can be the fault itself
 `note`         `version` for what only a version changes
 `kind`         the kind of fault that this cause is, where it is another than the message's
@@ -62,7 +64,7 @@ FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
         "compiled", "of_values", "setting", "unless", "shapes", "said", "message", "forward",
-        "warned", "when", "reaching", "quoted", "about",
+        "warned", "when", "reaching", "quoted", "about", "result", "within",
     }
 )  # fmt: skip
 _CAUSE = {"id", "same", "because", "do", "look", "blames", "note", "kind", "sure"}

@@ -37,6 +37,7 @@ _LIBRARIES = {
     "torch/_inductor/": "torch.compile",
     "/peft/": "LoRA",
 }  # by a part of a frame's path or code: what such a frame shows to be in use
+_USUAL = {"", "torch", "numpy"}  # packages whose import says nothing of a question
 _OF_ONE_LINE = ("graph-reuse", "inplace", "no-grad")  # families whose messages have no line breaks
 
 
@@ -67,21 +68,34 @@ def _of_unknown(error: ParsedTraceback, sent: str) -> str:
     """
     text = sent.replace("\\", "/")
     used = list(dict.fromkeys(name for part, name in _LIBRARIES.items() if part in text))
-    under = f" ({', '.join(used)})" if used else ""
     if not error.exception:
-        title, *said = sent.strip().splitlines() or [""]
-        return "\n".join([f"{title}{under}", "", *said])
+        return _with_used(sent, used)
     failed = error.message.splitlines() if error.exception == "AssertionError" else []
-    return "\n".join([title_of(sent), "", *(f"{line}{under}" for line in failed)])
+    return "\n".join([title_of(sent), "", *(_with_used(line, used) for line in failed)])
+
+
+def _with_used(sent: str, used: Sequence[str]) -> str:
+    """Return words with what is in use in their title."""
+    title, *said = sent.strip().splitlines() or [""]
+    under = f" ({', '.join(used)})" if used else ""
+    return "\n".join([f"{title}{under}", *(["", *said] if said else ())])
 
 
 def _asked(examined: Examined, sent: str) -> Asked | None:
     """Return what is asked; in words around code or alone, also the nearest question that is known.
     Comments of a script ask only what is known."""
     if examined.no_program or examined.pasted:
-        return nearest_in(sent)
+        return nearest_in(_with_used(sent, _imported(examined.project)))
     question = question_in(sent)
     return Asked(question, True) if question is not None else None
+
+
+def _imported(project: Project) -> list[str]:
+    """Return the packages that the code imports: what it imports is what is asked about."""
+    modules = project.modules.values()
+    plain = (name.name for m in modules for node in m.each(ast.Import) for name in node.names)
+    parts = (node.module or "" for m in modules for node in m.each(ast.ImportFrom))
+    return sorted({name.partition(".")[0] for name in (*plain, *parts)} - _USUAL)
 
 
 def _of_question(examined: Examined, asked: Asked | None, words: dict[str, str]) -> Examined:

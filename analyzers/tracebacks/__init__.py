@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from analyzers.messages import named_in_words
+from analyzers.messages import entry_of, named_in_words
 from analyzers.tracebacks.cleaning import MAX_CHARACTERS, clean_lines
 from analyzers.tracebacks.frame_lines import spoken_frame, warned_frame
 from analyzers.tracebacks.messages import (
@@ -105,11 +105,23 @@ def _mentioned(lines: Sequence[str]) -> TracebackPart | None:
                 warned = warned_frame(lines[at], next(iter(lines[at + wrapped :]), ""))
                 own = (warned,) if warned is not None and not warned.is_library else ()
                 denied = _is_denied_at(at, wrapped, lines)
-                return None if denied else replace(part, frames=own)
+                below = _more_of(part, lines[at + wrapped :])
+                said = "\n".join([part.message, *below])
+                return None if denied else replace(part, message=said, frames=own)
     for at, line in enumerate(lines):
         if (entry := named_in_words(line)) is not None and not _is_denied_at(at, 1, lines):
             return TracebackPart(entry.exception, entry.texts[0])
     return None
+
+
+def _more_of(part: TracebackPart, lines: Sequence[str]) -> list[str]:
+    """Return what further lines hold of the same message: a title often cuts it off."""
+    entry = entry_of(part.message)
+    if entry is None or entry.family == "other":
+        return []
+    found = (quoted_error(line) for line in lines)
+    same = (one.message for one in found if one is not None and entry_of(one.message) is entry)
+    return [text for text in dict.fromkeys(same) if text not in part.message]
 
 
 def _is_denied_at(at: int, count: int, lines: Sequence[str]) -> bool:

@@ -125,6 +125,7 @@ def test_every_message_has_causes_that_read_well_and_can_be_looked_for() -> None
         assert cause.say("x").endswith(".")
         assert "{name}" not in cause.say("x")
         other = {"setting", "shapes", "frames", "said", "about", "message", "forward", "warned"}
+        other |= {"result", "within"}
         look = cause.look or {}
         assert cause.look is None or looks_for(look) or other & look.keys()
         said_of("", [names.split() for names in (*look.get("said", ()), *look.get("about", ()))])
