@@ -28,7 +28,7 @@ from analyzers.advice import (
     training,
     transformed_functions,
 )
-from analyzers.advice.hint_ranking import Hint, Ranking
+from analyzers.advice.hint_ranking import OF_RESULT, Hint, Ranking
 from analyzers.advice.looking import BlockLook, Look
 from analyzers.advice.recomputed_shapes import shapes_of
 from analyzers.advice.saved_results import result_named, writes_to_result
@@ -191,7 +191,7 @@ def _of_result(cause: UsualCause, project: Project, error: ParsedTraceback) -> I
     if not (operation := result_named(error.message)):
         return
     text = cause.say(f"the result of `{operation}`")
-    yield Hint(cause.note, text, code="the message", vague=True)
+    yield Hint(cause.note, text, code=OF_RESULT)
     for module in project.modules.values():
         for name, node in writes_to_result(operation, module):
             place = CodeLine(module.path, getattr(node, "lineno", 1))

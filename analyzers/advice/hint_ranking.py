@@ -12,6 +12,7 @@ from analyzers.tracebacks import ParsedTraceback
 from provenance import CodeLine
 
 MAX_HINTS = 5
+OF_RESULT = "the operation that the message names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,9 @@ class Ranking:
 
 class _Nearness:
     """How far a place is from what the traceback names: 0 for its innermost line, 1 for another
-    of its lines, 2 for a function that it passes through, 3 for a file, 4 for the rest; 5 for what
-    only makes a cause likelier, 6 for what is only usual."""
+    of its lines, 2 for a function that it passes through, 3 for a file, 4 for the rest; 5 for an
+    operation that a message names, 6 for what only makes a cause likelier, 7 for what is only
+    usual."""
 
     def __init__(self, project: Project, error: ParsedTraceback) -> None:
         own = [frame for frame in error.frames if not frame.is_library]
@@ -104,7 +106,8 @@ class _Nearness:
     def of(self, hint: Hint) -> int:
         if hint.place is None:
             vague = hint.vague or hint.kind == "version"
-            return 6 if hint.usual else 5 if vague else 0
+            of_result = hint.code == OF_RESULT  # what a message names comes before words
+            return 7 if hint.usual else 5 if of_result else 6 if vague else 0
         at = (hint.place.file, hint.place.line)
         if at == self._last:
             return 0

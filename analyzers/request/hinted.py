@@ -38,6 +38,7 @@ _LIBRARIES = {
     "/peft/": "LoRA",
 }  # by a part of a frame's path or code: what such a frame shows to be in use
 _USUAL = {"", "torch", "numpy"}  # packages whose import says nothing of a question
+_CUT_OFF = "backward-cut-off"  # the entry of an error in a backward whose message was not sent
 _OF_ONE_LINE = ("graph-reuse", "inplace", "no-grad")  # families whose messages have no line breaks
 
 
@@ -46,9 +47,10 @@ def with_hints(examined: Examined, sent: str) -> Examined:
     code, and the input that contained the error; both may contain settings too.
     """
     error, project = examined.traceback, examined.project
+    if error is not None and _is_cut_off(error):
+        return _of_question(examined, _asked_or_cut_off(examined, sent), _all_words(sent, examined))
     if error is None or not (error.exception or error.frames):
-        words = {"": _words(sent, project)}
-        return _of_question(examined, _asked(examined, sent), words)
+        return _of_question(examined, _asked(examined, sent), _all_words(sent, examined))
     words = {"": "\n".join((_words(sent, project), *_below_message(error)))}
     found = hints(project, error, words)
     if explained_by(error) is None:
@@ -59,6 +61,24 @@ def with_hints(examined: Examined, sent: str) -> Examined:
         return _of_question(examined, None if general else asked, words)
     causes = _causes_of_traceback(error, project.entry) or _cause_of_hint(error, found, project)
     return replace(examined, from_traceback=as_shown(causes, found), hints=found)
+
+
+def _is_cut_off(error: ParsedTraceback) -> bool:
+    """Return True if what was raised is missing, and the lines show that a backward raised it."""
+    last = error.frames[-1] if error.frames else None
+    within = last is not None and last.is_library and "backward" in (last.function + last.code)
+    return not error.exception and (within or bool(error.forward_op))
+
+
+def _asked_or_cut_off(examined: Examined, sent: str) -> Asked:
+    """Return what the words ask, if they ask more than why an error is raised in a backward."""
+    asked = _asked(examined, sent) if examined.pasted else None
+    known = asked is not None and asked.known and not asked.entry.general
+    return asked if asked is not None and known else Asked(catalogue()[_CUT_OFF], True)
+
+
+def _all_words(sent: str, examined: Examined) -> dict[str, str]:
+    return {"": _words(sent, examined.project)}
 
 
 def _of_unknown(error: ParsedTraceback, sent: str) -> str:

@@ -123,7 +123,7 @@ def _is_program(found: Sequence[Piece]) -> bool:
 
 
 def _is_error(error: ParsedTraceback) -> bool:
-    return bool(error.exception or error.frames)
+    return bool(error.exception or error.frames or error.forward_op)
 
 
 def _chosen(

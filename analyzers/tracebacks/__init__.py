@@ -82,8 +82,12 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[TracebackPart]:
         known = _mentioned(lines)
         if known is not None and not any(part.exception for part in parts):
             parts.append(known)
-    framed = {part.message for part in parts if part.frames}
-    bare = [p for p in parts if p.exception and not p.frames and p.message not in framed]
+    framed = [part.message for part in parts if part.frames]
+    bare = [
+        part
+        for part in parts
+        if part.exception and not part.frames and not _begins(part.message, framed)
+    ]
     if not bare:
         return parts
     nameless = [part for part in parts if part.frames and not part.exception]
@@ -91,6 +95,11 @@ def _whole(scanned: Scanned, lines: Sequence[str]) -> list[TracebackPart]:
     completed = replace(bare[-1], frames=frames)
     left_out = [bare[-1], *nameless[-1:]]
     return [*(part for part in parts if part not in left_out), completed]
+
+
+def _begins(message: str, whole: Sequence[str]) -> bool:
+    """Return True if a message, as in a title that cuts it off, begins one of the others."""
+    return any(one.startswith(message.rstrip(" .…")) for one in whole)
 
 
 def _mentioned(lines: Sequence[str]) -> TracebackPart | None:
