@@ -152,6 +152,33 @@ def written_in_place(node: ast.AST, module: Module) -> str | None:
     return None
 
 
+def written_in_compiled(node: ast.AST, module: Module) -> str | None:
+    """Match a write in place under `no_grad` inside of a function that is compiled."""
+    if (name := written_in_place(node, module)) is None:
+        return None
+    scope = module.scope_of(node)
+    made = any(compiled(each, module) for each in getattr(scope, "decorator_list", ()))
+    return name if made and is_unrecorded(node, module) else None
+
+
+def is_unrecorded(node: ast.AST, module: Module) -> bool:
+    """Return True if code is in a `with torch.no_grad()` block."""
+    blocks = (above for above in module.ancestors(node) if isinstance(above, ast.With))
+    entered = (item.context_expr for block in blocks for item in block.items)
+    return any(calls("no_grad", "inference_mode")(each, module) for each in entered)
+
+
+def weight_replaced(node: ast.AST, module: Module) -> str | None:
+    """Match `layer.weight = f(w)`: a computed value in the place of a parameter."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Attribute(attr="weight" | "bias") as to], value=ast.Call(func=made)
+        ):
+            kept = last_name(made) in (*REGISTERING, "detach", "clone", "data")
+            return None if kept else short(to)
+    return None
+
+
 def is_aside(node: ast.expr) -> bool:
     """Return True if autograd does not see a write to the target: `w.data`, `p.grad`."""
     return isinstance(node, ast.Attribute) and node.attr in ("data", "grad")

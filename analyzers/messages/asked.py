@@ -21,14 +21,14 @@ from analyzers.messages.topics import sentences
 
 NEAR = 12.0  # of the weights that a question needs to be the nearest to words that ask another
 _TITLE, _ASKING, _SAID = 1.0, 0.6, 0.3
-_GENERAL = 0.8  # of what a question weighs that says no more than that nothing is learned
+_GENERAL = 0.82  # of what a question weighs that says no more than that nothing is learned
 _TOGETHER, _APART = 4.0, 1.5  # what topics weigh, compared with words
 _CAUSES, _NAME = 0.3, 2.0  # what words of causes and of the id weigh, compared with its first text
 _SATURATED, _LENGTH = 1.2, 0.4  # how soon a word that occurs again adds nothing; how much length
 _LINES = 300  # that are searched
 _ADDRESS = re.compile(r"https?://\S+")
 _QUOTED = re.compile(r'"([^"]{0,500})"')
-_OF_CODE = re.compile(r"\w\(|\w\.\w|\w_\w")  # a call, an attribute, a name of code
+_OF_CODE = re.compile(r"(?:\S+ ){0,3}[\w.]+\(\)[:\s]*")  # `with torch.no_grad()`
 _WORD = re.compile(r"[a-z][a-z0-9]+")
 _EVERYDAY = frozenset(
     _WORD.findall(
@@ -82,11 +82,10 @@ def question_in(text: str) -> Message | None:
 def nearest_in(text: str) -> Asked | None:
     """Return the question that is asked, or the nearest that is known; None if the words ask
     nothing about gradients."""
-    first = next(iter(_ranked(text)), None)
-    if first is None or first.known:
-        return first
+    ranked = _ranked(text)
     about = any(said_of(line, _FIELD) for line in _prose(text))
-    return first if about and asks_something(text) else None
+    open_to_others = about and asks_something(text)
+    return next((asked for asked in ranked if asked.known or open_to_others), None)
 
 
 def asks_something(text: str) -> bool:
@@ -200,7 +199,7 @@ def _prose(text: str) -> list[str]:
 
 def _quoted(said: re.Match[str]) -> str:
     """Return a quoted name or code; other words between quotation marks are what others said."""
-    return said[1] if " " not in said[1].strip() or _OF_CODE.search(said[1]) else ""
+    return said[1] if " " not in said[1].strip() or _OF_CODE.fullmatch(said[1]) else ""
 
 
 def _words(text: str) -> Iterable[str]:

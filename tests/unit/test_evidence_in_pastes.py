@@ -27,6 +27,12 @@ def test_the_message_names_whose_result_was_changed() -> None:
         assert "the result of" not in said(CHANGED.format(shared))
 
 
+def test_the_message_comes_before_words_that_make_a_cause_likelier() -> None:
+    text = "My LSTM fails.\n\n{}"
+    assert "the result of `relu` was changed" in said(text.format(CHANGED.format("ReluBackward0")))
+    assert "a hidden state keeps its graph" in said(text.format(CHANGED.format("SliceBackward0")))
+
+
 def test_a_line_that_writes_to_that_result_comes_first() -> None:
     code = "```python\ns = scores(x)\ns = s.clamp(-1, 1)\n{}\nloss = s.sum()\n```\n\n"
     found = examine(code.format("s[rows] = 0") + CHANGED.format("ClampBackward1"), "a.py", {}, "")
@@ -41,6 +47,23 @@ def test_a_frame_within_a_backward_names_the_function() -> None:
     error = "RuntimeError: expected scalar type Float but found BFloat16"
     assert "custom Function (`kernel.scan_backward(*args)`)" in said(frame + error)
     assert "custom Function (" not in said(frame.replace("in backward", "in forward") + error)
+
+
+def test_a_traceback_of_a_backward_that_is_cut_off_is_no_question() -> None:
+    trace = (
+        'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n'
+        "    loss.backward({})\n"
+        '  File "/site-packages/torch/_tensor.py", line 581, in backward\n'
+        "    torch.autograd.backward("
+    )
+    assert "is often there to silence" in said(trace.format("retain_graph=True"))
+    assert "send the last line" in said(trace.format(""))
+    warned = (
+        "My LSTM fails\n\nUserWarning: Error detected in MulBackward0. "
+        "Traceback of forward call that caused the "
+        'error:\n  File "train.py", line 4, in step\n    out, h = net(x, h)\n'
+    )
+    assert "detach it at the start of each iteration" in said(warned)
 
 
 def test_what_is_set_already_is_not_proposed() -> None:
@@ -87,6 +110,14 @@ def test_what_is_imported_is_what_is_asked_about() -> None:
         ("What is “with torch.no_grad()” here for, what is its purpose?", "why-no-grad"),
         ("The decoder is not in torch.no_grad, is it a problem?", "why-no-grad"),
         ("Per-sample gradients in a loop are too slow", "jacobians"),
+        ("Gradients continue to accumulate even after zero_grad", "whose-zero-grad"),
+        ("Does k adaptation steps of MAML mean a k-th order derivative?", "second-order-or-not"),
+        (
+            "How can the gradient flow back through gumbel_softmax with hard=True?",
+            "straight-through",
+        ),
+        ("The backward of pow with an exponent of 0.5 is wrong", "gradient-of-powers"),
+        ("The loss become 0 from the second step", "loss-is-zero"),
     ],
 )
 def test_questions(words: str, entry: str) -> None:
@@ -103,11 +134,53 @@ def test_questions(words: str, entry: str) -> None:
             "Can I ignore this?",
             "the warning is harmless",
         ),
+        ("The loss become 0 from the second step.", "one update with an infinite gradient"),
+        ("How does hard=True of gumbel softmax pass a gradient?", "y_hard - y_soft.detach()"),
+        (
+            "micrograd: is a gradient for the exponent missing in __pow__?",
+            "needs the second formula",
+        ),
+        ("bug：self.pos_emb的参数不更新，需要加到优化组里", "no optimizer holds"),
         ("Should clip_grad_norm_ come before scaler.unscale_?", "still multiplied by the scaler"),
     ],
 )
 def test_words_choose_the_cause(words: str, part: str) -> None:
     assert part in said(words)
+
+
+def test_a_message_below_the_title_that_cuts_it_off_is_read() -> None:
+    title, whole = CHANGED.format("ClampBackward1")[:60], CHANGED.format("ClampBackward1")
+    frame = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    loss.backward()\n'
+    assert "the result of `clamp`" in said(f"{title}\n\n{frame}{whole}\n")
+
+
+def test_flags_in_lines_of_a_cut_off_backward_are_named() -> None:
+    text = (
+        "# Freezing raises an error\n\nI changed this:\n\n    for p in net.parameters():\n"
+        "        p.requires_grad = False\n\nTraceback (most recent call last):\n"
+        '  File "train.py", line 7, in <module>\n    loss.backward()\n'
+        '  File "/site-packages/torch/tensor.py", line 221, in backward\n    torch.autograd.'
+    )
+    assert "`p.requires_grad` freezes parameters" in said(text)
+
+
+def test_a_computed_weight_is_no_parameter() -> None:
+    error = (
+        "RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place"
+    )
+    text = f"{error} operation.\n\n```python\nnet.emb.weight = {{}}\n```\n"
+    assert "torch.func.functional_call" in said(text.format("mix(w)"))
+    assert "torch.func.functional_call" not in said(text.format("nn.Parameter(w)"))
+
+
+def test_a_write_under_no_grad_in_compiled_code_is_named() -> None:
+    error = (
+        "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."
+    )
+    code = "def f(x):\n    with torch.no_grad():\n        x.add_(1)\n"
+    text = "# Why?\n\n```python\n{}f(w)\n```\n" + error
+    assert "replay such a write" in said(text.format(f"@torch.compile\n{code}"))
+    assert "replay such a write" not in said(text.format(code))
 
 
 @pytest.mark.parametrize(
