@@ -35,6 +35,7 @@ class Process:
     settings: dict[str, str | None] = field(default_factory=dict)  # of torch's, that it changed
     main: str | None = None
     files: dict[str, str] = field(default_factory=dict)
+    made: tuple[str, ...] = ()  # folders
     torch: tuple[str, ...] = ()  # modules of torch's that it loaded after torch itself
     error: str | None = None
     given_up: bool = False  # whether it caught the error, whatever it is, and ended
@@ -108,7 +109,7 @@ class ExchangeDir:
                     records = file.read(MOST_RECORDS)
             except (OSError, ValueError):
                 continue
-            fields |= {key: tuple(fields[key]) for key in ("argv", "words", "torch")}
+            fields |= {key: tuple(fields[key]) for key in ("argv", "words", "made", "torch")}
             found.append(Process(**fields, records=records))
         return sorted(found, key=lambda one: (one.rank, one.begun))
 

@@ -195,6 +195,7 @@ class Again:
             instructions["least_backwards"] = len_backwards(self._seen) + FURTHER
             instructions["brief_s"] = BRIEF * self._first.seconds
         instructions |= {"early": self._first.engine and job.mode != "plain", "overlay": {}}
+        instructions["made"] = self._first.made
         for number, (name, text) in enumerate(self._changed(job).items()):
             patched = box.path / f"patched-{number}.py"
             patched.write_bytes(text.encode())

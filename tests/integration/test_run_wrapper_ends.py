@@ -106,6 +106,31 @@ def test_a_folder_that_each_run_makes_again(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "log") == ["old.txt"]
 
 
+def test_a_folder_that_only_a_first_run_may_make(tmp_path: Path) -> None:
+    """A repeated run makes it, too, but not twice; what the user had before, neither may."""
+    once = (
+        "import os\n"
+        "os.makedirs('log/sample')\n"
+        "for folder in ('log/sample', 'old'):\n"
+        "    try:\n"
+        "        os.mkdir(folder)\n"
+        "    except FileExistsError:\n"
+        "        continue\n"
+        "    raise SystemExit(3)\n"
+        "open('log/sample/notes.txt', 'w').write('run')\n"
+    )
+    (tmp_path / "old").mkdir()
+    (tmp_path / "train.py").write_text(once + ONE_FILE)
+    ran = gradmend(["run", "--", PYTHON, "train.py"], tmp_path)
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+
+
+def test_a_main_script_of_any_name(tmp_path: Path) -> None:
+    (tmp_path / "train").write_text(ONE_FILE)
+    ran = gradmend(["run", "--", PYTHON, "train"], tmp_path)
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+
+
 def test_an_error_that_the_program_swallows(tmp_path: Path) -> None:
     """It is explained if the program caught whatever came and ended, and is not if it went on."""
     lines = ["    " + line for line in ONE_FILE.splitlines()]

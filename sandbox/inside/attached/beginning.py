@@ -35,10 +35,12 @@ def begin(box: str) -> None:
         box = warm.serve(box, job)
         job = _job(box)
     before = torch_settings()
-    if job.get("scratch"):
-        from . import scratch
+    from . import scratch
 
-        scratch.install(job["scratch"], job["kept"])
+    if job.get("scratch"):
+        scratch.install(job["scratch"], job["kept"], job.get("made", ()))
+    else:
+        scratch.remember_folders()
     if job.get("overlay"):
         from . import overlay
 

@@ -15,6 +15,7 @@ from traceback import walk_tb
 from typing import Any
 
 from ..core import frames
+from . import scratch
 
 _NEXT_TO_PYTHON = os.path.dirname(sys.executable)
 MOST_FILES, MOST_BYTES = 64, 1 << 20
@@ -51,6 +52,7 @@ class ProcessReport:
             "parent": os.getppid(),
             "main": frames.file_name(self.main) if self.main else None,
             "files": _files(self.main),
+            "made": scratch.MADE,
             "torch": sorted(n for n in sys.modules.keys() - self._loaded if n[:6] == "torch."),
             "error": type(error).__name__ if error is not None else None,
             "given_up": given_up,
@@ -107,8 +109,8 @@ def _files(main: str | None) -> dict[str, str]:
     size = 0
     loaded = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     for path in dict.fromkeys([main, *loaded]):
-        if not isinstance(path, str) or not path.endswith(".py"):
-            continue
+        if not isinstance(path, str) or not (path == main or path.endswith(".py")):
+            continue  # the main script may have any name
         if frames.OWNERS[path] != frames.USER or not os.path.isfile(path):
             continue
         size += os.path.getsize(path)

@@ -20,6 +20,9 @@ _open, _osopen, _lstat, _mkdir = io.open, os.open, os.lstat, os.mkdir
 _listdir, _scandir = os.listdir, os.scandir
 _SUPPORTS = (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks)
 _place: Scratch | None = None
+MADE: list[str] = []
+"""The folders that this process has made."""
+_MOST_MADE = 256
 
 
 def _exists(path: Any) -> bool:
@@ -32,11 +35,13 @@ def _exists(path: Any) -> bool:
 
 class Scratch:
     """Where the files of this run are. `kept` are folders that are written as they are. What the
-    run takes away of the user's files, it sees no more; it may make them again."""
+    run takes away of the user's files, it sees no more; it may make them again, and also the
+    folders that the user's own run `made`."""
 
-    def __init__(self, folder: str, kept: Iterable[str]) -> None:
+    def __init__(self, folder: str, kept: Iterable[str], made: Iterable[str] = ()) -> None:
         self._folder = os.path.realpath(folder)
         self._gone: set[str] = set()
+        self._made = {self._folder + path for path in made}
         self._kept = tuple(os.path.realpath(each) + os.sep for each in kept)
 
     def of(self, path: Any) -> str | None:
@@ -64,6 +69,12 @@ class Scratch:
                 return True
             mine = os.path.dirname(mine)
         return False
+
+    def may_make(self, path: Any, mine: str) -> bool:
+        """Return True if the run may make a folder there: it has not done so yet, and the user has
+        none, or only through the run that came first."""
+        taken = _exists(path) and not self.is_gone(mine) and mine not in self._made
+        return not (taken or _exists(mine))
 
     def take_away(self, path: Any) -> None:
         """Show the user's file to this run no more; what is not there raises as ever."""
@@ -101,10 +112,21 @@ class Scratch:
         return mine
 
 
-def install(folder: str, kept: Iterable[str]) -> None:
+def remember_folders() -> None:
+    """Remember the folders that this process makes: repeated runs may make them, too."""
+
+    def mkdir(path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+        _mkdir(path, mode, dir_fd=dir_fd)
+        if dir_fd is None and len(MADE) < _MOST_MADE:
+            MADE.append(os.path.abspath(os.fsdecode(path)))
+
+    _replace(os, "mkdir", mkdir)
+
+
+def install(folder: str, kept: Iterable[str], made: Iterable[str]) -> None:
     """Redirect this process's writes there, for good."""
     global _place
-    _place = place = Scratch(folder, kept)
+    _place = place = Scratch(folder, kept, made)
 
     def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if set(mode) & set("wax+"):
@@ -158,7 +180,7 @@ def _lead_folders(place: Scratch) -> None:
 
     def mkdir(path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         mine = place.of(path) if dir_fd is None else None
-        if mine is not None and _exists(path) and not place.is_gone(mine):
+        if mine is not None and not place.may_make(path, mine):
             raise FileExistsError(17, "File exists", path)
         _mkdir(path if mine is None else place.write(path), mode, dir_fd=dir_fd)
 
