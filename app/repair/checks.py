@@ -101,8 +101,8 @@ def no_other_fault(result: RunResult, original: RunResult, kept: Trace | None) -
     are none.
 
     It failed if the patch introduced one: a loss trains its target, and with all graphs `kept` no
-    target of the original led to anything. Otherwise it differs: the original may not have got that
-    far.
+    target of the original led to anything; or no backward reaches a parameter to which the original
+    gave a gradient. Otherwise it differs: the original may not have got that far.
     """
     shown = result.trace.silent if result.trace is not None else []
     others = [record for record in shown if record.kind not in silent_kinds(original)]
@@ -116,8 +116,21 @@ def no_other_fault(result: RunResult, original: RunResult, kept: Trace | None) -
     ended = kept.ended if kept is not None else None
     constant = ended is not None and not ended.targets_with_graph and original.status == "finished"
     introduced = constant and any(record.kind == "bootstrap-target" for record in others)
+    unfed = {name for r in others if r.kind == "unfed-parameters" for name in r.params}
+    introduced |= bool(unfed & _rightly_given(original))
     status = "failed" if introduced else "differs"
     return Check(name="no_other_fault", status=status, detail="; ".join(dict.fromkeys(said)))
+
+
+def _rightly_given(original: RunResult) -> set[str]:
+    """Return the parameters to which the original gave a gradient before it failed, except those of
+    which its run showed a fault: a target's, for example.
+    """
+    if original.trace is None:
+        return set()
+    given = {p for r in original.trace.backwards if r.outcome == "ok" for p in r.received}
+    faulty = {name for r in original.trace.silent for name in r.params}
+    return {p.name for p in original.trace.parameters if p.id in given and p.name} - faulty
 
 
 def fresh(
@@ -157,7 +170,7 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
 
     The graph of a backward call must not grow with the number of calls from its line. What lists,
     attributes and records retain of graphs must not grow faster than in the `reference`, which
-    retains whatever the original does.
+    retains whatever the original does; if it grows as fast, that is said.
     """
     if candidate is None:
         return Check(name="bounded", status="not_run", detail="the run left no records")
@@ -177,6 +190,8 @@ def bounded(candidate: Trace | None, reference: Trace | None = None) -> Check:
             return Check(name="bounded", status="failed", detail=f"nodes per call grow: {counts}")
     if reference is not None and _growth(candidate) > 1.1 * _growth(reference):
         return Check(name="bounded", status="failed", detail=keeps_growing(candidate))
+    if reference is not None and (grown := keeps_growing(candidate)):  # in the original, too
+        return Check(name="bounded", status="differs", detail=grown)
     counts = ", ".join(str(r.nodes) for r in longest[-3:])
     kept = needless(candidate)
     alive = f"; up to {kept} are kept alive" if kept else ""

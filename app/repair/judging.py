@@ -10,9 +10,10 @@ from analyzers.request.causes import Candidate
 from app.repair import checks, loss_coverage, numerical, schedule
 from app.repair.effects import Measured, renumbered
 from app.repair.late_gradients import loses_gradients_late
-from app.repair.learning import learns
+from app.repair.learning import UNFED, feeds_at_fault, learns
 from app.repair.measuring import measure, same_gradient
 from app.repair.original import PATIENCE_S, Original
+from app.repair.own_cuts import cut_off_before
 from app.repair.schedule import ScheduleComparison
 from app.repair.tested_candidate import OF_GRADIENTS, TestedCandidate
 from app.run import outcome
@@ -101,6 +102,8 @@ async def _compared(
     intended = "; ".join(what for kind, what in OF_GRADIENTS.items() if kind in faults)
     completed = original.failing_call if original.run.status == "raised" else 0
     measured = await measure(original, own, trace, job)
+    if measured.gradients == "same" and feeds_at_fault(reference, original.run.trace):
+        intended = "; ".join(OF_GRADIENTS[k] for k in OF_GRADIENTS if k in faults - {UNFED})
     trial.measured = replace(measured, intended=intended, completed=completed)
     if reference is None and trace is not None:
         trial.unsteady = schedule.idle(trace)
@@ -128,6 +131,7 @@ async def _compared(
             original.run.trace,
             trial.run.trace,
             {p for record in checks.spared(trial.run, original.run) for p in record.params},
+            cut_off_before(trial.run, original.files, trial.candidate.files),
         ),
         same_gradient(trial.measured),
         trial.schedule.check,

@@ -32,6 +32,7 @@ def learns(
     original: Trace | None = None,
     moving: Trace | None = None,
     spared: Set[str] = frozenset(),
+    cut_off: Set[str] = frozenset(),
 ) -> Check:
     """Check that no parameter loses its gradient and that none gains one which the original's
     mathematics did not give it, optimizer by optimizer.
@@ -39,7 +40,8 @@ def learns(
     Without a reference, the `original`'s own calls before it failed decide who should learn.
     Parameters that its run showed to be at fault may gain a gradient, and those that it never gave
     one must. A gradient of zeros counts only if the patch's own run, with its parameters `moving`,
-    has another. Parameters in `spared` are not what the patch is for.
+    has another. Parameters in `spared` are not what the patch is for; those in `cut_off` the script
+    itself cuts off.
     """
     if candidate is None:
         return _failed("the run left no records")
@@ -53,7 +55,7 @@ def learns(
     given = _fed(candidate)
     wanted = _fed(reference) if reference is not None else {}
     if reference is None or not wanted or _cancels(reference):
-        return _without_reference(candidate, moving, original, names)
+        return _without_reference(candidate, moving, original, names, cut_off)
     of_targets = {p for p, name in names.items() if name in _of_targets(original)}
     foreign = {p for p, name in names.items() if name in _reported(original, "uncleared-gradients")}
     # leftovers of other losses are gone; its own gradient may be zero
@@ -75,6 +77,14 @@ def learns(
         status="passed",
         detail=f"{count} of {counted(count, 'parameter gets', 'parameters get')} a gradient",
     )
+
+
+def feeds_at_fault(reference: Trace | None, original: Trace | None) -> bool:
+    """Return True if the reference gives a gradient to all that lack one in the original: it keeps
+    the graph that was missing.
+    """
+    reported = _reported(original, UNFED)
+    return bool(reported) and reported <= _fed_names(reference)
 
 
 def _lost(
@@ -197,7 +207,11 @@ def _fed_names(trace: Trace | None) -> set[str]:
 
 
 def _without_reference(
-    candidate: Trace, moving: Trace | None, original: Trace | None, names: Mapping[int, str]
+    candidate: Trace,
+    moving: Trace | None,
+    original: Trace | None,
+    names: Mapping[int, str],
+    cut_off: Set[str] = frozenset(),
 ) -> Check:
     """Check who learns if the original's own gradients are not available.
 
@@ -235,6 +249,8 @@ def _without_reference(
     lost = wanted - fed
     if lost and lost <= _before_their_step(candidate):
         return _unknown("the run ended before an optimizer's first step")
+    if lost and fed and {names.get(p, "") for p in lost} <= cut_off:
+        return _unknown(f"no gradient, for a cut that was there before: {named(lost, names)}")
     if lost:
         what = "no gradient but zeros" if lost <= flat else "no gradient"
         return _failed(f"{what}: {named(lost, names)}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.repair import checks
+from app.repair.own_cuts import cut_off_before
+from provenance import CodeLine
 from sandbox.protocol import Raised, RunResult
 from sandbox.records import (
     RunEnd,
@@ -77,6 +79,37 @@ def test_what_reading_finds_nowhere_is_spared_where_the_patch_fixes_the_rest() -
     assert checks.runs(dismissed(original), original).status == "failed"  # nothing is fixed
 
 
+def test_a_patch_may_not_cut_off_what_the_original_gave_a_gradient() -> None:
+    """However small that was: the gradients may be equal but for it."""
+
+    def of(received: list[int], *names: str) -> RunResult:
+        seen = trace([{0: 1.0}], [3])
+        first = seen.backwards[0].model_copy(update={"received": received, "outcome": "ok"})
+        silent = [Silent(t="silent", kind="unfed-parameters", params=names)] if names else []
+        update = {"backwards": [first], "silent": silent}
+        return RunResult(status="finished", trace=seen.model_copy(update=update))
+
+    patched = of([0], "w1")
+    cut = checks.no_other_fault(patched, of([0, 1]), None)
+    assert cut is not None
+    assert cut.status == "failed"
+    never = checks.no_other_fault(patched, of([0]), None)
+    assert never is not None
+    assert never.status == "differs"
+    assert checks.no_other_fault(of([0]), of([0, 1]), None) is None
+
+
+def test_a_cut_that_the_patch_leaves_alone_was_there_before() -> None:
+    before = {"train.py": "a = net(x)\nb = a.detach()\nloss = head(b)\n"}
+    at = CodeLine(file="train.py", line=3)
+    silent = Silent(t="silent", kind="unfed-parameters", params=("w",), at=at)
+    shown = RunResult(status="finished", trace=Trace(silent=[silent]))
+    patched = {"train.py": "x = x.clone()\n" + before["train.py"]}
+    assert cut_off_before(shown, before, patched) == {"w"}
+    cutting = {"train.py": "a = net(x)\nb = a\nb = b.data\nloss = head(b)\n"}
+    assert cut_off_before(shown, before, cutting) == set()
+
+
 def test_a_stale_walk_is_not_fresh() -> None:
     clean = trace(nodes=[3, 3])
     assert checks.fresh(clean).status == "passed"
@@ -119,8 +152,9 @@ def keeping(*kept: int) -> Trace:
 def test_what_is_kept_alive_may_not_grow_faster_than_in_the_original() -> None:
     level, slow, fast = keeping(*[9] * 6), keeping(*range(9, 15)), keeping(*range(9, 39, 5))
     assert checks.bounded(fast, level).status == "failed"
-    assert checks.bounded(fast, fast).status == "passed"
-    assert checks.bounded(slow, fast).status == "passed"
+    assert checks.bounded(fast, fast).status == "differs"  # no growth is not what was seen
+    assert checks.bounded(slow, fast).status == "differs"
+    assert checks.bounded(fast).status == "passed"
     assert checks.bounded(level, level).status == "passed"
     assert checks.keeps_growing(level) == checks.keeps_growing(keeping(9, 12, 15, 9, 12, 15)) == ""
     assert checks.keeps_growing(fast) == "every iteration keeps 5 more nodes of graphs alive"

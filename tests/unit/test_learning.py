@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.repair.effects import compare
 from app.repair.late_gradients import loses_gradients_late
-from app.repair.learning import learns
+from app.repair.learning import feeds_at_fault, learns
 from sandbox.records import (
     Missing,
     Parameter,
@@ -186,3 +186,21 @@ def test_a_reference_in_which_all_gradients_cancel_reports_nobody_who_learns() -
     assert learns(reference, trace([{0: 1.0, 1: 1.0}] * 2)).status == "passed"
     assert learns(reference, trace([{0: 1.0}] * 2)).status == "failed"
     assert learns(zeros, trace([{0: 1.0, 1: 1.0}] * 2)).status == "failed"  # no walk comes to them
+
+
+def test_what_the_script_cuts_off_by_itself_is_no_fault_of_the_patch() -> None:
+    """Nor is it said that every parameter learns."""
+    both = trace([{0: 1.0, 1: 1.0}] * 2)
+    names = [p.model_copy(update={"optimizer": 0}) for p in both.parameters]
+    patched = trace([{0: 1.0}] * 2).model_copy(update={"parameters": names})
+    assert learns(None, patched).status == "failed"
+    assert learns(None, patched, cut_off={"w1"}).status == "not_run"
+    assert learns(None, patched, cut_off={"w0"}).status == "failed"
+
+
+def test_a_reference_that_keeps_graphs_may_feed_what_the_original_does_not() -> None:
+    fault = Silent(t="silent", kind="unfed-parameters", params=("w1",))
+    original = trace([{0: 1.0}]).model_copy(update={"silent": [fault]})
+    assert feeds_at_fault(trace([{0: 1.0, 1: 1.0}]), original)
+    assert not feeds_at_fault(trace([{0: 1.0}]), original)
+    assert not feeds_at_fault(trace([{0: 1.0, 1: 1.0}]), trace([{0: 1.0}]))
