@@ -20,7 +20,7 @@ from analyzers.source.reads import names_loaded
 from analyzers.source.signatures import named
 from analyzers.source.statement_ranges import ahead_of, statements_after
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 from analyzers.source.writes import Write, is_library, unsliced, writes, writes_in_place
 
 _SYMBOLS: dict[type[ast.operator], str] = {
@@ -53,6 +53,7 @@ _ONLY_IN_PLACE = frozenset(
     {"fill_diagonal_", "random_", "geometric_", "cauchy_", "log_normal_", "apply_", "map_"}
 )
 
+_DISPLAYS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp)
 Wanted = Callable[[str], bool]
 
 
@@ -73,10 +74,24 @@ def out_of_place(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[E
 
 
 def _augmented(editor: Editor, statement: ast.AugAssign) -> tuple[Edit, ...]:
-    if isinstance(statement.target, ast.Subscript):
+    if isinstance(statement.target, ast.Subscript) and not _is_entry(editor, statement.target):
         return into_copy(editor, statement, Write(statement.target, statement))
     target = editor.text_of(statement.target)
     return (editor.replace(statement, f"{target} = {_applied(editor, statement)}"),)
+
+
+def _is_entry(editor: Editor, target: ast.expr) -> bool:
+    """Return True if the target is an entry of a list or dictionary, by all that its file binds to
+    the name: a tensor of its own, and no part of one.
+    """
+    name = spelled(target.value) if isinstance(target, ast.Subscript) else ""
+    bound = [
+        value
+        for statement in nodes_of(editor.module.tree, ast.Assign)
+        for one, value in assigned_pairs(statement)
+        if spelled(one) == name
+    ]
+    return bool(bound) and all(isinstance(value, _DISPLAYS) for value in bound)
 
 
 def _applied(editor: Editor, statement: ast.AugAssign) -> str:
@@ -139,13 +154,15 @@ def _calls(editor: Editor, statement: ast.stmt, found: list[Write]) -> Iterator[
     calls = [write.node for write in found if isinstance(write.node, ast.Call)]
     outermost, name, target = found[0], found[0].name, found[0].target
     only = any(operation(call) in _ONLY_IN_PLACE for call in calls)
-    if whole and (only or (outermost.indexed and not _is_chain(found))):
+    entry = _is_entry(editor, target) and not only
+    if whole and not entry and (only or (outermost.indexed and not _is_chain(found))):
         if isinstance(unsliced(target), ast.Name | ast.Attribute):
             yield editor.insert_before(statement, f"{name} = {name}.clone()")
             return
     if only and not whole:
         return
-    if whole and isinstance(target, ast.Name | ast.Attribute | ast.Call):
+    if whole and (entry or isinstance(target, ast.Name | ast.Attribute | ast.Call)):
+        name = editor.text_of(target) if entry else name
         if len(calls) == 1 and (text := _otherwise(editor, calls[0], name)):
             yield editor.replace(statement, f"{name} = {text}")
             return
@@ -195,8 +212,8 @@ def clone_before(module: Module, statement: ast.stmt, wanted: Wanted) -> tuple[E
 
 
 def _read_here(where: SourceLocation, names: Set[str]) -> set[str]:
-    """Return the names without parameters that the function does not read after the write: the
-    write is for the caller, who would not see it in a new tensor.
+    """Return the names without parameters that the function does not read after the write, unless
+    it takes the result: the write is for the caller, who would not see it in a new tensor.
     """
     function, own = where.scope, set(walk(where.statement))
     if not isinstance(function, FUNCTIONS):
@@ -205,7 +222,10 @@ def _read_here(where: SourceLocation, names: Set[str]) -> set[str]:
     end = where.statement.end_lineno or where.statement.lineno
     again = {node for loop in loops for inner in loop.body for node in walk(inner)} - own
     nodes = names_loaded(walk_scope(function), *(names & named(function)))
-    return {*names} - named(function) | {
+    taken = {w.name for w in writes(where.statement) if isinstance(w.node, ast.Call)}
+    if isinstance(where.statement, ast.Expr):  # nobody gets what the call returns
+        taken = set()
+    return {*names} - (named(function) - taken) | {
         node.id for node in nodes if node.lineno > end or node in again
     }
 

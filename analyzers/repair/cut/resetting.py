@@ -109,6 +109,8 @@ def _resets_once(
                 if not fixed & names_read(statement):
                     put = editor.insert_before(head_of(loop), editor.text_of(statement))
                     yield statement, joined([editor.delete(statement), put])
+    for statement in _resets_by_owner(story, shared, loop):
+        yield statement, (editor.insert_before(head_of(loop), editor.text_of(statement)),)
     for block in loop.body:
         match block:
             case ast.If(
@@ -119,6 +121,39 @@ def _resets_once(
                 orelse=[],
             ) if count in target_names(loop.target) and story.name in bindings(statement):
                 yield statement, unwrapped(editor, block) or ()
+
+
+def _resets_by_owner(story: ReuseFeatures, shared: Shared, loop: Loop) -> Iterator[ast.stmt]:
+    """Yield statements by which the carrier's owner sets it to its first value elsewhere: the same
+    method, without arguments, of what goes by the same name."""
+    owner = story.name.rpartition(".")[0]
+    for module, statement in story.project.each(ast.Expr) if story.attribute else ():
+        match statement.value:
+            case ast.Call(func=ast.Attribute(value=called), args=[], keywords=[]) as call if (
+                spelled(called) == owner and module is shared.module and owner != "self"
+            ):
+                if not module.holds(loop, statement) and _resets(story, call):
+                    yield statement
+
+
+def made_for_each(story: ReuseFeatures) -> Iterator[Proposal]:
+    """Yield a proposal that moves into the loop the statement that makes the carrier's owner, if
+    each iteration first loads all that it holds: so far it holds, besides, what it last computed.
+    """
+    shared, loop, owner = story.shared, story.loop, story.name.partition(".")[0]
+    if shared is None or loop is None or owner in ("", "self"):
+        return
+    made = [s for s in preceding(shared.module, shared.scope, loop) if bindings(s) == [owner]]
+    first = next((s for s in loop.body if owner in names_read(s)), None)
+    match first:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=loaded))) as statement if (
+            made and spelled(loaded) == owner and _name_called(statement) == "load_state_dict"
+        ):
+            editor = Editor(shared.module)
+            put = editor.insert_before(statement, *editor.lines_of(made[-1]))
+            title = f"Make `{owner}` in each iteration"
+            edits = joined([editor.delete(made[-1]), put])
+            yield Proposal("made-for-each", title, edits, _FRESH_STATE, -SECOND_CHOICE)
 
 
 def _resets(story: ReuseFeatures, call: ast.Call, depth: int = 2) -> bool:

@@ -28,6 +28,7 @@ from analyzers.repair.copy.viewing import (
     rows_stacked,
     views_out_of_place,
 )
+from analyzers.repair.cut.recorded_rollouts import rollout_without_graph
 from analyzers.source.project import Project
 from analyzers.source.writes import writes
 
@@ -43,6 +44,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     if stale is None or stale.nature == "step":
         return
     kept = stale.nature == "state"  # a copy in each iteration, where each could have its own
+    yield from rollout_without_graph(stale) if kept else ()
     yield from list_and_stack(stale)
     yield from not_in_place(stale, rank=int(kept))
     yield from without_flag(stale)

@@ -16,7 +16,12 @@ from analyzers.explain.reuse.shared_frame import Shared
 from analyzers.repair.blocks import joined
 from analyzers.repair.cut.detaching import starts_as_none
 from analyzers.repair.cut.expected import visible
-from analyzers.repair.cut.resetting import reset_by_call, reset_for_samples, reset_of_all_layers
+from analyzers.repair.cut.resetting import (
+    made_for_each,
+    reset_by_call,
+    reset_for_samples,
+    reset_of_all_layers,
+)
 from analyzers.repair.cut.windows import cut_window, emptied, gathered_emptied
 from analyzers.repair.edit_search.circumstances import second_use
 from analyzers.repair.remake.chains import constructs, preceding
@@ -41,6 +46,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
         yield from emptied(use.features, rank=3)
     if use is not None and use.features.bound_inside:
         yield from cut_window(use.features, rank=3 if use.stored else 2 * use.summed)
+    yield from made_for_each(use.features) if use is not None else ()
     if use is None or not use.carried:
         return
     if not use.stored:

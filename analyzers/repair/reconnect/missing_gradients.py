@@ -13,6 +13,7 @@ from analyzers.explain.reuse.read_only_uses import is_loss
 from analyzers.explain.silent_matches import ZEROS, owner_of
 from analyzers.explain.source_locations import SourceLocation, names_held, resolve_location
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in, opposed
+from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.dropped_argument import Unpassed, unpassed
 from analyzers.repair.reconnect.enable_recording import switched_off_at
 from analyzers.repair.reconnect.fast_weights import updated_copies
@@ -62,11 +63,12 @@ class Cut:
 def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
     """Yield the cuts on the paths of the parameters without gradient, the traced one first.
 
-    First come inputs for which a Function of the script returns None, then cuts in the functions
-    that use the parameters, last those of whole models (perhaps an evaluation's) and of targets.
-    Without any cut: steps on the path with zero gradient (`round`, a comparison), or functions that
-    drop an argument. If static analysis finds none, only the traced cut is yielded. Gradients of
-    zeros came through a graph: only steps with zero gradient explain them.
+    A derivative without a graph is the only one. Else first come inputs for which a Function
+    returns None, then cuts in the functions that use the parameters, last those of whole models
+    (perhaps an evaluation's) and of targets. Without any cut: steps on the path with zero gradient
+    (`round`, a comparison), or functions that drop an argument. If static analysis finds none, only
+    the traced cut is yielded. Gradients of zeros came through a graph: only such steps explain
+    them.
     """
     last = -1 if fault.doubtful else None  # many a module has a `weight`
     paths = [path.split(".")[1:last] for path in fault.params]
@@ -75,6 +77,9 @@ def cuts_of_fault(fault: SilentFault, project: Project) -> Iterator[Cut]:
     lost, lines = resolve_location(project, fault.at), dict(fault.ran)
     backward = resolve_location(project, fault.call.at) if fault.call is not None else None
     flat = fault.detail == ZEROS
+    if lost is not None and any(differentiable_gradients(lost)):
+        yield from _traced(fault, lost)
+        return
     for look in (_step_at,) if flat else (_withheld_at, _cut_at, _step_at, _unpassed_at):
         found: dict[int, Cut] = {}
         for wanted, locals_too in ((parts, False), (models, True)):

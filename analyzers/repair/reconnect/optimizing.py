@@ -122,7 +122,9 @@ def _listed(names: Sequence[str], given: str) -> list[str]:
     for name in sorted(names):
         owner, _, leaf = name.rpartition(".")
         path = re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", owner)
-        if leaf not in _OF_LAYERS:
+        if apart and owner.count(".") and len(names) > _MANY:
+            found.append(f"{root}.parameters()")
+        elif leaf not in _OF_LAYERS:
             found.append(f"{path}.{leaf}" if path else leaf)
         elif path:
             found.append(f"{root if apart else path}.parameters()")

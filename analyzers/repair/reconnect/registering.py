@@ -11,17 +11,20 @@ from analyzers.advice.missing_parameters import used_up_generator
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias
+from analyzers.source.callees import is_call
 from analyzers.source.edits import Editor
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.trees import nodes_of
 
 What = Literal["Module", "Parameter"]
+_NO_TENSORS = ("torch.nn.Parameter", "builtins.list", "builtins.dict")
 _REGISTERED = "The module knows them, and `parameters()` gives them to the optimizer."
 
 
 def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Propose `nn.ModuleList` or `nn.ModuleDict` around the layers that an attribute gets.
 
-    Parameters get `nn.ParameterList` or `nn.ParameterDict`.
+    Parameters get `nn.ParameterList` or `nn.ParameterDict`; a tensor becomes an `nn.Parameter`.
     """
     held, _, inner = fault.instead[0].partition("[")
     what: What = "Module" if "." in inner else "Parameter"
@@ -30,6 +33,17 @@ def registered(fault: SilentFault, project: Project) -> Iterator[Proposal]:
             case ast.Assign(targets=[ast.Attribute(attr=attr)]):
                 if attr == held.rpartition(".")[2]:
                     yield from registered_at(module, statement, what)
+                    yield from _as_parameter(module, statement) if not inner else ()
+
+
+def _as_parameter(module: Module, statement: ast.Assign) -> Iterator[Proposal]:
+    """Propose an `nn.Parameter` for the tensor that a statement gives an attribute."""
+    editor, target = Editor(module), spelled(statement.targets[0])
+    made = any(is_call(node, *_NO_TENSORS) for node in nodes_of(statement.value, ast.Call))
+    if target.startswith("self.") and not made and module.class_of(statement) is not None:
+        text = f"{alias(module, 'torch.nn')}.Parameter({editor.text_of(statement.value)})"
+        edits = (editor.replace(statement.value, text),)
+        yield Proposal("registered", f"Make `{target}` an `nn.Parameter`", edits, _REGISTERED, 0)
 
 
 def given_parameters(_: Evidence, project: Project) -> Iterator[Proposal]:

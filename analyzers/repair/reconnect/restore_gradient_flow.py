@@ -12,6 +12,7 @@ from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined
 from analyzers.repair.reconnect.codebook_lookup import looked_up_again
 from analyzers.repair.reconnect.cutting_expressions import cut_from, cuts_in
+from analyzers.repair.reconnect.differentiating import differentiable_gradients
 from analyzers.repair.reconnect.dropped_argument import given_to_part
 from analyzers.repair.reconnect.enable_recording import recording, switched_off_at
 from analyzers.repair.reconnect.fast_weights import as_weights
@@ -61,6 +62,9 @@ def fed_again(cut: Cut, project: Project, rank: int = 0) -> Iterator[Proposal]:
         yield from given_to_part(cut.unpassed, rank)
         return
     where = cut.where
+    if derived := list(differentiable_gradients(where, rank)):
+        yield from derived
+        return
     for instead in not_through_array(where, project, rank):
         yield instead
         rank += 1

@@ -162,6 +162,8 @@ def _moved(story: ReuseFeatures, making: DefinitionSite) -> _Moved | None:
         return None
     if not isinstance(statement, ast.Assign) or not names_read(statement.value):
         return None
+    if isinstance(statement.value, ast.Tuple):  # it makes something else, too
+        return None
     before = [s for s in walk_scope(scope) if isinstance(s, ast.Assign) and s is not statement]
     before = [s for s in before if position(s) < position(statement)]
     local = [s for s in before if not any("." in name for name in bindings(s))]

@@ -16,8 +16,9 @@ from analyzers.source.callees import is_call, operation
 from analyzers.source.calls import calls_of, own_calls
 from analyzers.source.detached import WITHOUT_GRAPH
 from analyzers.source.edits import Edit, Editor
-from analyzers.source.flow import definitions, walk_scope
+from analyzers.source.flow import definitions, value_of, walk_scope
 from analyzers.source.project import Module, Project, spelled
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import nodes_of, walk
 from provenance import CodeLine
 
@@ -67,18 +68,27 @@ def detached_by_caller(
 
 
 def _before_numpy(where: SourceLocation, names: Sequence[str]) -> list[Edit]:
-    """Return edits for every `.numpy()`, or only for the rejected one if its name is known."""
-    owners = []
-    for call in calls_of(where.statement, "torch.Tensor.numpy"):
+    """Return edits for every `.numpy()`, or only for the rejected one if its name is known; then
+    also for other entries of the same collection in the block.
+    """
+    owners = list(_given_to_numpy(where.statement))
+    refused = [owner for owner in owners if spelled(owner) in names][:1]
+    entries = {spelled(o.value) for o in refused if isinstance(o, ast.Subscript)}
+    others = (o for s in where.block if s is not where.statement for o in _given_to_numpy(s))
+    alike = [o for o in others if isinstance(o, ast.Subscript) and spelled(o.value) in entries]
+    return [where.editor.append_to(owner, ".detach()") for owner in [*(refused or owners), *alike]]
+
+
+def _given_to_numpy(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Yield what a statement turns into arrays by `.numpy()`."""
+    for call in calls_of(statement, "torch.Tensor.numpy"):
         match call:
             case ast.Call(
                 func=ast.Attribute(value=ast.Call(func=ast.Attribute() as to) as copy)
             ) if is_call(copy, "torch.Tensor.cpu"):
-                owners.append(to.value)
+                yield to.value
             case ast.Call(func=ast.Attribute(value=owner), args=[]):
-                owners.append(owner)
-    refused = [owner for owner in owners if spelled(owner) in names]
-    return [where.editor.append_to(owner, ".detach()") for owner in refused[:1] or owners]
+                yield owner
 
 
 def _of_comprehensions(where: SourceLocation) -> list[Edit]:
@@ -118,12 +128,28 @@ def said_with_torch(where: SourceLocation, project: Project) -> Iterator[Proposa
     """
     returned = any(returned.value is not None for returned in returns_of(where.scope))
     alike = [s for s in where.block if s is where.statement or _in_numpy(where, s)]
-    wanted = [s for s in alike if goes_on(where.scope, s, project)]
+    wanted = [s for s in alike if goes_on(where.scope, s, project) and not _fills_array(where, s)]
     edits = torch_edits(where) or torch_edits(where, walk(where.statement)) if returned else []
     edits = edits or torch_edits(where, [n for s in wanted for n in walk(s)])
     if edits and (returned or where.statement in wanted):
         title = "Use torch's functions, which keep the graph"
         yield Proposal("torch-functions", title, joined(edits))
+
+
+def _fills_array(where: SourceLocation, statement: ast.stmt) -> bool:
+    """Return True if an assignment writes into a NumPy array, which keeps no graph."""
+    numpy = alias(where.module, "numpy")
+    filled = {
+        spelled(target.value)
+        for target, _ in assigned_pairs(statement)
+        if isinstance(target, ast.Subscript)
+    }
+    return any(
+        isinstance(value, ast.Call) and spelled(value.func).startswith(f"{numpy}.")
+        for name in filled
+        for made in definitions(where.scope, name)
+        if (value := value_of(made)) is not None
+    )
 
 
 def _in_numpy(where: SourceLocation, statement: ast.stmt) -> bool:

@@ -191,6 +191,11 @@ class ParameterRegistry:
             known.read = True
             self._news[known.id] = known
 
+    def rename(self, known: KnownParameter, name: str) -> None:
+        """Record the path by which a module has a parameter."""
+        known.name = name
+        self._news[known.id] = known
+
     def excuse(self, parameters: Sequence[KnownParameter]) -> None:
         """Record that parameters need no gradient."""
         for known in parameters:

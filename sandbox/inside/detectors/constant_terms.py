@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 
@@ -10,7 +10,7 @@ from ..core.engine import Call
 from ..core.frames import Json
 from ..core.graph import Node, op_name, walk
 from ..core.loss_terms import parts_of
-from ..core.parameters import ParameterRegistry
+from ..core.parameters import KnownParameter, ParameterRegistry
 from ..recorders.graph_ends import ended_in
 
 TERMS = 64  # of a loss
@@ -66,7 +66,7 @@ class UnrecordedDerivatives:
 
     def __init__(self, parameters: ParameterRegistry) -> None:
         self._parameters = parameters
-        self._lines: dict[tuple[str, int], Json] = {}
+        self._lines: dict[tuple[str, int], tuple[Json, set[int]]] = {}
         self._looks = LOOKS
 
     def after(self, call: Call) -> None:
@@ -77,12 +77,21 @@ class UnrecordedDerivatives:
         self._looks -= 1
         leaves = [leaf.variable for _, leaf in walk(call.roots, NODES).leaves]
         if any(map(self._is_trained, leaves)) and not any(map(self._is_trained, call.inputs)):
-            self._lines[at["file"], at["line"]] = at
+            known = filter(None, map(self._known, leaves))
+            self._lines[at["file"], at["line"]] = at, {one.id for one in known}
 
     def _is_trained(self, leaf: object) -> bool:
-        known = self._parameters.find(leaf) if isinstance(leaf, torch.Tensor) else None
+        known = self._known(leaf)
         return known is not None and known.optimizer is not None
+
+    def _known(self, leaf: object) -> KnownParameter | None:
+        return self._parameters.find(leaf) if isinstance(leaf, torch.Tensor) else None
 
     def lines(self) -> Iterator[Json]:
         """Yield these lines."""
-        yield from self._lines.values()
+        yield from (at for at, _ in self._lines.values())
+
+    def line_of(self, parameters: Sequence[KnownParameter]) -> Json | None:
+        """Return such a line that all of these parameters lead to, or None."""
+        wanted = {one.id for one in parameters}
+        return next((at for at, leaves in self._lines.values() if wanted <= leaves), None)

@@ -10,6 +10,7 @@ CONTENDING = "a backward for another step has left gradients that pull the other
 PILED = "each evaluation of the closure has added to the gradients of the one before"
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
 LISTED = "a module does not know what stands in a plain list"
+PLAIN = "a module does not know a tensor that is no `nn.Parameter`"
 SAMPLED = "a sample has no gradient, although its distribution is trained"
 NUMBER = "a term of the loss is a number that was read out of a tensor"
 CROSSED = "of two predictions each is compared with what the other is made of"

@@ -8,7 +8,7 @@ from math import prod
 
 from ..core.frames import Json
 from ..core.parameters import KnownParameter
-from .details import LISTED, LOADED
+from .details import LISTED, LOADED, PLAIN
 from .graph_depth import GROWTH
 from .module_parameters import modules
 
@@ -54,23 +54,24 @@ def added(known: Sequence[KnownParameter], stepped: Mapping[int, int]) -> Json:
 
 
 def unlisted(known: Sequence[KnownParameter], stepped: Mapping[int, int]) -> Json:
-    """Return parameters in a plain list of a module, with gradients and no step.
+    """Return parameters in a plain list of a module, or its plain tensor, with gradients and no
+    step.
 
-    Optimizers must have all parameters that the module knows of: it does not know those in such a
-    list.
+    Optimizers must have all parameters that the module knows of: it does not know those.
     """
     entries = defaultdict[str, list[KnownParameter]](list)
     for one in _learning(known):
-        if "[" in one.name and "." in one.name.partition("[")[0]:
+        if "." in one.name.partition("[")[0] and ("[" in one.name or one.listed_by):
             entries[one.name.partition("[")[0]].append(one)
-    for fed in entries.values():
-        several = len({one.name.partition("]")[0] for one in fed}) > 1
+    for name, fed in entries.items():
+        several = name == fed[0].name or len({one.name.partition("]")[0] for one in fed}) > 1
         siblings = [k for k in known if k.id in fed[0].listed_by]
         steps = max((stepped.get(k.optimizer or 0, 0) for k in siblings), default=0)
         trained = bool(siblings) and all(k.optimizer is not None for k in siblings)
         if several and trained and steps > fed[0].fed_from and not any(k.read for k in fed):
             found = replacement_report(siblings, fed)
-            return {**found, "params": [], "detail": LISTED} if found else {}
+            detail = PLAIN if name == fed[0].name else LISTED
+            return {**found, "params": [], "detail": detail} if found else {}
     return {}
 
 
@@ -94,10 +95,16 @@ def unheld(
     fed, detail = (fresh, "") if fresh else (fed, LOADED)
     held = [one for one in known if one.optimizer is not None and one.taken and one.receipts]
     roots = {one.name.partition(".")[0] for one in fed}
-    held.sort(key=lambda one: one.name.partition(".")[0] not in roots)
+    held.sort(key=lambda one: (one.name.partition(".")[0] not in roots, _gap(one, fed)))
     found = replacement_report(held[:1], fed) if held else {}
     figures = [float(len(found.get("instead", ())))]
     return {**found, "params": [], "detail": detail, "figures": figures} if found else {}
+
+
+def _gap(held: KnownParameter, fed: Sequence[KnownParameter]) -> int:
+    """Return by how many more backward calls, or fewer, one was given a gradient than the others:
+    what is trained together gets them together."""
+    return min((abs(one.receipts - held.receipts) for one in fed), default=0)
 
 
 def _in_the_place_of(

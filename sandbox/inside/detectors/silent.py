@@ -213,9 +213,9 @@ class SilentWatch(Observer):
             self._tell(missed[0], **missed[1])
         elif untrained:
             ends = [*(known.withheld for known in untrained), *(known.lost for known in untrained)]
-            at, figures = next(filter(None, ends), None), [float(len(untrained))]
-            uncalled, names = _names(self._untrained.doubted()), _names(untrained)
-            fields: Json = {"at": at, "params": names, "figures": figures, "uncalled": uncalled}
+            at = next(filter(None, [self.composed.derivatives.line_of(untrained), *ends]), None)
+            fields: Json = {"at": at, "uncalled": _names(self._untrained.doubted())}
+            fields |= {"params": _names(untrained), "figures": [float(len(untrained))]}
             fields |= {"detail": detail} if detail else {}
             if self._idle.last is not None and not self.learns:
                 instead = learning_instead(self._parameters.known, untrained, self._stepped)
