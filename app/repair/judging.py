@@ -155,6 +155,10 @@ def _covered(
     if kept is not None and trace is not None:
         if lost := loss_coverage.lost_terms(kept, trace, trial.measured.completed):
             return Check(name="covered", status="failed", detail=lost)
+        of_first = loss_coverage.OF_FIRST in trial.candidate.strategy
+        if of_first and trial.measured.early:  # its own step lost what the loss is for
+            if less := loss_coverage.shortened(kept, trace, trial.measured.completed):
+                return Check(name="covered", status="failed", detail=less)
         if not trial.measured.doubted and (idle := loss_coverage.wasted(kept, trace)):
             return Check(name="covered", status="failed", detail=idle)
         if idle := loss_coverage.undifferentiated(kept, trace):

@@ -16,6 +16,7 @@ from app.repair.effects import paired
 from app.schemas import Check
 from sandbox.records import Step, Trace
 
+OF_FIRST = "detach-in-first-loss"  # a value that two losses share
 NEAR = 1e-4  # between two values of one loss, as a share of it
 LOOKED_AT = 64  # calls and steps of each optimizer
 
@@ -50,6 +51,19 @@ def lost_terms(original: Trace, candidate: Trace, completed: int) -> str:
                 f"{record.terms - max(same)} got a gradient before the original failed, and get "
                 "none any more"
             )
+    return ""
+
+
+def shortened(original: Trace, candidate: Trace, completed: int) -> str:
+    """Describe a loss whose graph is smaller in the patch, although the original backpropagated it
+    whole before it failed (after `completed` calls); return an empty string if there is none.
+    """
+    for record in original.backwards:
+        if record.call.n > completed or record.repeated or record.outcome != "ok":
+            continue
+        alike = [r for r in candidate.backwards if not r.repeated and near(r.loss, record.loss)]
+        if alike and max(r.nodes for r in alike) < record.nodes:
+            return f"line {record.call.at.line}'s loss, which went backward before, leads to less"
     return ""
 
 
