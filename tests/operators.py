@@ -8,6 +8,7 @@ The analyzers import no torch, so they read these facts from that file.
 - What a node saves is observed: the operation is called on two matrices with a history in every
   form of `ARGUMENTS` that it accepts, and backward runs twice, or after a write to one tensor.
 - Which results are views is declared: the alias annotations of torch's operator schemas.
+- Which layers have no parameters is observed (`tests/torch_facts.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import torch
 from torch import nn
 
 from analyzers.source import ops
+from tests.torch_facts import selects, weightless
 
 FILE = Path(ops.__file__).with_name("operators.json")
 F = nn.functional
@@ -214,7 +216,8 @@ def saved(name: str) -> list[str] | None:
 
     `something`: the first accepted form saves a tensor. `inputs`, `result`: every accepted form
     saves every input, or the result; of an operation that takes two tensors, every form with two.
-    `bilinear`: an input is saved only where another needs a gradient, or is no number.
+    `bilinear`: an input is saved only where another needs a gradient, or is no number. `selects`:
+    the result is made of entries of the inputs.
     """
     calls = accepted(name)
     if not calls:
@@ -231,6 +234,8 @@ def saved(name: str) -> list[str] | None:
             facts.append("bilinear")
     if all(raises(call, "result") for call in calls):
         facts.append("result")
+    if selects(calls[0]):
+        facts.append("selects")
     return facts
 
 
@@ -270,10 +275,12 @@ def measured() -> dict[str, Any]:
     with warnings.catch_warnings(action="ignore"), torch.random.fork_rng():
         torch.manual_seed(0)
         facts = {name: saved(name) for name in names()}
+        layers = weightless()
     return {
         "torch": str(torch.__version__).partition("+")[0],
         "saved": {name: " ".join(kept) for name, kept in facts.items() if kept is not None},
         "views": views(),
+        "weightless": layers,
     }
 
 

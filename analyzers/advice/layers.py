@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from analyzers.advice.looking import last_name, short
 from analyzers.source.callees import creates_module
 from analyzers.source.flow import mentions
+from analyzers.source.ops import CONTAINERS, FACTORIES, WEIGHTLESS
 from analyzers.source.project import Module, spelled
 from analyzers.source.trees import nodes_of, walk
 
-_WITHOUT_WEIGHTS = re.compile(
-    r"Loss$|LU$|Tanh|Sigmoid|[Ss]oft|Pool(?:\dd)?$|Pad|Dropout|Upsample|Shuffle|Flatten|Fold$|Hard|Shrink"
-    r"|Identity|Similarity|Distance|Threshold|Parameter|Variable|Tensor|Sequential|ModuleList"
-)
+_WITHOUT_WEIGHTS = WEIGHTLESS.keys() | CONTAINERS | FACTORIES | {"Parameter"}
 
 
 def unregistered_layers(node: ast.AST, module: Module) -> str | None:
@@ -84,7 +81,8 @@ def _learns(made: ast.Call | None) -> bool:
     name = last_name(made.func) if made is not None else ""
     if made is None or not name[:1].isupper() or not (made.args or made.keywords):
         return False
-    return creates_module(made) is not False and _WITHOUT_WEIGHTS.search(name) is None
+    weightless = name in _WITHOUT_WEIGHTS or name.endswith("Loss")
+    return creates_module(made) is not False and not weightless
 
 
 def _handed_on(name: str, made: ast.Assign, owner: ast.ClassDef) -> bool:

@@ -20,52 +20,9 @@ from analyzers.reading.values import (
     Sequence,
     Unknown,
 )
+from analyzers.source.ops import CONTAINERS, LOSSES, WEIGHTLESS
 
 PAIRS = frozenset({"GRU", "RNN", "LSTMCell", "MultiheadAttention"})
-NO_PARAMETERS = {
-    "ReLU": "relu",
-    "Tanh": "tanh",
-    "Sigmoid": "sigmoid",
-    "Softmax": "softmax",
-    "LogSoftmax": "log_softmax",
-    "Flatten": "flatten",
-    "Unflatten": "unflatten",
-    "Identity": "identity",
-    "Dropout": "dropout",
-    "Dropout2d": "dropout",
-    "GELU": "gelu",
-    "SiLU": "silu",
-    "ELU": "elu",
-    "LeakyReLU": "leaky_relu",
-    "Softplus": "softplus",
-    "MaxPool1d": "max_pool1d",
-    "MaxPool2d": "max_pool2d",
-    "AvgPool2d": "avg_pool2d",
-    "AdaptiveAvgPool2d": "adaptive_avg_pool2d",
-    "Upsample": "upsample",
-    "PixelShuffle": "pixel_shuffle",
-    "Hardtanh": "hardtanh",
-    "ZeroPad2d": "pad",
-    "CosineSimilarity": "cosine_similarity",
-}
-LOSSES = {
-    "MSELoss": "mse_loss",
-    "L1Loss": "l1_loss",
-    "SmoothL1Loss": "smooth_l1_loss",
-    "HuberLoss": "huber_loss",
-    "CrossEntropyLoss": "cross_entropy",
-    "NLLLoss": "nll_loss",
-    "BCELoss": "binary_cross_entropy",
-    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
-    "KLDivLoss": "kl_div",
-    "CTCLoss": "ctc_loss",
-    "TripletMarginLoss": "triplet_margin_loss",
-    "GaussianNLLLoss": "gaussian_nll_loss",
-    "PoissonNLLLoss": "poisson_nll_loss",
-    "CosineEmbeddingLoss": "cosine_embedding_loss",
-    "MarginRankingLoss": "margin_ranking_loss",
-}
-CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList", "DataParallel"})
 # The weight is needed again only to pass a gradient on to the input.
 WEIGHT_FOR_INPUT = (
     "Linear",
@@ -95,12 +52,12 @@ def make(
         return parameter(machine, args, kwargs, frame)
     if kind == "ModuleList" or kind == "ParameterList":
         return Sequence(_children(args))
-    if kind == "ModuleDict" and args and isinstance(args[0], Mapping):
+    if kind in ("ModuleDict", "ParameterDict") and args and isinstance(args[0], Mapping):
         return Mapping(dict(args[0].items))
     if kind == "DataParallel" and args:
         return args[0]
     children = _children(args) if kind in CONTAINERS else []
-    bare = kind in NO_PARAMETERS or kind in LOSSES or kind in CONTAINERS
+    bare = kind in WEIGHTLESS or kind in CONTAINERS or kind == "DataParallel"
     leaf = None if bare else leaf_tensor(machine, frame)
     layer = Layer(kind, leaf, children)
     layer.options = kwargs
@@ -148,11 +105,11 @@ def _apply(
         for child in layer.children:
             value = machine.call(child, [value], {}, frame)
         return value
-    if kind in LOSSES:
-        name = LOSSES[kind]
+    name = WEIGHTLESS.get(kind)
+    if name is not None and name in LOSSES:
         return operators.operate(machine, name, values, frame, scalar=reduced(layer.options))
-    if kind in NO_PARAMETERS:
-        return _activation(machine, layer, values, frame)
+    if name is not None:
+        return _activation(machine, layer, name, values, frame)
     return _weighted(machine, layer, values, frame)
 
 
@@ -165,9 +122,8 @@ def reduced(options: dict[str, AbstractValue]) -> bool | None:
 
 
 def _activation(
-    machine: Machine, layer: Layer, values: list[AbstractValue], frame: InterpreterFrame
+    machine: Machine, layer: Layer, name: str, values: list[AbstractValue], frame: InterpreterFrame
 ) -> AbstractValue:
-    name = NO_PARAMETERS[layer.kind]
     option = layer.options.get("inplace")
     if (
         isinstance(option, Const)

@@ -1,8 +1,9 @@
 """What is known of torch's operations by their names.
 
-What a node saves for its backward, and which results are views, was measured with the installed
-torch and is read from `operators.json` (`python -m tests.operators` renews it). A node that saves
-nothing can run backward any number of times; one that saves something raises on a second use.
+What a node saves for its backward, which results are views, and which layers have no parameters
+was measured with the installed torch and is read from `operators.json` (`python -m tests.operators`
+renews it). A node that saves nothing can run backward any number of times; one that saves something
+raises on a second use.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ class Op:
 
     `saves`: yes, no, or None for unknown. `inputs`, `result`: which tensors are kept, where every
     form of the call keeps them. `bilinear`: an input only where another one needs a gradient.
+    `selects`: the result is made of entries of the inputs.
     """
 
     saves: bool | None
     inputs: bool = False
     result: bool = False
     bilinear: bool = False
+    selects: bool = False
 
 
 def words(text: str) -> frozenset[str]:
@@ -39,9 +42,10 @@ _SAVE_NOTHING = words("T H cuda xpu double float half bfloat16 copy fill zero al
 
 
 def _operations() -> dict[str, Op]:
+    facts = ("something", "inputs", "result", "bilinear", "selects")
     measured = {
-        name: Op("something" in kept, "inputs" in kept, "result" in kept, "bilinear" in kept)
-        for name, kept in ((name, kept.split()) for name, kept in _FACTS["saved"].items())
+        name: Op(*(fact in kept.split() for fact in facts))
+        for name, kept in _FACTS["saved"].items()
     }
     return measured | dict.fromkeys(_SAVE_NOTHING, Op(saves=False))
 
@@ -92,14 +96,10 @@ REDUCTIONS = words(
     sum mean prod max min norm std var median logsumexp amax amin nanmean trace dot dist
     """
 )
-LOSSES = words(
-    """
-    mse_loss l1_loss smooth_l1_loss huber_loss cross_entropy nll_loss
-    binary_cross_entropy binary_cross_entropy_with_logits kl_div cosine_embedding_loss
-    hinge_embedding_loss ctc_loss margin_ranking_loss triplet_margin_loss
-    gaussian_nll_loss poisson_nll_loss multi_margin_loss
-    """
-)
+# The operations of layers that have no parameters, losses included, by the names of the classes.
+LOSSES = frozenset(_FACTS["weightless"]["losses"].values())
+WEIGHTLESS: dict[str, str] = _FACTS["weightless"]["layers"] | _FACTS["weightless"]["losses"]
+CONTAINERS = frozenset(_FACTS["weightless"]["containers"])
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from analyzers.source.callees import is_call, keyword, operation, own_name
 from analyzers.source.flow import bindings, names_read
+from analyzers.source.ops import UNKNOWN, op
 from analyzers.source.project import Function, Loop, Project, spelled
 from analyzers.source.targets import target_names
 from analyzers.source.trees import nodes_of, walk
@@ -21,7 +22,6 @@ _DRAWN = (
     *("torch.randint", "numpy.random.randint", "numpy.random.choice"),
     *("random.randint", "random.randrange", "random.choice"),
 )
-_ADDING = ("cat", "concat", "lerp", "maximum", "minimum", "roll", "stack", "where")
 
 
 def is_shuffled(loop: Loop, project: Project) -> bool:
@@ -73,9 +73,15 @@ def _goes_through(name: str, value: ast.expr) -> bool:
         adds = not isinstance(node.op, ast.MatMult)
         if adds and name in (spelled(node.left), spelled(node.right)):
             return False
-    calls = (call for call in nodes_of(value, ast.Call) if operation(call) not in _ADDING)
+    calls = (call for call in nodes_of(value, ast.Call) if not _passes_on(call))
     given = (one for call in calls for one in (*call.args, *(k.value for k in call.keywords)))
     return any(name in names_read(one) for one in given)
+
+
+def _passes_on(call: ast.Call) -> bool:
+    """Return True for an operation that adds up its inputs or selects from them: `cat`, `lerp`."""
+    known = op(operation(call))
+    return known is not UNKNOWN and (known.selects or not (known.inputs or known.result))
 
 
 def _certain(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -25,6 +25,21 @@ def test_an_in_place_operation_saves_what_its_plain_form_does() -> None:
     assert ops.op("a_function_of_the_script") is ops.UNKNOWN
 
 
+def test_what_only_selects_has_no_new_entries() -> None:
+    assert ops.op("maximum").selects
+    assert ops.op("gather").selects
+    assert not ops.op("relu").selects
+    assert not ops.op("sigmoid").selects
+
+
+def test_layers_without_parameters_are_known_with_their_operations() -> None:
+    assert ops.WEIGHTLESS["ReLU6"] == "hardtanh"
+    assert ops.WEIGHTLESS["ReflectionPad2d"] == "pad"
+    assert not {"Linear", "PReLU", "InstanceNorm2d", "TransformerEncoder"} & ops.WEIGHTLESS.keys()
+    assert "soft_margin_loss" in ops.LOSSES
+    assert "ParameterDict" in ops.CONTAINERS
+
+
 def test_views_are_those_of_the_schemas() -> None:
     assert {"moveaxis", "unflatten", "as_strided", "hsplit", "view_as_real", "T"} <= ops.VIEWS
     assert not {"clone", "to", "mul", "contiguous"} & ops.VIEWS

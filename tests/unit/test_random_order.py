@@ -57,6 +57,8 @@ def test_a_state_does_not_go_on_from_a_sample_to_another(loop: str) -> None:
         _INDEXED + "    h = normalize(0.9 * h + 0.1 * net(x))\n",
         _INDEXED + "    h = torch.lerp(h, net(x), 0.1)\n",
         _INDEXED + "    h = torch.cat([h, net(x)])\n",
+        _INDEXED + "    h = torch.maximum(h, net(x))\n",
+        _INDEXED + "    h = torch.stack([h, net(x)]).mean(0)\n",
         "for x in loader:\n    h = h + net(x)\n",
     ],
 )
