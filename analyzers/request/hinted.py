@@ -27,16 +27,8 @@ from analyzers.request.examined import Examined
 from analyzers.request.traceback_only import evidence_of, files_of, without_sources
 from analyzers.source.project import Project
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame, lines_of_error
+from analyzers.tracebacks.libraries import libraries_used
 
-_LIBRARIES = {
-    "distributed/fsdp/": "FSDP",
-    "deepspeed": "DeepSpeed",
-    "nn/parallel/distributed.py": "DDP",
-    "utils/checkpoint.py": "gradient checkpointing",
-    "torch/_dynamo/": "torch.compile",
-    "torch/_inductor/": "torch.compile",
-    "/peft/": "LoRA",
-}  # by a part of a frame's path or code: what such a frame shows to be in use
 _USUAL = {"", "torch", "numpy"}  # packages whose import says nothing of a question
 _CUT_OFF = "backward-cut-off"  # the entry of an error in a backward whose message was not sent
 _OF_ONE_LINE = ("graph-reuse", "inplace", "no-grad")  # families whose messages have no line breaks
@@ -86,8 +78,7 @@ def _of_unknown(error: ParsedTraceback, sent: str) -> str:
     libraries that the frames show to be in use, and all else that was sent; of an error, only what
     a failed assertion says.
     """
-    text = sent.replace("\\", "/")
-    used = list(dict.fromkeys(name for part, name in _LIBRARIES.items() if part in text))
+    used = libraries_used(sent)
     if not error.exception:
         return _with_used(sent, used)
     failed = error.message.splitlines() if error.exception == "AssertionError" else []

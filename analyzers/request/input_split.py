@@ -18,7 +18,7 @@ from analyzers.paste.reading import Piece, pieces, written
 from analyzers.paste.transcripts import located_by_prompts
 from analyzers.paste.working import is_said_to_work, is_working_version
 from analyzers.tracebacks import ParsedTraceback, lines_of_error, parse
-from analyzers.tracebacks.frame_lines import LIBRARY
+from analyzers.tracebacks.libraries import names_installed
 
 MIN_STATEMENTS = 2  # of code that nothing marks as such, in the box for the traceback
 
@@ -104,8 +104,7 @@ def _shown(lines: Sequence[str]) -> frozenset[int]:
 
 def _of_library(lines: Sequence[str], run: range) -> bool:
     """Return True if the lines above name an installed file."""
-    above = " ".join(lines[max(run.start - 2, 0) : run.start]).replace("\\", "/")
-    return any(mark in above for mark in LIBRARY)
+    return names_installed(" ".join(lines[max(run.start - 2, 0) : run.start]))
 
 
 def _unquoted(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from analyzers.tracebacks.libraries import is_installed
 from analyzers.tracebacks.model import TracebackFrame
 
 PLAIN = re.compile(  # what stands before the path may be cut off
@@ -26,22 +27,6 @@ _IPYTHON_PATH = re.compile(
 _PATH_ALONE = re.compile(r"File ((?:[A-Za-z]:|~|/|\.)[^:]{1,400}):(\d{1,7})$")
 _OLD_PATH = re.compile(r"((?:[A-Za-z]:\\|~|/|\.{1,2}/)\S{1,400}) in (\S.{0,200})")
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w{0,80}\.){0,8}[A-Z]\w{0,80})(?:: ?(.{0,2000}))?$")
-LIBRARY = (
-    "/site-packages/",
-    "/dist-packages/",
-    "/lib/python",
-    "/torch/",
-    "<frozen ",
-    "<__array_function__",
-    "<string>",
-)
-# Files of torch in a path of which the beginning was left out: `~/.../autograd/__init__.py`.
-_SHORTENED = re.compile(
-    r"/(?:\.\.\.|…)/(?:\S*/)?(?:_tensor|autograd/(?:__init__|function|graph)|nn/modules/\w{1,40}"
-    r"|optim/\w{1,40}|utils/checkpoint)\.py$"
-)
-_DRIVE = re.compile(r"[a-z]:/")
-_OF_INSTALLATIONS = ("/envs/", "conda", "/python", "/programs/")
 MAX_CODE = 500  # characters of a frame's line
 _HEADINGS = ("Error", "Exception", "Warning")  # above an error, if nothing follows them
 _ENDINGS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration", "Failure")
@@ -113,21 +98,9 @@ def _made(path: str, line: int, function: str) -> TracebackFrame:
     path = path.replace("\\", "/")
     cell = _OLD_CELL_FILE.search(path)
     number = int(cell.group(1)) if cell and cell.group(1) else None
-    library = number is None and _is_installed(f"/{path}")
+    library = number is None and is_installed(f"/{path}")
     name = f"cell {number}" if number is not None else path
     return TracebackFrame(name, line, _name(function), is_library=library, cell=number)
-
-
-def _is_installed(path: str) -> bool:
-    """Return True if a path leads into Python or a package.
-
-    On Windows, Python's own files are in the folder `lib` of an installation.
-    """
-    if any(mark in path for mark in LIBRARY) or _SHORTENED.search(path):
-        return True
-    lowered = path[1:].lower()
-    at_home = any(mark in lowered for mark in _OF_INSTALLATIONS)
-    return bool(_DRIVE.match(lowered)) and "/lib/" in lowered and at_home
 
 
 def _name(function: str) -> str:
