@@ -67,6 +67,8 @@ for _ in range(4):
     [
         ("_ = self.net(x)", "output", False),
         ("self.net(x)", "output", False),
+        ("_ = self.net(x.mul(torch.ones(3)))", "output", False),
+        ("(self.net(\n            x\n        ))", "output", False),
         ("scores = self.net(x)", "output", True),  # it may have been meant for a loss
         ("self.net(x)", "output.detach()", True),
     ],

@@ -8,10 +8,8 @@ from types import FrameType
 from torch.nn import Module
 
 from ..core import frames
+from ..core.instructions import drops_result
 from ..core.parameters import KnownParameter, ParameterRegistry
-from ..recorders.call_arguments import line_matches
-
-_DROPPED = r"^\s*(?:_\w*\s*=\s*)?[\w.\[\]]+\([^()]*\)\s*(?:#.*)?$"  # `_ = net(x)`, `net(x)`
 
 
 class DiscardedResults:
@@ -24,12 +22,13 @@ class DiscardedResults:
         self._found: list[weakref.ref[Module]] = []
 
     def called(self, module: Module, frame: FrameType) -> None:
-        """Note a module if its parts have hooks and the user's line drops what it returns."""
+        """Note a module if its parts have hooks and the user's code drops what it returns."""
         if id(module) in self._seen:
             return
         self._seen.add(id(module))
         hooked = any(part._forward_hooks for part in module.modules() if part is not module)
-        if hooked and line_matches(frames.user_frame(frame), _DROPPED):
+        user = frames.user_frame(frame)
+        if hooked and user is not None and drops_result(user):
             self._found.append(weakref.ref(module))
 
     def holds(self, known: KnownParameter) -> bool:

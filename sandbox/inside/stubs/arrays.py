@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .asking import awaited, bound_to, counts_asked, handed_to, is_archive
+from ..core.instructions import bound_to
+from .asking import awaited, counts_asked, handed_to, is_archive
 from .finding import Report, when_imported
 from .noise import COLUMNS, ROWS, noise, one_number
 from .sources import says

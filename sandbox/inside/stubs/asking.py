@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import dis
 import linecache
 import re
-from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
+
+from ..core.instructions import current, following, instructions
 
 FEW = 12  # instructions after one
 _EXITS = frozenset({"exit", "quit", "sys.exit", "SystemExit"})
 
 
-@lru_cache(maxsize=1024)
-def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
-    """Return instructions by offset, with the offset of the next one under its negative."""
-    listed = list(dis.get_instructions(code))
-    return {one.offset: one for one in listed}
-
-
 def unpacked(frame: FrameType) -> int | None:
     """Return how many names the frame is unpacking something into; None if it is not."""
-    one = _instructions(frame.f_code).get(frame.f_lasti)
+    one = current(frame)
     if one is not None and one.opname == "UNPACK_SEQUENCE":
         return one.arg
     return None
@@ -35,11 +28,11 @@ def awaited(frame: FrameType | None) -> int | None:
     unpacked.
     """
     while frame is not None:
-        following = _following(frame)
-        if following and following[0].opname == "UNPACK_SEQUENCE":
-            return following[0].arg
-        names = [one.opname for one in following[:2]]
-        if names[1:] == ["BINARY_SUBSCR"] and following[0].argval == 0:
+        later = following(frame)
+        if later and later[0].opname == "UNPACK_SEQUENCE":
+            return later[0].arg
+        names = [one.opname for one in later]
+        if names[1:] == ["BINARY_SUBSCR"] and later[0].argval == 0:
             return 0
         if names[:1] != ["RETURN_VALUE"]:
             return None
@@ -47,26 +40,12 @@ def awaited(frame: FrameType | None) -> int | None:
     return None
 
 
-def _following(frame: FrameType, most: int = 2) -> list[dis.Instruction]:
-    """Return the next instructions after the one that the frame is at."""
-    listed = _instructions(frame.f_code)
-    later = sorted(offset for offset in listed if offset > frame.f_lasti)
-    return [listed[offset] for offset in later[:most]]
-
-
-def bound_to(frame: FrameType) -> str:
-    """Return the name that the frame binds the result of its current call to; "" for none."""
-    following = _following(frame)
-    bound = following and following[0].opname.startswith("STORE_") and following[0].argval
-    return bound if isinstance(bound, str) else ""
-
-
 def ends_with(frame: FrameType | None) -> bool:
     """Return True if the frame's current call is the last thing that the script does."""
     while frame is not None:
         if handed_to(frame) in _EXITS:
             return True
-        names = [one.opname for one in _following(frame, 3)]
+        names = [one.opname for one in following(frame, 3)]
         if names[:1] != ["POP_TOP"] or names[-1] not in ("RETURN_VALUE", "RETURN_CONST"):
             return False
         if frame.f_code.co_name == "<module>":
@@ -77,7 +56,7 @@ def ends_with(frame: FrameType | None) -> bool:
 
 def is_loaded(code: CodeType, name: str) -> bool:
     """Return True if the code reads this name, wherever it is bound."""
-    listed = _instructions(code).values()
+    listed = instructions(code).values()
     return any(one.argval == name and one.opname.startswith("LOAD_") for one in listed)
 
 
@@ -86,7 +65,7 @@ def is_archive(frame: FrameType) -> bool:
 
     It is entered by `with`, or indexed by a string, which an array is not.
     """
-    match [(one.opname, one.argval) for one in _following(frame)]:
+    match [(one.opname, one.argval) for one in following(frame)]:
         case [("BEFORE_WITH", _), *_] | [("LOAD_CONST", str()), ("BINARY_SUBSCR", _)]:
             return True
     return False
@@ -95,7 +74,7 @@ def is_archive(frame: FrameType) -> bool:
 def taken_apart_for(frame: FrameType) -> Any:
     """Return the function that the frame calls with an unpacked mapping, `called(**mapping)`, or
     None."""
-    one = _instructions(frame.f_code).get(frame.f_lasti)
+    one = current(frame)
     at = one.positions if one is not None and one.opname == "DICT_MERGE" else None
     if at is None or at.lineno is None:
         return None
@@ -123,7 +102,7 @@ def counts_asked(frame: FrameType) -> int | None:
     whole = re.search(r"\bint\((\w+)\) for \1 in $|\bmap\(int, *$", before)
     if not whole and not after.startswith(".tolist()"):
         return None
-    later = _following(frame, FEW)
+    later = following(frame, FEW)
     parts = (one for one in later if one.opname.startswith(("UNPACK_SEQUENCE", "STORE_")))
     first = next(parts, None)
     return first.arg if first is not None and first.opname == "UNPACK_SEQUENCE" else None
@@ -131,7 +110,7 @@ def counts_asked(frame: FrameType) -> int | None:
 
 def _around(frame: FrameType) -> tuple[str, str]:
     """Return the source before and after the requested value on its line."""
-    one = _instructions(frame.f_code).get(frame.f_lasti)
+    one = current(frame)
     at = one.positions if one is not None else None
     if at is None or at.lineno is None or at.lineno != at.end_lineno:
         return "", ""

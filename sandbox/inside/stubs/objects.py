@@ -16,8 +16,9 @@ import torch
 from torch import nn
 
 from ..core import frames
+from ..core.instructions import bound_to
 from .any_key_mapping import AnyKeyMapping
-from .asking import bound_to, unpacked
+from .asking import unpacked
 from .finding import Report, when_imported
 from .noise import noise
 from .sources import says
