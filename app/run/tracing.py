@@ -8,7 +8,7 @@ from analyzers.source.samples import sampled_without_log_prob
 from app.request.case import Case
 from app.run.outcome import may_define_function
 from sandbox.protocol import Job, RunResult, Session
-from sandbox.records import Backward, Reuse, Silent, Trace
+from sandbox.records import Backward, Reuse, Silent
 
 SHORT = 0.2  # of the time limit: how long training that does not end is followed
 LONGER = 0.5  # the same, if an error was given and has not appeared, or the first run ended
@@ -64,7 +64,6 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
     without_gradient = any(map(_is_without_gradient, first.trace.silent))
     if first.trace.inplace is None and first.trace.missing is None and not without_gradient:
         terms = first.trace.ended is not None and first.trace.ended.constant_terms
-        terms = terms or _takes_derivatives_both_ways(first.trace)
         terms = terms or sampled_without_log_prob(case.project)
         unused = any(fault.kind == NO_GRADIENT for fault in first.doubted)
         slow = first.ran_s > LONG * case.time_limit_s  # too expensive for what may be intended
@@ -86,17 +85,6 @@ async def run_for_changes(case: Case, first: RunResult, session: Session) -> Run
         for s in first.trace.silent or filter(_is_placed, second.trace.silent)
     ]
     return first.model_copy(update={"trace": first.trace.model_copy(update=found)})
-
-
-def _takes_derivatives_both_ways(trace: Trace) -> bool:
-    """Return True if one function takes some derivatives with `create_graph=True` and others
-    without.
-    """
-    graphed: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
-    for record in trace.backwards:
-        if record.call.kind == "grad":
-            graphed[record.call.create_graph].add((record.call.at.file, record.call.at.function))
-    return not graphed[True].isdisjoint(graphed[False])
 
 
 def _is_placed(fault: Silent) -> bool:
