@@ -63,7 +63,7 @@ async def observe(case: Case, session: Session | None) -> Observation:
     unseen = idle or run.status not in ("finished", "stopped")
     if not evidence and unseen and not (went_on(run) and case.traceback is None):
         evidence = _relevant(case, run)
-    elif unseen and _only_silent(evidence) and _awaited(case) and not _shows(run, case):
+    elif unseen and _only_silent(evidence) and _awaited(case) and not shows_given(run, case):
         evidence = _relevant(case, run) or evidence  # it ended before the error that was given
     return Observation(run, run.trace, evidence, order=order, idle=idle, at_call=at_call)
 
@@ -151,7 +151,7 @@ async def _observed(
     if run.trace is None or run.status == "unavailable":
         return Observation(run, run.trace, _relevant(case), plan=plan)
     given = _awaited(case)
-    if run.raised is not None and (_shows(run, case) if given else shows):
+    if run.raised is not None and (shows_given(run, case) if given else shows):
         run = await looked_closer(case, run, HarnessSession(session, plan))
         assert run.trace is not None
         raised = run.trace.model_copy(update={"silent": []})
@@ -191,11 +191,11 @@ async def _reproduced(case: Case, session: Session) -> tuple[RunResult, tuple[in
     other cell orders. Return the run and its order.
     """
     first = await traced(case, session)
-    if case.notebook is None or not _awaited(case) or _shows(first, case):
+    if case.notebook is None or not _awaited(case) or shows_given(first, case):
         return first, ()
     for order in case.notebook.replays:
         run = await traced(case, CellOrderSession(session, case.notebook, order))
-        if _shows(run, case):
+        if shows_given(run, case):
             return run, order
     return first, ()
 
@@ -205,7 +205,7 @@ def _awaited(case: Case) -> bool:
     return case.traceback is not None and case.traceback.family != "other"
 
 
-def _shows(run: RunResult, case: Case) -> bool:
+def shows_given(run: RunResult, case: Case) -> bool:
     """Return True if the run raised an error of the same family as the traceback, or as another
     error in the same input.
     """
