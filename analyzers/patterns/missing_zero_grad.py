@@ -78,8 +78,7 @@ ID = "GM029"
 NAME = "missing-zero-grad"
 FAMILY = "silent"
 SHOWN_AS = "gradients"
-TITLE = "Gradients of earlier steps are never cleared"
-TITLE_OF_ASCENT = "The gradient of an ascent stays in that of the step"
+TITLE = "A step also uses gradients of earlier steps"
 SEEN_AS = "uncleared-gradients"
 UNTOUCHED = "nothing has cleared them between a step and the backward after it"
 NEVER = "nothing has cleared them up to the end of the run"
@@ -88,6 +87,15 @@ TAKEN = "a backward for the gradient of an input has added to these gradients"
 CONTENDING = "a backward for another step has left gradients that pull the other way"
 PILED = "each evaluation of the closure has added to the gradients of the one before"
 CLIMBED = "the weights were moved along them, and a backward from there has added to them"
+TITLE_OF_KEPT = "Gradients also hold those of earlier backward calls"
+TITLES = {
+    NEVER: "Gradients of earlier steps are never cleared",
+    FOREIGN: "A step also uses gradients of another loss",
+    TAKEN: "A step also uses gradients taken for an input",
+    CONTENDING: "A step also uses gradients of another step",
+    PILED: "A closure adds to the gradients of its last evaluation",
+    CLIMBED: "The gradient of an ascent stays in that of the step",
+}  # where the run shows more than that some are old
 TOO_EARLY = (TAKEN, CONTENDING)  # cleared, and then added to by another backward
 FIGURES = "Norm of the gradients left over at each step"
 
@@ -122,7 +130,8 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if where is not None and fault.detail == PILED:
         named = [statement for statement in (backward_in_closure(where),) if statement is not None]
     place = CodeLine(where.module.path, named[0].lineno) if where is not None and named else None
-    title = TITLE_OF_ASCENT if fault.detail == CLIMBED else ""
+    kept = _by_hand(fault) and fault.doubtful and fault.detail != CLIMBED  # none is stepped on
+    title = TITLE_OF_KEPT if kept else TITLES.get(fault.detail, "")
     return matched(NAME, fault, place, carrier, title)
 
 

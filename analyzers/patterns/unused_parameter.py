@@ -71,6 +71,7 @@ from analyzers.source.backward import backward_root
 from analyzers.source.callees import is_call
 from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Project, spelled
+from analyzers.source.writes import unsliced
 
 ID = "GM026"
 NAME = "unused-parameter"
@@ -155,7 +156,8 @@ def _of_derivative(evidence: MissingGraph, project: Project) -> str:
         return ""
     for name in names_held(evidence.holders)[:1]:
         for made in definitions(where.scope, name)[-1:]:
-            call = value_of(made)
+            value = value_of(made)
+            call = unsliced(value) if value is not None else None
             if isinstance(call, ast.Call) and is_call(call, "torch.autograd.grad"):
                 return (
                     f" `{name}` is a derivative itself, and what it was derived from does not "
@@ -196,7 +198,7 @@ def fixes(match: Match, project: Project) -> Iterator[Proposal]:
     yield from cleared_if_there(where)
     if kind_of(evidence, project) == "flat-input":
         yield from required_where_made(where, evidence, project)
-    yield from handed_as_siblings(project)
+    yield from handed_as_siblings(names_held(evidence.holders), project)
     meant = list(_meant(where, question, project))
     yield from meant
     if kind_of(evidence, project) == "flat-input":

@@ -52,5 +52,7 @@ class Net(nn.Module):
 
 def test_an_argument_is_handed_in_the_words_of_the_part_it_is_for() -> None:
     project = Project({"train.py": SIBLINGS}, "train.py")
-    found = [apply(SIBLINGS, list(one.edits)) for one in handed_as_siblings(project)]
+    wanted = ["weights['c.weight']"]
+    found = [apply(SIBLINGS, list(one.edits)) for one in handed_as_siblings(wanted, project)]
     assert found[0] == SIBLINGS.replace("self.c(x)", 'self.c(x, part(weights, "c"))')
+    assert not list(handed_as_siblings(["inputs"], project))  # which no part is named for

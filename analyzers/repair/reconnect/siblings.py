@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from analyzers.explain.pattern import Proposal
@@ -17,22 +18,25 @@ from analyzers.source.trees import nodes_of
 MOST = 4  # calls that are tried
 
 
-def handed_as_siblings(project: Project) -> Iterator[Proposal]:
-    """Propose `self.head(h, part_of(params, "head"))` for `self.head(h)`.
+def handed_as_siblings(names: Sequence[str], project: Project) -> Iterator[Proposal]:
+    """Propose `self.head(h, part_of(params, "head"))` for `self.head(h)`, if one of the names of
+    what gets no gradient is that of the part: `params['head.weight']`.
 
     The function passes a part of its argument on to a sibling:
     `self.lift(x, part_of(params, "lift"))`.
     """
-    for module, call, given in islice(_left_out(project), MOST):
+    wanted = {word for name in names for word in re.findall(r"\w+", name)}
+    found = (one for one in _left_out(project) if one[0] in wanted)
+    for _, module, call, given in islice(found, MOST):
         _, end = Editor(module).span(call.args[-1])
         title = f"Hand `{given}` to `{spelled(call.func)}`, as its siblings get it"
         edit = Edit(module.path, end, end, f", {given}")
         yield Proposal("as-siblings", title, (edit,))
 
 
-def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:
-    """Yield calls of an object's parts without the last argument that its other parts get, and
-    that."""
+def _left_out(project: Project) -> Iterator[tuple[str, Module, ast.Call, str]]:
+    """Yield an object's parts with calls of them without the last argument that its other parts
+    get, and that."""
     for module, function in project.each(ast.FunctionDef):
         names, editor = set(parameters(function)) - {"self"}, Editor(module)
         calls = [one for node in walk_scope(function) if (one := of_part(node)) is not None]
@@ -42,7 +46,7 @@ def _left_out(project: Project) -> Iterator[tuple[Module, ast.Call, str]]:
                 handed = names_read(last) & names
                 if other != part and handed and len(rest) == len(call.args):
                     if rest and not handed & names_read(call):
-                        yield module, call, _in_words_of(editor, last, other, part)
+                        yield part, module, call, _in_words_of(editor, last, other, part)
                         break
 
 
