@@ -5,13 +5,12 @@ source shows the cause.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from analyzers.advice import Hint, hints_of
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, KnownError
+from analyzers.evidence import KnownError
 from analyzers.explain.listed import some
-from analyzers.explain.pattern import GraphCarrier, Match
+from analyzers.explain.pattern import GraphCarrier, Match, pattern_for
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.source_locations import resolve_location
 from analyzers.messages import Message, catalogue
@@ -24,36 +23,15 @@ from provenance import CodeLine
 HINTS = "hints"
 
 
-def matching(pattern: str, kind: str) -> Callable[[Evidence, Project], Match | None]:
-    """Return the `match` of a pattern that is recognized by its message alone."""
-
-    def match(evidence: Evidence, project: Project) -> Match | None:
-        """Return a match if the message is of the pattern's kind."""
-        error = known(evidence, kind)
-        return matched(pattern, error, project) if error is not None else None
-
-    return match
-
-
-def known(evidence: Evidence, kind: str) -> KnownError | None:
-    """Return the evidence if it is an error of this kind."""
-    return evidence if isinstance(evidence, KnownError) and evidence.kind == kind else None
-
-
-def matched(
-    pattern: str,
-    error: KnownError,
-    project: Project,
-    wanted: Callable[[Hint], bool] = lambda hint: True,
-) -> Match | None:
-    """Return a match at the first line that the causes of the message find, else where it was
-    raised; None if neither is known.
+def matched(error: KnownError, project: Project) -> Match | None:
+    """Return a match of the error's kind at the first line that the causes of the message find,
+    else where it was raised; None if no pattern is of the kind, or neither line is known.
     """
-    entry = catalogue()[error.entry]
-    found = [hint for hint in hints_of(entry, project, as_error(error)) if wanted(hint)]
+    entry, pattern = catalogue()[error.entry], pattern_for(error.kind)
+    found = list(hints_of(entry, project, as_error(error)))
     first = next((hint for hint in found if hint.place is not None and hint.blames), None)
     at = first.place if first is not None else error.at
-    if at is None:
+    if pattern is None or at is None:
         return None
     certainty = Certainty.LIKELY if first is not None else Certainty.POSSIBLE
     best = first or next(iter(found), None)

@@ -1,7 +1,8 @@
 """Define the interface of a pattern, and discover the modules in `analyzers/patterns`.
 
 A pattern is a module. Its docstring is the page that users read; `ID`, `NAME`, `FAMILY` and `TITLE`
-name it. `match` reads evidence, `explain` describes it with the script's own names. `PREFERS` are
+name it. `match` reads evidence, `explain` describes it with the script's own names; errors that a
+message identifies have both by the message (`KIND`, `analyzers.explain.known`). `PREFERS` are
 functions of the evidence and the project that yield proposals, `ALSO` second choices; a pattern
 without them gets what all transforms propose (`analyzers.repair.edit_search`). Where the match
 itself decides, a pattern has `fixes(match, project)` instead.

@@ -43,10 +43,12 @@ Fixed::
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analyzers.advice import Hint
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, KnownError, MissingGraph, SilentFault
-from analyzers.explain import known
+from analyzers.evidence import Evidence, MissingGraph, SilentFault
+from analyzers.explain.known import with_line
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
 from analyzers.explain.pattern import Match
@@ -80,8 +82,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         at = checkpoint_around([fault.at], project) if not fault.doubtful else None
         found = matched_silent(NAME, fault, at) if at is not None else None
         return _with_remedy(found, None) if found is not None else None
-    if (error := known.known(evidence, KIND)) is not None:
-        return known.matched(NAME, error, project)
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "detached":
         return None
     at = checkpoint_around([*evidence.ended_stack, evidence.ended_at], project)
@@ -96,21 +96,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 
 def _with_remedy(found: Match, hint: Hint | None) -> Match:
-    remedy_text = _REMEDY if hint is None else hint.text if hint.place else known.with_line(hint)
-    return Match(
-        found.pattern,
-        found.certainty,
-        found.evidence,
-        found.location,
-        found.carrier,
-        remedy=remedy_text,
-    )
+    shown = _REMEDY if hint is None else hint.text if hint.place else with_line(hint)
+    return replace(found, remedy=shown)
 
 
 def explain(match: Match, project: Project) -> str:
     """Explain which checkpoint it is, and what in it does not learn."""
-    if isinstance(match.evidence, KnownError):
-        return known.explain(match, project)
     text = (
         f"Checkpointing is reentrant at {line(match.location, project)}: it gives its output a "
         "graph only if one of its inputs requires a gradient, and none does."

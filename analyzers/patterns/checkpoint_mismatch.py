@@ -49,7 +49,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.settings.checkpointing import (
     autocast_without_cache,
     counted_outside,
@@ -63,6 +62,3 @@ FAMILY = "graph-reuse"
 TITLE = "The recomputation of a checkpoint differs from its forward"
 KIND = "recomputed"
 PREFERS = (uncached, counted_outside, autocast_without_cache, drawn_before)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

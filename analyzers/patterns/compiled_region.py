@@ -36,8 +36,7 @@ from __future__ import annotations
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse
-from analyzers.explain import known
-from analyzers.explain.pattern import Match
+from analyzers.explain.pattern import Match, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.repair.settings.modes import compiled_lines, uncompiled
 from analyzers.source.project import Project
@@ -58,10 +57,7 @@ _REMEDY = (
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Match the compiler's refusal of a backward call."""
-    if isinstance(evidence, GraphReuse):
-        return _reused(evidence, project)
-    error = known.known(evidence, KIND)
-    return known.matched(NAME, error, project) if error is not None else None
+    return _reused(evidence, project) if isinstance(evidence, GraphReuse) else None
 
 
 def _reused(reuse: GraphReuse, project: Project) -> Match | None:
@@ -78,9 +74,7 @@ def _reused(reuse: GraphReuse, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Explain what the message means, and which lines show the cause."""
-    if not isinstance(match.evidence, GraphReuse):
-        return known.explain(match, project)
-    reuse = match.evidence
+    reuse = evidence_in(match, GraphReuse)
     return (
         f"What is compiled at {line(match.location, project)} is one node of the graph: the "
         f"backward at {line(reuse.freed.at, project)} freed all of it, and the one at "

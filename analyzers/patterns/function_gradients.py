@@ -49,7 +49,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.settings.functions import (
     in_order,
     one_for_each,
@@ -62,6 +61,3 @@ FAMILY = "engine"
 TITLE = "The backward of a custom Function does not match its inputs"
 KIND = "function"
 PREFERS = (times_what_is_given, one_for_each, in_order)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

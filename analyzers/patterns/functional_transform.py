@@ -39,7 +39,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.settings.functions import batched_by_rule
 from analyzers.repair.settings.transforms import returned_loss, written_out_of_place
 
@@ -49,6 +48,3 @@ FAMILY = "inplace"
 TITLE = "A rule of `torch.func` is broken inside a transformed function"
 KIND = "transform"
 PREFERS = (written_out_of_place, batched_by_rule, returned_loss)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

@@ -32,7 +32,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.settings.modes import without_inference_mode
 
 ID = "GM036"
@@ -41,6 +40,3 @@ FAMILY = "no-grad"
 TITLE = "Training uses a tensor made in inference mode"
 KIND = "inference"
 PREFERS = (without_inference_mode,)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

@@ -34,7 +34,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.settings.modes import on_math_kernel
 
 ID = "GM039"
@@ -43,6 +42,3 @@ FAMILY = "no-grad"
 TITLE = "An operator has no derivative of this order"
 KIND = "no-derivative"
 PREFERS = (on_math_kernel,)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

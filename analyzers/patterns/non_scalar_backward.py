@@ -40,7 +40,6 @@ from collections.abc import Iterator
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, MissingGraph
-from analyzers.explain import known
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import Match, Proposal, evidence_in
 from analyzers.explain.sentences import missing
@@ -59,8 +58,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     """Match a backward call from a tensor that is no single number, or one that is given a gradient
     which does not fit.
     """
-    if (error := known.known(evidence, KIND)) is not None:
-        return known.matched(NAME, error, project)
     if not isinstance(evidence, MissingGraph) or kind_of(evidence, project) != "non-scalar":
         return None
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at)
@@ -68,8 +65,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Explain which tensor it is, and its shape."""
-    if isinstance(match.evidence, KnownError):
-        return known.explain(match, project)
     evidence = evidence_in(match, MissingGraph)
     shape = f" It has the shape {list(evidence.shape)}." if evidence.shape else ""
     return missing(match, project) + shape + " Only a single number has a gradient by itself."

@@ -52,7 +52,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.reconnect.registering import given_parameters
 
 ID = "GM041"
@@ -61,6 +60,3 @@ FAMILY = "no-grad"
 TITLE = "An optimizer is given no parameter"
 KIND = "no-parameters"
 PREFERS = (given_parameters,)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

@@ -54,7 +54,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.settings.checkpointing import not_reentrant
 from analyzers.repair.settings.wrapping import all_used, static_graph
 
@@ -64,6 +63,3 @@ FAMILY = "graph-reuse"
 TITLE = "A parameter's gradient is ready twice in one backward"
 KIND = "reduced-twice"
 PREFERS = (not_reentrant, all_used, static_graph)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

@@ -42,7 +42,6 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.explain import known
 from analyzers.repair.settings.scaling import (
     in_single_precision,
     scaled_once,
@@ -55,6 +54,3 @@ FAMILY = "inplace"
 TITLE = "The gradient scaler is called out of order"
 KIND = "scaler-order"
 PREFERS = (in_single_precision, scaled_once, unscaled_with_the_step)
-
-match = known.matching(NAME, KIND)
-explain = known.explain

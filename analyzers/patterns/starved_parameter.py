@@ -50,7 +50,7 @@ from itertools import chain
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, KnownError, MissingGraph, SilentFault
-from analyzers.explain import known, missing
+from analyzers.explain import missing
 from analyzers.explain.kept_parameters import UNHELD, reason_to_stay
 from analyzers.explain.listed import some
 from analyzers.explain.missing import kind_of
@@ -96,8 +96,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     place."""
     if isinstance(evidence, MissingGraph):
         return _missed(evidence, project)
-    if (error := known.known(evidence, KIND)) is not None:
-        return known.matched(NAME, error, project)
     fault = silent(evidence, SEEN_AS) or silent(evidence, UNHELD)
     if fault is None:
         return None
@@ -156,8 +154,6 @@ def _missed(evidence: MissingGraph, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Explain which parameters are cut off where."""
-    if isinstance(match.evidence, KnownError):
-        return known.explain(match, project)
     if isinstance(match.evidence, MissingGraph):
         name = f"`{match.carrier.name}`" if match.carrier else "a parameter"
         return (

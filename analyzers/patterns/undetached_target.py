@@ -40,8 +40,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analyzers.certainty import Certainty
-from analyzers.evidence import Evidence, KnownError, SilentFault
-from analyzers.explain import known
+from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.bootstrap_targets import CROSSED, RATIO, BootstrapTarget, constant_target
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match
@@ -79,8 +78,6 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     target."""
     if (fault := silent(evidence, SEEN_AS)) is not None:
         return _aimed_at(fault, project)
-    if (error := known.known(evidence, KIND)) is not None:
-        return known.matched(NAME, error, project)
     story = story_of(evidence, project)
     if story is None or story.from_grad:
         return None
@@ -117,8 +114,6 @@ def _aimed_at(fault: SilentFault, project: Project) -> Match | None:
 
 def explain(match: Match, project: Project) -> str:
     """Explain which value was meant to be read only."""
-    if isinstance(match.evidence, KnownError):
-        return known.explain(match, project)
     target = match.facts.get("target")
     if (
         isinstance(match.evidence, SilentFault)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, GraphReuse, KnownError, SilentFault
+from analyzers.explain import known
 from analyzers.explain.inlined import Inlined, inlined
 from analyzers.explain.inlined_evidence import concerns, translated
 from analyzers.explain.pattern import (
@@ -103,8 +104,13 @@ def _seen_twice(
 
 
 def matches_of(piece: Evidence, project: Project) -> list[Match]:
-    """Return the match of every pattern that applies to a piece of evidence."""
-    found = (pattern.match(piece, project) for pattern in patterns().values())
+    """Return the match of every pattern that applies to a piece of evidence: of an error that the
+    message identifies, that of its kind.
+    """
+    if isinstance(piece, KnownError):
+        return [match for match in (known.matched(piece, project),) if match is not None]
+    others = (pattern for pattern in patterns().values() if hasattr(pattern, "match"))
+    found = (pattern.match(piece, project) for pattern in others)
     return [match for match in found if match is not None]
 
 
@@ -135,13 +141,20 @@ def _explained(one: RankedMatch, project: Project, candidates: list[Candidate]) 
         reached_again_by=reached,
         explanation=explained(title, match.location, code)
         if recalled
-        else pattern.explain(match, project),
+        else explanation_of(match, project),
         parameters=evidence.params if isinstance(evidence, SilentFault) else (),
         silent=isinstance(evidence, SilentFault),
         by_message=isinstance(evidence, KnownError),
         remedy=match.remedy,
         candidates=candidates,
     )
+
+
+def explanation_of(match: Match, project: Project) -> str:
+    """Return what a match shows, in Markdown."""
+    if isinstance(match.evidence, KnownError):
+        return known.explain(match, project)
+    return patterns()[match.pattern].explain(match, project)
 
 
 def _candidates(one: RankedMatch, project: Project, proposing: Proposing) -> list[Candidate]:

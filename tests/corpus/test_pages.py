@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from analyzers.explain.pattern import Pattern, patterns
+from analyzers.request.explaining import explanation_of
 from tests.fixing import first_that_runs, recognise
 from tests.plain_runs import Given, PlainRuns
 from tests.tracing import Tracing
@@ -75,7 +76,7 @@ def test_the_broken_example_is_recognised_and_a_patch_of_it_runs(
     assert found is not None
     assert found.match.pattern == pattern.NAME
     assert found.project.code(found.match.location.file, found.match.location.line)
-    explanation = pattern.explain(found.match, found.project)
+    explanation = explanation_of(found.match, found.project)
     assert f"line {found.match.location.line}" in explanation
     _, record, mended = first_that_runs(found, plain)
     assert record.error is None

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyzers.evidence import Evidence, KnownError, SilentFault
-from analyzers.explain import known
 from analyzers.explain.bootstrap_targets import constant_target
 from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.reuse.features import ReuseFeatures
@@ -37,9 +36,9 @@ TARGET, TRAINED = "target", "bootstrap-target"
 
 def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield the value without its graph: where it is read as a constant, or where it is made."""
-    error, fault = known.known(evidence, TARGET), silent(evidence, TRAINED)
-    if isinstance(error, KnownError):
-        yield from detached_argument(error, project)
+    fault = silent(evidence, TRAINED)
+    if isinstance(evidence, KnownError) and evidence.kind == TARGET:
+        yield from detached_argument(evidence, project)
     target = constant_target(fault, project) if isinstance(fault, SilentFault) else None
     if target is not None:
         yield from constant(target)
