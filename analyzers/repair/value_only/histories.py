@@ -133,8 +133,7 @@ def _adds(statement: ast.stmt) -> bool:
 
 def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
     """Yield proposals that store numbers if the loss itself is stored; else tensors without a
-    graph; then numbers for what is a tensor in only some iterations; then running sums without a
-    graph.
+    graph; then numbers for what is a tensor in only some iterations.
     """
     stores = stores_of(fault, project)
     roots = set(fault.call.root) if fault.call is not None else set()
@@ -146,7 +145,6 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
             lambda s: _detached(s, fault.holders, project),
         ),
         "store-number": ("Keep plain numbers in `{}`", lambda s: _as_numbers(s, project)),
-        "sum-detached": ("Let what goes into `{}` run on without its graph", _summed),
     }
     for rank, (strategy, (title, way)) in enumerate(ways.items()):
         if edits := [edit for store in stores for edit in way(store)]:
@@ -156,15 +154,6 @@ def store_values(fault: SilentFault, project: Project) -> Iterator[Proposal]:
 def _as_numbers(store: SourceLocation, project: Project) -> Iterator[Edit]:
     for value in _parts_added(store, project):
         yield store.editor.replace(value, f"float({store.editor.text_of(value)})")
-
-
-def _summed(store: SourceLocation) -> Iterator[Edit]:
-    """Yield an edit that detaches a running value where it is stored (`ema = 0.9 * ema + loss`)."""
-    call = store.statement.value if isinstance(store.statement, ast.Expr) else None
-    kept = {spelled(value) for value in (call.args[-1:] if isinstance(call, ast.Call) else [])}
-    for node in statements_of(store.scope):
-        if isinstance(node, ast.Assign) and kept & set(bindings(node)) and _adds(node):
-            yield store.editor.append_to(node.value, ".detach()")
 
 
 def _as_items(store: SourceLocation, roots: set[str], project: Project) -> Iterator[Edit]:
