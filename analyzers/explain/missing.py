@@ -42,6 +42,7 @@ Kind = Literal[
 
 _SAID: tuple[Kind, ...] = ("deepcopy", "flat-input", "non-scalar", "nonleaf", "numpy", "unused")
 _LOSSES: dict[str, Kind] = {
+    "nonleaf": "nonleaf",
     "non_scalar": "non-scalar",
     "non-scalar": "non-scalar",
     "deepcopy": "deepcopy",
@@ -63,8 +64,6 @@ def kind_of(evidence: Evidence, project: Project) -> Kind | None:
         return "rebound"
     if evidence.lost_by == "unknown" and "NoneType" in evidence.message:
         return _without_gradient(evidence, project)
-    if evidence.lost_by == "nonleaf" or (evidence.lost_by == "leaf" and _reads_grad(evidence)):
-        return "nonleaf"
     return _LOSSES.get(evidence.lost_by, "detached")
 
 
@@ -116,10 +115,6 @@ def _is_result(value: ast.expr) -> bool:
 def _is_given(value: ast.expr, scope: Scope) -> bool:
     """Return True if the expression is a parameter of the function around it."""
     return isinstance(scope, Function) and spelled(value) in named(scope)
-
-
-def _reads_grad(evidence: MissingGraph) -> bool:
-    return evidence.op == "grad" or "NoneType" in evidence.message
 
 
 def rebinding(evidence: MissingGraph, project: Project) -> SourceLocation | None:

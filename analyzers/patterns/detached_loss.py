@@ -163,7 +163,7 @@ def _with_reason(evidence: MissingGraph, reason: Reason | None) -> str:
 
 def _why(evidence: MissingGraph) -> str:
     """Return what the operation at which the graph ended does to it; '' if that is not known."""
-    if evidence.lost_by in ("unknown", "leaf"):
+    if evidence.lost_by == "unknown":
         return ""
     return _WORDS.get(evidence.lost_by, f"`{evidence.lost_by}` has no gradient")
 
